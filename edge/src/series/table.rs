@@ -146,7 +146,8 @@ pub fn read(mut input: impl Read, request: &Request) -> Result<Table, SeriesErro
     };
     let time = find(&request.time)?;
     let columns = request.values.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-    let mut rows = rows_of(&lines[(header_at + 1).min(lines.len())..], separator, header.len())?;
+    let below = without_markers(&lines[(header_at + 1).min(lines.len())..]);
+    let mut rows = rows_of(&below, separator, header.len())?;
     let time_unit = unit_row(&mut rows, time);
     let mut notes = Vec::new();
     leave_footer_out(&mut rows, time, &columns, &mut notes);
@@ -172,6 +173,18 @@ pub fn read(mut input: impl Read, request: &Request) -> Result<Table, SeriesErro
         rows.reverse();
     }
     Ok(Table { columns: request.values.clone(), rows, notes })
+}
+
+/// The lines without those that begin in `#`: the markers `"#TYPES"` and `"#ROWS"` of Ignition, and the
+/// row of types below the first.
+fn without_markers<'a>(lines: &[(usize, &'a str)]) -> Vec<(usize, &'a str)> {
+    let marker = |line: &str| line.trim_start_matches(['"', ' ']).starts_with('#');
+    let is_types = |at: usize| {
+        let above = at.checked_sub(1).and_then(|above| lines.get(above));
+        above.is_some_and(|(_, line)| line.trim_matches(['"', ' ']).starts_with("#TYPES"))
+    };
+    let kept = lines.iter().enumerate().filter(|(at, (_, line))| !marker(line) && !is_types(*at));
+    kept.map(|(_, line)| *line).collect()
 }
 
 /// Lines above the header that are looked at.
@@ -338,6 +351,21 @@ mod tests {
         assert!((first_step("t,a\n0.0,1\n10.0,1") - 600.0).abs() < 1e-6, "minutes");
         assert!(table("t,a\n0.5,1\n7.7,1").is_err(), "no unit fits the period");
         assert!((first_step("t,a\n1700000000000,1\n1700000000500,1") - 0.5).abs() < 1e-6);
+    }
+
+    /// The export of Ignition has markers and a row of types; that of PI writes its state for a value.
+    #[test]
+    fn exports_of_historians_are_read() {
+        let ignition = "\"#NAMES\"\n\"t\",\"a\"\n\"#TYPES\"\n\"date\",\"D\"\n\"#ROWS\",\"2\"\n\
+                        \"2026-03-04 05:00:00\",\"1.5\"\n\"2026-03-04 05:10:00\",\"2.5\"\n";
+        let rows = table(ignition).expect("reads").rows;
+        let values: Vec<Option<f64>> = rows.iter().map(|row| row.values[0]).collect();
+        assert_eq!(values, [Some(1.5), Some(2.5)]);
+        let pi = "t,a\n04-Mar-26 05:00:00,Bad Input\n04-Mar-26 05:10:00,2.5\n\
+                  04-Mar-26 05:20:00,I/O Timeout\n04-Mar-26 05:30:00,Pt Created\n";
+        let rows = table(pi).expect("reads").rows;
+        let values: Vec<Option<f64>> = rows.iter().map(|row| row.values[0]).collect();
+        assert_eq!(values, [None, Some(2.5), None, None]);
     }
 
     #[test]

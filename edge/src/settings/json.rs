@@ -16,6 +16,7 @@ pub(super) struct JsonTable {
     rate: Option<String>,
     time: Option<String>,
     unit: Option<String>,
+    scale: Option<String>,
     /// The channel of a message that holds one, and the names of the channels in their order.
     channel: Option<String>,
     #[serde(default)]
@@ -43,6 +44,7 @@ impl JsonTable {
             ("rate", &self.rate),
             ("time", &self.time),
             ("unit", &self.unit),
+            ("scale", &self.scale),
             ("channel", &self.channel),
             ("burst", &self.burst),
             ("part", &self.part),
@@ -73,7 +75,8 @@ impl JsonTable {
         }
         let channel = self.channel.clone().map(|pointer| (pointer, self.channels.clone()));
         let (rate, time) = (self.rate.clone(), self.time.clone());
-        let (unit, burst) = (self.unit.clone(), self.burst.clone());
-        Ok(JsonForm { samples, encoding, rate, time, unit, channel, burst, part })
+        let (unit, scale) = (self.unit.clone(), self.scale.clone());
+        let burst = self.burst.clone();
+        Ok(JsonForm { samples, encoding, rate, time, unit, scale, channel, burst, part })
     }
 }

@@ -80,6 +80,17 @@ pub(super) struct SourceTable {
     files: Option<Vec<PathBuf>>,
     #[serde(default)]
     variable: Option<String>,
+    /// Which side counts where a file and a key contradict each other.
+    #[serde(default)]
+    prefer: Option<String>,
+    /// Decimal sign of texts.
+    #[serde(default)]
+    decimal: Option<String>,
+    /// The part of each file that is read.
+    #[serde(default)]
+    start_s: Option<f64>,
+    #[serde(default)]
+    duration_s: Option<f64>,
     /// Whether the files of folders are measured as they come.
     #[serde(default)]
     watch: Option<bool>,
@@ -132,6 +143,7 @@ impl SourceTable {
             let key = format!("source[{index}].channel[{place}]");
             points.push(channel.meant(origin, &key, place, catalogue)?);
         }
+        self.refuse_keys_of_files(origin, index)?;
         let input = match self.kind {
             SourceKind::Recording => self.recording(origin, index, &points)?,
             SourceKind::Simulator => self.simulated(origin, index, &points)?,
@@ -196,6 +208,37 @@ impl SourceTable {
         })
     }
 
+    /// A key whose value is one of two words.
+    fn worded<T: std::str::FromStr>(
+        origin: Origin<'_>,
+        key: &str,
+        value: Option<&str>,
+        allowed: &str,
+    ) -> Result<Option<T>, ConfigError> {
+        let parsed =
+            |text: &str| text.parse().map_err(|_unknown| origin.refuse(key, text, allowed));
+        value.map(parsed).transpose()
+    }
+
+    /// Refuses the keys that say how files are read where there are none.
+    fn refuse_keys_of_files(&self, origin: Origin<'_>, index: usize) -> Result<(), ConfigError> {
+        if self.kind == SourceKind::Recording {
+            return Ok(());
+        }
+        for (name, is_set) in [
+            ("prefer", self.prefer.is_some()),
+            ("decimal", self.decimal.is_some()),
+            ("start_s", self.start_s.is_some()),
+            ("duration_s", self.duration_s.is_some()),
+        ] {
+            if is_set {
+                let allowed = "nothing: only for kind = \"recording\"";
+                return Err(origin.refuse(&format!("source[{index}].{name}"), "set", allowed));
+            }
+        }
+        Ok(())
+    }
+
     fn recording(
         &self,
         origin: Origin<'_>,
@@ -211,13 +254,34 @@ impl SourceTable {
             return Err(origin.refuse(&key, "set", "only for kind = \"simulator\""));
         }
         let files: Vec<PathBuf> = files.iter().map(|file| origin.rooted(file)).collect();
+        let named = |name: &str| format!("source[{index}].{name}");
+        let seconds = |name: &str, value: Option<f64>| {
+            let least = if name == "start_s" { 0.0 } else { 1e-3 };
+            let read = origin.seconds(&named(name), value, Duration::ZERO, least)?;
+            Ok(value.map(|_| read.as_secs_f64()))
+        };
         let options = RecordingOptions {
             sample_rate: self.rate(origin, index)?,
             calibrations: self.calibrations(origin, index, points)?,
             variable: self.variable.clone(),
+            snapshot: None,
+            channels: Vec::new(),
+            start_s: seconds("start_s", self.start_s)?.unwrap_or(0.0),
+            duration_s: seconds("duration_s", self.duration_s)?,
+            prefer: Self::worded(
+                origin,
+                &named("prefer"),
+                self.prefer.as_deref(),
+                "\"file\" or \"option\"",
+            )?,
+            decimal: Self::worded(
+                origin,
+                &named("decimal"),
+                self.decimal.as_deref(),
+                "\"comma\" or \"point\"",
+            )?,
             started_at: self.started_at,
             period_s: self.period_s,
-            ..RecordingOptions::default()
         };
         let key = format!("source[{index}].watch_s");
         let every = origin.seconds(&key, self.watch_s, DEFAULT_WATCH, 0.01)?;

@@ -112,6 +112,11 @@ impl Calibration {
         self.scale
     }
 
+    /// This calibration with the scale that a file states.
+    pub(crate) const fn with_scale(self, scale: f64) -> Self {
+        Self { scale, states_scale: false, ..self }
+    }
+
     /// This calibration for numbers in a unit of acceleration that has `m_s2` m/s².
     pub(crate) fn in_acceleration(self, m_s2: f64) -> Self {
         let unit = Some(AccelUnit::MetrePerSecondSquared);

@@ -19,7 +19,9 @@ mod unit;
 pub(crate) use channels::{choose_channels, label, role};
 pub(crate) use rate::{RateStatements, decided_rate};
 pub use role::ChannelRole;
+pub(crate) use role::{sensor_of_file, states_time};
 pub(crate) use scale::decided_scale;
+pub(crate) use unit::unknown_unit_of;
 pub use unit::{StatedUnit, UnitKind};
 
 /// Which side counts where a file and an option contradict each other.

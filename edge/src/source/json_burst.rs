@@ -37,6 +37,8 @@ pub struct JsonForm {
     pub time: Option<String>,
     /// The unit of the numbers.
     pub unit: Option<String>,
+    /// The unit's amount in one count of the message.
+    pub scale: Option<String>,
     /// The channel of the message, and the names of the channels in their order.
     pub channel: Option<(String, Vec<String>)>,
     /// What all messages of a burst have in common.
@@ -93,7 +95,11 @@ impl BurstDecoder {
         let message: Value =
             serde_json::from_slice(payload).map_err(|error| format!("no JSON: {error}"))?;
         let channel = self.channel(&message)?;
-        let samples = self.samples(&message, channel)?;
+        let mut samples = self.samples(&message, channel)?;
+        if let Some(scale) = self.scale(&message)? {
+            // each message has its own: a sensor that changes its range changes it within a burst
+            samples.iter_mut().flat_map(|(_, own)| own).for_each(|sample| *sample *= scale);
+        }
         let rate = match &self.form.rate {
             None => self.format.sample_rate,
             Some(pointer) => {
@@ -179,6 +185,19 @@ impl BurstDecoder {
             return Err(format!("{part}: part {number} of {count}; parts count from 0"));
         }
         Ok((number, count))
+    }
+
+    /// The scale that the message states.
+    fn scale(&self, message: &Value) -> Result<Option<f64>, String> {
+        let Some(pointer) = &self.form.scale else { return Ok(None) };
+        let scale = number(message, pointer)?;
+        if !scale.is_finite() || scale == 0.0 {
+            return Err(format!("{pointer}: {scale} is no scale; allowed is any number but 0"));
+        }
+        if self.format.calibrations.iter().any(Calibration::states_scale) {
+            return Err(format!("{pointer} states a scale, and so does the configuration"));
+        }
+        Ok(Some(scale))
     }
 
     /// The unit that the message states.

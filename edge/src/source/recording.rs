@@ -8,7 +8,7 @@
 //! | format | snapshots | channels |
 //! |---|---|---|
 //! | NumPy `.npy`, `.npz` | first axis of a 3-D array, else one | rows of a 2-D array, else one |
-//! | MAT level 5, version 7.3; HDF5 | one | equally long vectors and columns (`variables`) |
+//! | MAT levels 4 and 5, version 7.3; HDF5 | one | equally long vectors and columns (`variables`) |
 //! | WAV, RF64 | one | as the file says |
 //! | CSV, IMS ASCII and other tables; Excel | one | columns that hold samples |
 //! | LabVIEW LVM, TDMS; universal files 58, 58b | one | as the file says |
@@ -48,8 +48,10 @@ mod hdf5;
 mod json;
 mod leaves;
 mod lvm;
+mod matlab4;
 mod matlab5;
 mod meaning;
+mod not_read;
 mod npy;
 mod options;
 mod packed;
@@ -351,12 +353,15 @@ fn raw_inside(
                     read; save it as .xlsx or CSV";
         return Err(SourceError::malformed(path, what));
     }
+    if let Some(what) = not_read::refusal(start) {
+        return Err(SourceError::malformed(path, what));
+    }
     if wav::is_wav(start) {
         return wav::open(path, file);
     }
     let variable = options.variable.as_deref();
     if start.starts_with(lvm::MAGIC) {
-        return lvm::open(path, file, variable);
+        return lvm::open(path, file, options);
     }
     if start.starts_with(tdms::MAGIC) {
         return tdms::open(path, file, variable);
@@ -380,8 +385,12 @@ fn raw_inside(
     } else {
         file
     };
+    if matlab4::is_level_4(start) {
+        return matlab4::open(path, file, variable);
+    }
     match matlab5::version(start, extension == "mat") {
         matlab5::Version::Five => return matlab5::open(path, file, variable),
+        matlab5::Version::Hdf5 => return open_hdf5(path, file, variable),
         matlab5::Version::Refused(why) => return Err(SourceError::malformed(path, why)),
         matlab5::Version::Other => {}
     }

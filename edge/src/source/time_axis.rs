@@ -85,6 +85,22 @@ impl TimeAxis {
         })
     }
 
+    /// A vector of times in seconds that rises evenly, with its rate.
+    pub(crate) const fn even(column: String, rate_hz: f64) -> Self {
+        Self {
+            column,
+            unit_s: Some(1.0),
+            step: 1.0 / rate_hz,
+            uncertainty: 0.0,
+            jitter_ratio: None,
+            gaps: 0,
+            lost: 0,
+            is_count: false,
+            is_reversed: false,
+            epoch_s: None,
+        }
+    }
+
     /// The rate if a unit of the column has `unit_s` seconds, Hz. A rate that its digits cannot tell
     /// from a whole number is that number.
     pub(crate) fn rate_hz(&self, unit_s: f64) -> f64 {
@@ -126,6 +142,10 @@ impl Course {
         sorted.sort_by(f64::total_cmp);
         let median = *sorted.get(sorted.len() / 2)?;
         let positive = &sorted[sorted.partition_point(|step| *step <= 0.0)..];
+        // a label that changes once is no time
+        if positive.len() + 1 < LEAST_ROWS {
+            return None;
+        }
         let usual_positive = *positive.get(positive.len() / 2)?;
         let has_repeats = positive.len() < sorted.len();
         // times with few digits: their steps are one or two units of the last digit
@@ -247,6 +267,12 @@ mod tests {
         let axis = axis(&times);
         assert!((axis.rate_hz(1.0) / 2560.0 - 1.0).abs() <= 0.01 + axis.uncertainty);
         assert_eq!((axis.gaps, axis.jitter_ratio), (0, None));
+    }
+
+    #[test]
+    fn a_label_that_changes_a_few_times_is_no_time() {
+        let label: Vec<f64> = (0..3000).map(|n| f64::from(n / 1000)).collect();
+        assert_eq!(TimeAxis::of_column(&label, None), None);
     }
 
     #[test]

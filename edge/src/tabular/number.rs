@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 /// Words for a value that is missing, in lower case.
-const MISSING: [&str; 31] = [
+const MISSING: [&str; 42] = [
     "",
     "nan",
     "-nan",
@@ -27,6 +27,17 @@ const MISSING: [&str; 31] = [
     ".",
     "bad",
     "i/o timeout",
+    "bad input",
+    "bad output",
+    "no result",
+    "no sample",
+    "calc failed",
+    "comm fail",
+    "not connect",
+    "pt created",
+    "scan off",
+    "shutdown",
+    "configure",
     "no data",
     "nodata",
     "no value",

@@ -151,3 +151,49 @@ fn a_measuring_point_that_two_channels_name_is_refused_with_both_lines() {
     let other = text.replacen("DE-X", "DE-Y", 1);
     assert!(parse(Path::new("edge.toml"), &other).is_ok());
 }
+
+/// The keys that say how files are read mean what the options of the command line mean.
+#[test]
+fn files_are_read_by_the_keys_of_a_source_as_by_the_options_of_the_command_line() {
+    let folder = tempfile::tempdir().expect("folder");
+    let text = |keys: &str| {
+        format!(
+            "gateway_id = \"gw\"\nsite = \"s\"\n[spool]\npath = \"spool.db\"\n[[source]]\n\
+             name = \"a\"\nkind = \"recording\"\nfiles = [\"a.csv\"]\nwatch = false\n{keys}\n\
+             [[source.channel]]\nchannel = 0\nequipment = \"P\"\nbearing = \"DE\"\n\
+             bearing_type = \"6205\"\nrpm = 1500.0\n"
+        )
+    };
+    let path = folder.path().join("edge.toml");
+    let samples = |keys: &str, content: &str| {
+        std::fs::write(folder.path().join("a.csv"), content).expect("written");
+        let (settings, _log) = parse(&path, &text(keys)).expect("valid keys");
+        let clock: SharedClock = Arc::new(SystemClock);
+        let mut source = settings.sources[0].input.open(&clock).map_err(|e| e.to_string())?;
+        let block = source.next_block().map_err(|e| e.to_string())?.expect("one");
+        let first = block.accel_m_s2[[0, 0]] / 9.806_65;
+        Ok::<_, String>((source.format().sample_rate.get(), block.accel_m_s2.ncols(), first))
+    };
+    let stated = format!("# rate: 1000 Hz\nax (g)\n{}", "0.5\n-0.5\n".repeat(50));
+    let refused = samples("rate_hz = 2000.0", &stated).expect_err("two rates");
+    assert!(refused.contains("1000 Hz") && refused.contains("2000 Hz"), "{refused}");
+    let prefer = |side: &str| format!("rate_hz = 2000.0\nprefer = \"{side}\"");
+    assert_eq!(samples(&prefer("file"), &stated), Ok((1000.0, 100, 0.5)));
+    assert_eq!(samples(&prefer("option"), &stated), Ok((2000.0, 100, 0.5)));
+    let part = samples("start_s = 0.01\nduration_s = 0.05", &stated);
+    assert_eq!(part, Ok((1000.0, 50, 0.5)));
+    let commas = "1,234\n2,345\n".repeat(50);
+    assert!(samples("rate_hz = 1000.0", &commas).is_err());
+    let comma = samples("rate_hz = 1000.0\ndecimal = \"comma\"", &commas);
+    assert_eq!(comma, Ok((1000.0, 100, 1.234)));
+    for (keys, expected) in [
+        ("prefer = \"both\"", "source[0].prefer (line 10) is both, allowed is \"file\""),
+        ("decimal = \"dot\"", "source[0].decimal (line 10) is dot, allowed is \"comma\""),
+        ("duration_s = -1.0", "source[0].duration_s (line 10) is -1"),
+    ] {
+        let told = parse(&path, &text(keys)).expect_err(keys).to_string();
+        assert!(told.contains(expected), "{told}");
+    }
+    let live = text("prefer = \"file\"").replace("recording", "simulator");
+    assert!(parse(&path, &live).expect_err("no files").to_string().contains("only for kind"));
+}

@@ -3,7 +3,7 @@
 //! Rule: those whose unit or name says acceleration; else those that say nothing. A column that says
 //! something else is never a channel by itself.
 
-use super::{ChannelRole, StatedUnit, UnitKind};
+use super::{ChannelRole, StatedUnit, UnitKind, states_time};
 use crate::source::recording::StatedChannel;
 use crate::source::time_axis::goes_one_way;
 
@@ -28,7 +28,10 @@ pub(crate) fn role(stated: &StatedChannel) -> ChannelRole {
     let in_name = || stated.name.as_deref().and_then(StatedUnit::in_header);
     let unit = stated.unit.as_deref().and_then(StatedUnit::parse).or_else(in_name);
     match unit.map(|unit| unit.kind) {
-        Some(UnitKind::Acceleration(_)) => ChannelRole::Acceleration,
+        Some(UnitKind::Acceleration(_)) => match by_name {
+            ChannelRole::Other("magnitude") => by_name,
+            _ => ChannelRole::Acceleration,
+        },
         Some(UnitKind::Other(what)) => ChannelRole::Other(what),
         Some(UnitKind::Time(_)) if by_name != ChannelRole::Acceleration => ChannelRole::Time,
         _ => by_name,
@@ -49,7 +52,9 @@ pub(crate) fn choose_channels(
         .map(|(row, channel)| match (role(channel), numbers) {
             // a name may speak of time (`X130_DE_time`) where the numbers go up and down
             (ChannelRole::Time, Some(numbers))
-                if channel.unit.is_none() && !goes_one_way(numbers.row(row).iter().copied()) =>
+                if channel.unit.is_none()
+                    && !channel.name.as_deref().is_some_and(states_time)
+                    && !goes_one_way(numbers.row(row).iter().copied()) =>
             {
                 ChannelRole::Unknown
             }

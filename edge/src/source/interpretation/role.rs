@@ -99,7 +99,8 @@ const COUNT: &[&str] = &[
     "record",
     "line",
 ];
-const COUNT_WHOLE: &[&str] = &["n", "no", "#", "no.", "i", "unnamed: 0"];
+/// `result` and `table` number the series of an InfluxDB export.
+const COUNT_WHOLE: &[&str] = &["n", "no", "#", "no.", "i", "unnamed: 0", "result", "table"];
 const OTHERS: &[(&[&str], &str)] = &[
     (&["rpm", "speed", "drehzahl", "upm", "shaftspeed", "rotspeed"], "shaft speed"),
     (
@@ -128,6 +129,22 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&["pressure", "druck", "baro"], "pressure"),
     (&["velocity", "geschwindigkeit", "schwinggeschwindigkeit", "vel"], "velocity"),
     (&["displacement", "weg", "position", "pos", "proximity", "gap"], "displacement"),
+    (
+        &[
+            "height",
+            "altitude",
+            "latitude",
+            "longitude",
+            "gps",
+            "distance",
+            "accuracy",
+            "satellites",
+            "höhe",
+        ],
+        "a place",
+    ),
+    (&["lux", "light", "illuminance", "licht"], "light"),
+    (&["gravity"], "gravity"),
     (&["gyro", "gyroscope", "gyrox", "gyroy", "gyroz", "angular", "rotation"], "rate of turn"),
     (&["mag", "magx", "magy", "magz", "magnetometer"], "magnetic field"),
     (&["mic", "microphone", "sound", "audio", "mikrofon", "acoustic"], "sound"),
@@ -143,6 +160,44 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&["strain", "dehnung"], "strain"),
     (&["angle", "winkel", "roll", "pitch", "yaw"], "angle"),
 ];
+/// Words for the length of the vector of three axes, which is no axis: it is never below 0, and a line
+/// of vibration stands in it at twice its frequency.
+const MAGNITUDE: &[&str] = &["magnitude", "resultant", "ftotal", "vectorsum"];
+const MAGNITUDE_WHOLE: &[&str] = &["absolute acceleration", "total acceleration", "gftotal"];
+/// Words of a column that stay a time when the logger's clock falls back. `time` alone is not among them:
+/// bearing sets name a signal over time so (`X130_DE_time`).
+const SURE_TIME: &[&str] = &[
+    "timestamp",
+    "timestamps",
+    "datetime",
+    "date",
+    "clock",
+    "zeitstempel",
+    "millis",
+    "micros",
+    "epoch",
+    "utc",
+    "uhrzeit",
+    "datum",
+];
+/// Names of files that apps of phones and loggers give to the sensor, one file a sensor.
+const SENSOR_FILES: &[(&str, &str)] = &[
+    ("gyroscope", "rate of turn"),
+    ("magnetometer", "magnetic field"),
+    ("gravity", "gravity"),
+    ("orientation", "angle"),
+    ("barometer", "pressure"),
+    ("location", "a place"),
+    ("gps", "a place"),
+    ("microphone", "sound"),
+    ("light", "light"),
+    ("velocity", "velocity"),
+    ("displacement", "displacement"),
+    ("temperature", "temperature"),
+    ("pressure", "pressure"),
+];
+/// Words that stand beside a sensor in the name of its file.
+const BESIDE_SENSOR: &[&str] = &["raw", "data", "uncalibrated", "sensor", "log"];
 /// Korean words have no spaces around them, so they are searched inside of the name.
 const KOREAN: &[(&[&str], ChannelRole)] = &[
     (&["각속도", "자이로"], ChannelRole::Other("rate of turn")),
@@ -180,6 +235,9 @@ impl ChannelRole {
         }
         let words = words_of(without_unit(name));
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        if has(MAGNITUDE) || MAGNITUDE_WHOLE.contains(&whole) {
+            return Self::Other("magnitude");
+        }
         // "acceleration" before "speed": `acc_motor_speed_side` is an acceleration
         if has(ACCELERATION) || is_axis_of_acceleration(&words) {
             return Self::Acceleration;
@@ -209,10 +267,37 @@ impl ChannelRole {
     }
 }
 
-/// `a_x`, `a y`, `Acc.Z`: an `a` and an axis.
+/// `a_x`, `a y`, `Acc.Z`: an `a` and an axis; `gFx`: a force in g along an axis.
 fn is_axis_of_acceleration(words: &[String]) -> bool {
     let [first, second, ..] = words else { return false };
-    first == "a" && ["x", "y", "z"].contains(&second.as_str())
+    match first.as_str() {
+        "a" => ["x", "y", "z"].contains(&second.as_str()),
+        "g" => ["fx", "fy", "fz"].contains(&second.as_str()),
+        _ => false,
+    }
+}
+
+/// Whether a name is that of a time, even where its numbers fall.
+pub(crate) fn states_time(name: &str) -> bool {
+    words_of(without_unit(name))
+        .iter()
+        .any(|word| SURE_TIME.contains(&word.as_str()) || word.ends_with("timestamp"))
+}
+
+/// What a file holds by its name alone: `Gyroscope.csv`, `Magnetometer raw data.csv`. A name with any other
+/// word says where or when was measured.
+pub(crate) fn sensor_of_file(stem: &str) -> Option<&'static str> {
+    let words = words_of(stem);
+    let mut found = None;
+    for word in &words {
+        let sensor = SENSOR_FILES.iter().find(|(name, _)| name == word);
+        match sensor {
+            Some((_, what)) => found = Some(*what),
+            None if BESIDE_SENSOR.contains(&word.as_str()) => {}
+            None => return None,
+        }
+    }
+    found
 }
 
 /// The name in front of its brackets.
@@ -245,6 +330,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_file_of_a_sensor_is_told_from_the_file_of_a_place() {
+        for (stem, what) in [
+            ("Gyroscope", Some("rate of turn")),
+            ("Magnetometer Raw Data", Some("magnetic field")),
+            ("Location", Some("a place")),
+            ("Accelerometer", None),
+            ("pump_location_2", None),
+            ("motor velocity test", None),
+            ("130", None),
+        ] {
+            assert_eq!(sensor_of_file(stem), what, "{stem}");
+        }
+        assert!(states_time("NodeTimestamp") && !states_time("X130_DE_time"));
+    }
+
+    #[test]
     fn names_say_their_role_in_three_languages() {
         for (name, role) in [
             ("acc_de", ChannelRole::Acceleration),
@@ -268,6 +369,10 @@ mod tests {
             ("count", ChannelRole::Count),
             ("NO.", ChannelRole::Count),
             ("PacketCounter", ChannelRole::Count),
+            ("Height (m)", ChannelRole::Other("a place")),
+            ("gFx", ChannelRole::Acceleration),
+            ("gFTotal", ChannelRole::Other("magnitude")),
+            ("Absolute acceleration (m/s^2)", ChannelRole::Other("magnitude")),
             ("DE", ChannelRole::Unknown),
             ("X", ChannelRole::Unknown),
             ("Channel A", ChannelRole::Unknown),

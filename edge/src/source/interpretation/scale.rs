@@ -3,7 +3,9 @@
 use pdm_shared::event::StatementSource;
 use pdm_shared::units::M_S2_PER_G;
 
-use super::{InterpretedChannel, Preferred, StatedUnit, UnitKind, short};
+use super::{
+    ChannelRole, InterpretedChannel, Preferred, StatedUnit, UnitKind, role, short, unknown_unit_of,
+};
 use crate::source::recording::{NumberEncoding, StatedChannel};
 use crate::source::{AccelUnit, Calibration};
 
@@ -24,6 +26,7 @@ pub(crate) fn decided_scale(
     given: Calibration,
     prefer: Option<Preferred>,
 ) -> Result<DecidedScale, String> {
+    let (given, encoding) = with_scale_of_file(label, stated, given, prefer)?;
     let unit = stated.unit.as_deref().and_then(StatedUnit::parse);
     let spelling = unit.as_ref().map_or("", |unit| unit.spelling.as_str());
     let done = |calibration, unit: String, unit_source, note| {
@@ -74,17 +77,62 @@ pub(crate) fn decided_scale(
             Err(format!("{label} is a time in {spelling}; name another column (--variable)"))
         }
         (Some(UnitKind::Counts), _) if !describes_counts(given) => Err(counts_refused(label, None)),
-        (None, _) => match stated.encoding {
+        (None, _) => match encoding {
             NumberEncoding::Counts { bits } if !describes_counts(given) => {
                 Err(counts_refused(label, Some(bits)))
             }
             _ if given.unit().is_some() || given.states_scale() => by_option(None),
             NumberEncoding::Real | NumberEncoding::Counts { .. } => {
-                done(given, "g".to_owned(), StatementSource::Assumed, None)
+                if let Some(unknown) = unknown_unit(stated) {
+                    return Err(format!(
+                        "{label} is in {unknown:?}, which is no unit that is known; name another column (--variable), or state the unit (--unit) or the g of one {unknown} (--scale)"
+                    ));
+                }
+                done(given, scaled_words("g", given), StatementSource::Assumed, None)
             }
         },
         _ => by_option(None),
     }
+}
+
+/// The calibration with the scale that the file states, and what the numbers are with it.
+///
+/// # Errors
+/// The scale of the file and that of the option differ; or the numbers are no counts, and nothing tells
+/// whether the scale is in them; in words.
+fn with_scale_of_file(
+    label: &str,
+    stated: &StatedChannel,
+    given: Calibration,
+    prefer: Option<Preferred>,
+) -> Result<(Calibration, NumberEncoding), String> {
+    let Some(scale) = stated.scale else { return Ok((given, stated.encoding)) };
+    if !given.states_scale() {
+        return match stated.encoding {
+            NumberEncoding::Counts { .. } => Ok((given.with_scale(scale), NumberEncoding::Real)),
+            NumberEncoding::Real if (scale - 1.0).abs() < 1e-12 => Ok((given, stated.encoding)),
+            NumberEncoding::Real => Err(format!(
+                "{label} has a scale of {scale} beside it, and its numbers are no counts: it may be in them or not; decide with --scale 1 or --scale {scale}"
+            )),
+        };
+    }
+    let is_same = (given.scale() / scale - 1.0).abs() < 1e-6;
+    let is_counts = matches!(stated.encoding, NumberEncoding::Counts { .. });
+    match prefer {
+        _ if is_same || !is_counts => Ok((given, stated.encoding)),
+        Some(Preferred::Option) => Ok((given, stated.encoding)),
+        Some(Preferred::File) => Ok((given.with_scale(scale), NumberEncoding::Real)),
+        None => Err(format!(
+            "{label} has a scale of {scale} by the file, the option says {}; leave out --scale, or decide with --prefer file or --prefer option",
+            given.scale()
+        )),
+    }
+}
+
+/// The unit in the brackets of a name that says nothing else.
+fn unknown_unit(stated: &StatedChannel) -> Option<&str> {
+    let name = stated.name.as_deref().filter(|_| role(stated) == ChannelRole::Unknown)?;
+    unknown_unit_of(name)
 }
 
 /// Whether a person has stated what a count means.
@@ -96,7 +144,7 @@ fn counts_refused(label: &str, bits: Option<u32>) -> String {
     let bits =
         bits.filter(|bits| *bits > 0).map_or_else(String::new, |bits| format!("{bits}-bit "));
     format!(
-        "{label} holds {bits}counts, and {bits}counts cannot be g; give the g of one count (--scale; for a full scale of 10 g at 16 bits 10/32768), or scale and sensitivity (--scale with --sensitivity)"
+        "{label} holds {bits}counts, and {bits}counts cannot be g; give the g of one count (--scale; for a full scale of 10 g at 16 bits 10/32768 = 0.000305), or scale and sensitivity (--scale with --sensitivity)"
     )
 }
 

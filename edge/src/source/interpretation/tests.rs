@@ -9,6 +9,7 @@ fn named(name: &str, unit: Option<&str>) -> StatedChannel {
     StatedChannel {
         name: Some(name.to_owned()),
         unit: unit.map(str::to_owned),
+        scale: None,
         encoding: NumberEncoding::Real,
     }
 }
@@ -77,4 +78,42 @@ fn rates_that_differ_are_refused_with_both_and_agree_within_one_percent() {
     assert_eq!(option, Ok((2560.0, StatementSource::Option)));
     let file = rate(Some(2560.0), Some(Preferred::File));
     assert_eq!(file, Ok((1000.0, StatementSource::TimeColumn)));
+}
+
+/// A scale beside counts is that of the counts; beside other numbers nothing tells whether it is in them.
+#[test]
+fn the_scale_of_the_file_makes_counts_a_quantity_and_a_second_scale_is_refused() {
+    let encoding = NumberEncoding::Counts { bits: 16 };
+    let counts = StatedChannel { encoding, scale: Some(0.5), ..named("x", Some("mg")) };
+    let plain = Calibration::default();
+    let read = decided_scale("x", &counts, plain, None).expect("stated");
+    assert!((read.calibration.to_m_s2(1000.0) - 0.5 * 9.806_65).abs() < 1e-9);
+    assert_eq!(read.channel.unit, "mg at 0.5 a count");
+    let no_unit = StatedChannel { unit: None, ..counts.clone() };
+    let read = decided_scale("x", &no_unit, plain, None).expect("stated");
+    assert!((read.calibration.to_m_s2(2.0) - 9.806_65).abs() < 1e-9);
+    let given = Calibration::stated(None, Some(0.25), 0.0).expect("valid");
+    let error = decided_scale("x", &counts, given, None).err().expect("two scales");
+    assert!(
+        error.contains("0.5") && error.contains("0.25") && error.contains("--prefer"),
+        "{error}"
+    );
+    for (side, expected) in [(Preferred::File, 0.5), (Preferred::Option, 0.25)] {
+        let read = decided_scale("x", &counts, given, Some(side)).expect("decided");
+        assert!((read.calibration.scale() / 9.806_65e-3 - expected).abs() < 1e-9, "{side}");
+    }
+    let real = StatedChannel { scale: Some(0.5), ..named("x", Some("g")) };
+    let error = decided_scale("x", &real, plain, None).err().expect("open");
+    assert!(error.contains("--scale 1 or --scale 0.5"), "{error}");
+    assert!(decided_scale("x", &StatedChannel { scale: Some(1.0), ..real }, plain, None).is_ok());
+}
+
+#[test]
+fn a_column_in_a_unit_that_is_not_known_is_no_acceleration_by_itself() {
+    let plain = Calibration::default();
+    let error = decided_scale("x", &named("Flow (gpm)", None), plain, None).err().expect("unknown");
+    assert!(error.contains("\"gpm\"") && error.contains("--unit"), "{error}");
+    assert!(decided_scale("x", &named("Acc (filtered)", None), plain, None).is_ok());
+    let g = Calibration::stated(Some(AccelUnit::G), None, 0.0).expect("valid");
+    assert!(decided_scale("x", &named("Flow (gpm)", None), g, None).is_ok(), "it is stated");
 }

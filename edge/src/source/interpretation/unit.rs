@@ -131,7 +131,17 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
         &["mm/s", "mm/sec", "mm/srms", "mm/s(rms)", "in/s", "ips", "in/sec", "m/s", "cm/s", "um/s"],
         UnitKind::Other("velocity"),
     ),
-    (&["mm", "um", "mil", "mils", "inch", "cm"], UnitKind::Other("displacement")),
+    (
+        &["mm", "um", "mil", "mils", "inch", "cm", "m", "meter", "metre", "km", "ft", "feet"],
+        UnitKind::Other("displacement"),
+    ),
+    (&["km/h", "kmh", "kph", "mph", "knots"], UnitKind::Other("velocity")),
+    (&["pc", "pcb", "picocoulomb"], UnitKind::Other("charge")),
+    (&["lx", "lux"], UnitKind::Other("light")),
+    (&["kg", "lb", "lbs"], UnitKind::Other("mass")),
+    (&["l", "ml", "l/min", "m3/h", "m^3/h"], UnitKind::Other("volume or flow")),
+    (&["ohm", "kohm", "ω", "kω"], UnitKind::Other("resistance")),
+    (&["bpm", "ppm"], UnitKind::Other("a count")),
     (
         &["rpm", "1/min", "min-1", "min^-1", "u/min", "r/min", "rev/min", "upm", "회전/분"],
         UnitKind::Other("shaft speed"),
@@ -149,7 +159,10 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
     (&["pa", "kpa", "mpa", "bar", "mbar", "psi", "hpa"], UnitKind::Other("pressure")),
     (&["w", "kw", "kwh", "va"], UnitKind::Other("power")),
     (&["%", "percent", "%rh", "prozent"], UnitKind::Other("share")),
-    (&["ut", "mgauss", "gauss", "tesla"], UnitKind::Other("magnetic field")),
+    (
+        &["ut", "mt", "nt", "mga", "ga", "mgauss", "gauss", "tesla", "microtesla"],
+        UnitKind::Other("magnetic field"),
+    ),
     (&["ue", "ustrain", "strain", "um/m"], UnitKind::Other("strain")),
     (&["db", "dba"], UnitKind::Other("level")),
 ];
@@ -173,6 +186,18 @@ impl StatedUnit {
             is_unit.then(|| Self::parse(tail)).flatten()
         })
     }
+}
+
+/// What stands in a header's brackets where it is no unit that is known: `Flow (gpm)`. Numbers and words
+/// longer than a unit are no unit.
+pub(crate) fn unknown_unit_of(header: &str) -> Option<&str> {
+    const LONGEST_UNIT: usize = 10;
+    // brackets within a name are those of a function: `cos(X) of a plot`
+    let is_at_end = header.trim_end().ends_with([')', ']', '}']);
+    let text = bracketed(header).filter(|_| is_at_end)?.trim();
+    let may_be_unit = text.chars().count() <= LONGEST_UNIT
+        && text.chars().any(|c| c.is_alphabetic() || matches!(c, '°' | '%'));
+    (may_be_unit && StatedUnit::parse(text).is_none()).then_some(text)
 }
 
 /// The text in the last pair of brackets.
@@ -248,6 +273,26 @@ mod tests {
         for header in ["ax", "acc_x", "X", "acc_de", "vibration_1", "a_x", "ch0"] {
             assert_eq!(StatedUnit::in_header(header), None, "{header}");
         }
+    }
+
+    #[test]
+    fn a_unit_in_brackets_that_is_not_known_is_told_apart_from_a_unit_and_from_a_number() {
+        for (header, unit) in [
+            ("Flow (gpm)", Some("gpm")),
+            ("Dose [nGy/h]", Some("nGy/h")),
+            ("Height (m)", None),
+            ("Acc X (m/s^2)", None),
+            ("Channel (1)", None),
+            ("cos(X) - Plot 0", None),
+            ("Channel A", None),
+            ("x (measured at the drive end)", None),
+        ] {
+            assert_eq!(unknown_unit_of(header), unit, "{header}");
+        }
+        let magnetic = StatedUnit::in_header("X (mGa)").map(|unit| unit.kind);
+        assert_eq!(magnetic, Some(UnitKind::Other("magnetic field")));
+        let height = StatedUnit::in_header("Height (m)").map(|unit| unit.kind);
+        assert_eq!(height, Some(UnitKind::Other("displacement")));
     }
 
     #[test]

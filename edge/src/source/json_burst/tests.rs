@@ -75,6 +75,32 @@ fn rate_time_and_unit_are_taken_from_the_message() {
     }
 }
 
+/// A sensor that changes its range states another scale in the next message.
+#[test]
+fn the_scale_of_a_message_is_that_of_its_counts() {
+    let form = JsonForm {
+        scale: Some("/lsb".to_owned()),
+        unit: Some("/u".to_owned()),
+        ..samples(&["/v"])
+    };
+    let mut decoder = decoder(1, form);
+    for (scale, expected) in [(json!(0.5), [500.0, -1000.0]), (json!("0.25"), [250.0, -500.0])] {
+        let message = json!({"v": [1000, -2000], "lsb": scale, "u": "g"});
+        assert_eq!(in_g(&one(&mut decoder, &message)), [expected]);
+    }
+    for (message, expected) in [
+        (json!({"v": [1, 2], "u": "g"}), "nothing stands at /lsb"),
+        (json!({"v": [1, 2], "u": "g", "lsb": 0}), "0 is no scale"),
+        (json!({"v": [1, 2], "u": "g", "lsb": "x"}), "no number"),
+    ] {
+        let error = decoder.push(message.to_string().as_bytes()).expect_err("of another form");
+        assert!(error.contains(expected), "{error}");
+    }
+    decoder.format.calibrations = vec![Calibration::stated(None, Some(0.001), 0.0).expect("valid")];
+    let error = decoder.push(br#"{"v": [1, 2], "lsb": 0.5}"#).expect_err("two scales");
+    assert!(error.contains("so does the configuration"), "{error}");
+}
+
 /// Several messages a burst, in any order, of two bursts at once.
 #[test]
 fn a_burst_of_several_messages_is_whole_in_any_order() {

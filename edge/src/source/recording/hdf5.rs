@@ -19,9 +19,12 @@ use super::bounds::{MAX_SAMPLES, whole};
 use super::guarded::guarded;
 use super::leaves::{Leaf, LeafContent, variables_of};
 use super::variables::recording_of_variables;
-use super::{MAT73_MAGIC, RawRecording, SourceError};
+use super::{RawRecording, SourceError};
 
 mod decoded;
+
+/// First bytes of the header that MATLAB writes before the HDF5 of version 7.3.
+const MATLAB_MAGIC: &[u8] = b"MATLAB ";
 
 /// Deepest nesting of groups.
 const MAX_DEPTH: usize = 16;
@@ -36,7 +39,7 @@ pub(super) fn open(
     variable: Option<&str>,
 ) -> Result<RawRecording, SourceError> {
     let content = whole(path, file)?;
-    let is_matlab = content.starts_with(MAT73_MAGIC);
+    let is_matlab = content.starts_with(MATLAB_MAGIC);
     let format = if is_matlab { "MAT version 7.3" } else { "HDF5 file" };
     let leaves = guarded(path, format, || {
         leaves_of(content, is_matlab).map_err(|what| {

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use super::bounds::{check_samples, whole};
 use super::variables::{Variable, even_step, recording_of_variables};
-use super::{RawRecording, SourceError, snapshots_of};
+use super::{RawRecording, RecordingOptions, SourceError, snapshots_of, text};
 use segment::{Layout, SegmentHead};
 
 mod segment;
@@ -27,28 +27,53 @@ const END_OF_HEADER: &str = "***End_of_Header***";
 pub(super) fn open(
     path: &Path,
     file: impl Read,
-    variable: Option<&str>,
+    options: &RecordingOptions,
 ) -> Result<RawRecording, SourceError> {
+    let variable = options.variable.as_deref();
     let content = whole(path, file)?;
     let text = match String::from_utf8(content) {
         Ok(text) => text,
         // units such as °C and m/s² are written in the system's code page
         Err(error) => error.as_bytes().iter().map(|&byte| char::from(byte)).collect(),
     };
+    if let Some(table) = table_below(&text) {
+        // some programs write the header of the file alone, with the names of the columns below
+        return text::open_text(path, "LVM file", table, options);
+    }
     let segments = parse(&text).map_err(|what| SourceError::malformed(path, what))?;
     drop(text);
     let mut snapshots = Vec::new();
     let mut numbers = 0usize;
-    for (variables, others) in segments {
+    for Segment { variables, others, is_uneven } in segments {
         numbers += variables.iter().map(|v| v.numbers.len()).sum::<usize>();
         check_samples(path, numbers)?;
-        snapshots.push(recording_of_variables(path, "LVM file", variables, &others, variable)?);
+        let mut snapshot = recording_of_variables(path, "LVM file", variables, &others, variable)?;
+        if is_uneven {
+            let note = "the column of X does not rise evenly, so it gives no rate";
+            snapshot.notes.push(note.to_owned());
+        }
+        snapshots.push(snapshot);
     }
     snapshots_of(path, snapshots, "segment")
 }
 
-/// The channels of a segment, and those that are over a frequency.
-type Segment = (Vec<Variable>, Vec<String>);
+/// The lines below the only header of a file whose channels have none.
+fn table_below(text: &str) -> Option<&str> {
+    let (_, below) = text.split_once(END_OF_HEADER)?;
+    let below = below.split_once('\n')?.1;
+    let first = below.lines().find(|line| !line.trim().is_empty())?;
+    let is_table = first.contains(['\t', ',', ';']) && !first.starts_with("Channels");
+    (is_table && !below.contains(END_OF_HEADER)).then_some(below)
+}
+
+/// What stands under one header.
+struct Segment {
+    variables: Vec<Variable>,
+    /// Channels that are over a frequency.
+    others: Vec<String>,
+    /// A column of X has times without an even step.
+    is_uneven: bool,
+}
 
 fn parse(text: &str) -> Result<Vec<Segment>, String> {
     let mut lines = text.lines().enumerate().peekable();
@@ -92,7 +117,7 @@ fn segment<'a>(
             }
         }
     }
-    let (mut variables, mut others) = (Vec::new(), Vec::new());
+    let (mut variables, mut others, mut is_uneven) = (Vec::new(), Vec::new(), false);
     for (channel, stated) in head.channels.iter().enumerate() {
         let mut numbers = std::mem::take(&mut values[channel]);
         while numbers.last().is_some_and(|number| number.is_nan()) {
@@ -111,7 +136,10 @@ fn segment<'a>(
             Some(step) => Some(1.0 / step),
             // too few rows to see a step, or no column of times
             None if time.len() < 8 => stated.delta_x.map(|step| 1.0 / step),
-            None => None,
+            None => {
+                is_uneven = true;
+                None
+            }
         };
         variables.push(Variable {
             path,
@@ -121,7 +149,7 @@ fn segment<'a>(
             numbers,
         });
     }
-    Ok((variables, others))
+    Ok(Segment { variables, others, is_uneven })
 }
 
 #[cfg(test)]

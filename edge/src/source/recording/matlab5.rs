@@ -31,6 +31,8 @@ const HEADER_BYTES: usize = 128;
 pub(super) enum Version {
     /// Level 5, which can be read.
     Five,
+    /// Version 7.3: HDF5 behind the header.
+    Hdf5,
     /// An unsupported form, with the reason.
     Refused(&'static str),
     /// Another kind of file.
@@ -39,23 +41,14 @@ pub(super) enum Version {
 
 /// Detects a MAT-file by its first 132 bytes; `has_name` is true if its name ends in `.mat`.
 pub(super) fn version(start: &[u8], has_name: bool) -> Version {
-    const HDF5: &str =
-        "this is a MAT-file of version 7.3 (HDF5); save it with '-v7' to have it read";
-    if start.starts_with(b"MATLAB 7.3") || start.starts_with(b"\x89HDF") {
-        return Version::Refused(HDF5);
-    }
     match start.get(124..HEADER_BYTES) {
         Some([0x00, 0x01, b'I', b'M'] | [0x01, 0x00, b'M', b'I']) => Version::Five,
-        Some([0x00, 0x02, b'I', b'M'] | [0x02, 0x00, b'M', b'I']) => Version::Refused(HDF5),
+        Some([0x00, 0x02, b'I', b'M'] | [0x02, 0x00, b'M', b'I']) => Version::Hdf5,
         _ if start.starts_with(b"MATLAB 5.0 MAT-file") => {
             Version::Refused("the header of this MAT-file is damaged or cut off")
         }
         _ if !has_name => Version::Other,
-        // level 4 begins with a number below 5000, so one of its first four bytes is 0
-        _ if start.len() >= 20 && start[..4].contains(&0) => Version::Refused(
-            "this is a MAT-file of level 4 (or no MAT-file); save it with '-v7' to have it read",
-        ),
-        _ => Version::Refused("this is no MAT-file; level 5 (MATLAB 5 to 7.2) is read"),
+        _ => Version::Refused("this is no MAT-file; levels 4 and 5 and version 7.3 are read"),
     }
 }
 

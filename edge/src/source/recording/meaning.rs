@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ndarray::Array2;
 use pdm_shared::time::Timestamp;
-use pdm_shared::units::SampleRate;
+use pdm_shared::units::{M_S2_PER_G, SampleRate};
 
 use super::time_columns::take_time_columns;
 use super::{
@@ -15,13 +15,16 @@ use super::{
     SourceError, StatedChannel, check_channels,
 };
 use crate::source::interpretation::{
-    InterpretedChannel, RateStatements, StatedUnit, choose_channels, decided_rate, decided_scale,
-    label,
+    ChannelRole, InterpretedChannel, RateStatements, StatedUnit, choose_channels, decided_rate,
+    decided_scale, label, role, sensor_of_file,
 };
 
 /// Whole numbers above this are counts of a converter and no acceleration in g: chosen; a bearing's
 /// vibration is below 50 g, and nobody records it in whole g.
 const COUNTS_ABOVE: f64 = 50.0;
+
+/// How far gravity may stand from its standard value, ratio: offset and scale of a MEMS sensor are within 3 %.
+const GRAVITY_TOLERANCE: f64 = 0.03;
 
 /// Samples from which on whole numbers are no chance.
 const LEAST_WHOLE: usize = 64;
@@ -60,7 +63,11 @@ pub(super) fn meaning_of(
         axis: raw.time.as_ref(),
         prefer: options.prefer,
     };
-    let (rate_hz, rate_source, rate_notes) = decided_rate(statements).map_err(refused)?;
+    let (rate_hz, rate_source, rate_notes) = decided_rate(statements).map_err(|what| {
+        // a note may say why the file gives no rate
+        let told = raw.notes.iter().filter(|note| note.contains("gives no rate"));
+        refused(std::iter::once(&what).chain(told).cloned().collect::<Vec<_>>().join("; "))
+    })?;
     notes.extend(rate_notes);
     let sample_rate =
         SampleRate::new(rate_hz).map_err(|e| SourceError::malformed(path, e.to_string()))?;
@@ -165,7 +172,52 @@ fn chosen(
     }
     let choice =
         choose_channels(&raw.channels, numbers).map_err(|what| SourceError::options(path, what))?;
+    let is_stated =
+        |calibration: &Calibration| calibration.unit().is_some() || calibration.states_scale();
+    if !options.calibrations.iter().any(is_stated) {
+        check_unstated(path, &raw.channels, &choice.rows, numbers)
+            .map_err(|what| SourceError::options(path, what))?;
+    }
     Ok((choice.rows, choice.left_out))
+}
+
+/// Refuses to take channels for g, of which nothing states a unit, where something else speaks against it:
+/// the name of the file, or gravity in three axes.
+fn check_unstated(
+    path: &Path,
+    channels: &[StatedChannel],
+    rows: &[usize],
+    numbers: Option<&Array2<f64>>,
+) -> Result<(), String> {
+    let is_open = |row: &usize| {
+        channels[*row].unit.is_none() && channels[*row].encoding == NumberEncoding::Real
+    };
+    if !rows.iter().all(is_open) {
+        return Ok(());
+    }
+    let says_nothing = rows.iter().all(|row| role(&channels[*row]) == ChannelRole::Unknown);
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+    if let Some(what) = stem.as_deref().and_then(sensor_of_file).filter(|_| says_nothing) {
+        return Err(format!(
+            "nothing names the columns, and the name of the file says {what}; name the columns to read (--variable), or state their unit (--unit)"
+        ));
+    }
+    let (Some(numbers), [_, _, _]) = (numbers, rows) else { return Ok(()) };
+    let square_of_mean = |row: &usize| {
+        let finite = || numbers.row(*row).into_iter().filter(|sample| sample.is_finite());
+        let mean = finite().sum::<f64>() / finite().count().max(1) as f64;
+        mean * mean
+    };
+    let gravity = rows.iter().map(square_of_mean).sum::<f64>().sqrt();
+    let is_near = |amount: f64| (gravity / amount - 1.0).abs() <= GRAVITY_TOLERANCE;
+    let options = match () {
+        () if is_near(M_S2_PER_G) => "--unit m/s2",
+        () if is_near(1000.0) => "--scale 0.001, for mg",
+        () => return Ok(()),
+    };
+    Err(format!(
+        "nothing states the unit, and the means of the three axes are {gravity:.3} together, which is gravity in a unit other than g; state it ({options}; or --unit g)"
+    ))
 }
 
 /// Marks channels of whole numbers as counts where nothing states a unit.

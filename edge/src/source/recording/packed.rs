@@ -16,6 +16,7 @@ use super::variables::recording_of_variables;
 use super::{
     RawRecording, RecordingOptions, START_BYTES, SourceError, excel, extension, npy, raw_inside,
 };
+use crate::source::interpretation::ChannelRole;
 
 /// First bytes of a gzip member (RFC 1952, 2.3.1).
 pub(super) const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
@@ -66,7 +67,8 @@ pub(super) fn open_zip(
     let mut names: Vec<(usize, String)> = Vec::new();
     for index in 0..archive.len() {
         let file = archive.by_index_raw(index).map_err(damaged)?;
-        let name = file.name().map_err(damaged)?.into_owned();
+        // some programs of Windows write its separator
+        let name = file.name().map_err(damaged)?.replace('\\', "/");
         let last = name.rsplit('/').next().unwrap_or("");
         if !last.is_empty() && !last.starts_with('.') && !name.starts_with("__MACOSX/") {
             names.push((index, name));
@@ -81,6 +83,8 @@ pub(super) fn open_zip(
         let what = "an OpenDocument sheet (.ods), which is not read; save it as .xlsx or CSV";
         return Err(malformed(what.to_owned()));
     }
+    let has_arrays = names.iter().any(|(_, name)| is_npy(name));
+    let (names, left_out) = if has_arrays { (names, Vec::new()) } else { recordings_of(names) };
     match names.as_slice() {
         [] => Err(malformed("the zip archive holds no file".to_owned())),
         [(index, name)] if !is_npy(name) => {
@@ -88,7 +92,13 @@ pub(super) fn open_zip(
             let content = entry(path, &mut archive, *index)?;
             let start = content[..content.len().min(START_BYTES)].to_vec();
             let content = Box::new(Cursor::new(content));
-            raw_inside(path, &extension(Path::new(&name)), &start, content, options)
+            let mut recording =
+                raw_inside(path, &extension(Path::new(&name)), &start, content, options)?;
+            if !left_out.is_empty() {
+                recording.notes.push(format!("{name:?} of the archive"));
+                recording.left_out.extend(left_out);
+            }
+            Ok(recording)
         }
         all if all.iter().all(|(_, name)| is_npy(name)) => {
             let names = names.clone();
@@ -105,6 +115,25 @@ pub(super) fn open_zip(
             Err(malformed(what))
         }
     }
+}
+
+/// The files of an archive that can be recordings, and the others. Apps of phones put one file a sensor and
+/// `meta/` into an archive: the one whose name says acceleration is meant.
+fn recordings_of(names: Vec<(usize, String)>) -> (Vec<(usize, String)>, Vec<String>) {
+    let is_meta = |name: &str| name.split('/').rev().skip(1).any(|folder| folder == "meta");
+    let says = |name: &str| {
+        let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.is_some_and(|stem| ChannelRole::by_name(&stem) == ChannelRole::Acceleration)
+    };
+    let data: Vec<usize> = (0..names.len()).filter(|at| !is_meta(&names[*at].1)).collect();
+    let speaking: Vec<usize> = data.iter().copied().filter(|at| says(&names[*at].1)).collect();
+    let meant = match (data.as_slice(), speaking.as_slice()) {
+        ([one], _) | (_, [one]) => *one,
+        _ => return (names, Vec::new()),
+    };
+    let others = names.iter().enumerate().filter(|(at, _)| *at != meant);
+    let left_out = others.map(|(_, (_, name))| name.clone()).collect();
+    (names.into_iter().skip(meant).take(1).collect(), left_out)
 }
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;

@@ -29,9 +29,12 @@ pub(super) fn snapshots_of(
         };
         let form =
             |r: &RawRecording| format!("{} channels of {} samples", r.channels.len(), r.samples);
-        if form(first) != form(&recording) || first.channels != recording.channels {
+        let is_other = first.channels != recording.channels
+            || first.stated_rate_hz != recording.stated_rate_hz;
+        if form(first) != form(&recording) || is_other {
             let told = format!(
-                "{what} {index} (from 0) has {}, the first has {}, or other names or units; \
+                "{what} {index} (from 0) has {}, the first has {}, or other names, \
+                 units, scales or rates; \
                  {what}s of one form are read",
                 form(&recording),
                 form(first)

@@ -10,6 +10,8 @@ pub(crate) struct StatedChannel {
     pub(crate) name: Option<String>,
     /// The unit, as the file spells it.
     pub(crate) unit: Option<String>,
+    /// What one count is in the unit, where the file states it and the reader has not applied it.
+    pub(crate) scale: Option<f64>,
     /// The encoding of the numbers in the file.
     pub(crate) encoding: NumberEncoding,
 }

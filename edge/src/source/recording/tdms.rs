@@ -212,7 +212,7 @@ fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<String>) {
         let encoding = if numbers.is_scaled { NumberEncoding::Real } else { data.encoding };
         let unit = text("unit_string").or_else(|| text("NI_UnitDescription"));
         variables.push(Variable {
-            stated: StatedChannel { name: names.last().cloned(), unit, encoding },
+            stated: StatedChannel { name: names.last().cloned(), unit, scale: None, encoding },
             path: place,
             rate_hz: step.map(|step| 1.0 / step),
             started_at: match own.get("wf_start_time") {

@@ -22,6 +22,7 @@ use crate::tabular::fields::numbered_lines;
 use layout::{ColumnKind, Layout, MAX_PREAMBLE_LINES, layout_of};
 use rows::TextColumns;
 
+mod labelled;
 mod layout;
 mod metadata;
 mod rows;
@@ -44,6 +45,11 @@ pub(super) fn open(
                 .to_owned(),
         )
     })?;
+    if let Some((table, notes)) = labelled::as_table(&text).map_err(malformed)? {
+        let mut recording = open_text(path, "names and values", &table, options)?;
+        recording.notes.extend(notes);
+        return Ok(recording);
+    }
     open_text(path, "columns of text", &text, options)
 }
 
@@ -147,7 +153,8 @@ fn stated(layout: &Layout, column: usize) -> StatedChannel {
     let name = name.filter(|name| !name.is_empty()).cloned();
     let is_time = layout.kinds[column] == ColumnKind::Calendar;
     let own = if is_time { Some("s".to_owned()) } else { layout.units[column].clone() };
-    let mut channel = StatedChannel { name, unit: own, encoding: NumberEncoding::Real };
+    let mut channel =
+        StatedChannel { name, unit: own, scale: None, encoding: NumberEncoding::Real };
     // a unit of the whole text is that of its channels of vibration
     let is_vibration = matches!(role(&channel), ChannelRole::Acceleration | ChannelRole::Unknown);
     let has_own = channel.name.as_deref().and_then(StatedUnit::in_header).is_some();

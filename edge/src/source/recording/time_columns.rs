@@ -13,6 +13,9 @@ use crate::source::time_axis::{TimeAxis, goes_one_way};
 /// Rows over which a column without a word on it must rise to be time where it is not the first.
 const LEAST_ROWS_ANYWHERE: usize = 64;
 
+/// A column that holds fewer than one of so many rows is none of samples.
+const LEAST_PART: usize = 10;
+
 /// A table without its columns of time.
 pub(super) struct WithoutTime {
     pub(super) data: Array2<f64>,
@@ -41,6 +44,12 @@ pub(super) fn take_time_columns(
                 continue;
             }
             let values = data.row(row).to_vec();
+            // exports write statements into further columns of the first rows
+            if LEAST_PART * values.iter().filter(|value| !value.is_nan()).count() < values.len() {
+                taken.push(row);
+                left_out.push(format!("{} (empty)", described(row, channel)));
+                continue;
+            }
             let is_first = taken.len() == row;
             let unit_s = unit_of_time(channel);
             let column = described(row, channel);
@@ -62,6 +71,14 @@ pub(super) fn take_time_columns(
                     taken.push(row);
                     left_out.push(format!("{column} (time)"));
                     notes.push(format!("{column} does not rise evenly, so it gives no rate"));
+                }
+                // a date, or a name with a unit of time: no vibration, whatever it does
+                None if role == ChannelRole::Time && channel.unit.is_some() => {
+                    taken.push(row);
+                    left_out.push(format!("{column} (time)"));
+                    notes.push(format!(
+                        "{column} falls back, so it gives no rate; several recordings may stand one below the other"
+                    ));
                 }
                 None if role == ChannelRole::Count => {
                     taken.push(row);

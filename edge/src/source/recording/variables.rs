@@ -98,7 +98,8 @@ pub(super) fn recording_of_variables(
     let samples = channels.first().map_or(0, |first| first.numbers.len());
     check_samples(path, samples.saturating_mul(channels.len()))?;
     let stated_rate = channels.iter().find_map(|channel| channel.rate_hz);
-    let rate_hz = stated_rate.or_else(|| time.as_ref().and_then(|time| time.rate_hz));
+    let (time, time_path) = time.unzip();
+    let time_rate = time.as_ref().and_then(|time| time.rate_hz);
     let start = channels.iter().find_map(|channel| channel.started_at);
     let start = start.or_else(|| time.as_ref().and_then(|time| time.started_at));
     let mut data = Array2::zeros((channels.len(), samples));
@@ -108,8 +109,13 @@ pub(super) fn recording_of_variables(
         let name = channel.stated.name.clone().or_else(|| Some(channel.path.clone()));
         stated.push(StatedChannel { name, ..channel.stated });
     }
+    let rate_hz = stated_rate.or(time_rate);
     let mut recording = RawRecording::described(format, data, stated, rate_hz);
     recording.stated_start = start;
+    // a field with a rate may be left over from another recording: both are stated, none is chosen
+    if let (Some(rate_hz), Some(time_path)) = (stated_rate.and(time_rate), time_path) {
+        recording.time = Some(crate::source::time_axis::TimeAxis::even(time_path, rate_hz));
+    }
     Ok(recording)
 }
 
@@ -256,7 +262,7 @@ fn check_count(path: &Path, channels: usize) -> Result<(), SourceError> {
 }
 
 /// The channels without the vector of their times, and what the times say.
-fn without_time(chosen: Vec<Variable>) -> (Vec<Variable>, Option<TimeAxis>) {
+fn without_time(chosen: Vec<Variable>) -> (Vec<Variable>, Option<(TimeAxis, String)>) {
     let axes: Vec<Option<TimeAxis>> = chosen.iter().map(time_axis).collect();
     if axes.iter().all(Option::is_some) {
         return (chosen, None);
@@ -268,9 +274,10 @@ fn without_time(chosen: Vec<Variable>) -> (Vec<Variable>, Option<TimeAxis>) {
             None => channels.push(variable),
             // of a count and a time the time has the rate
             Some(axis) => {
-                let is_better = |old: &TimeAxis| old.rate_hz.is_none() && axis.rate_hz.is_some();
+                let is_better =
+                    |(old, _): &(TimeAxis, String)| old.rate_hz.is_none() && axis.rate_hz.is_some();
                 if time.as_ref().is_none_or(is_better) {
-                    time = Some(axis);
+                    time = Some((axis, variable.path));
                 }
             }
         }

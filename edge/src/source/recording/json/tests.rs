@@ -27,6 +27,22 @@ fn a_message_with_an_array_states_rate_unit_and_name() {
     }
 }
 
+/// Counts with their scale beside them; messages whose rates or scales differ are no one recording.
+#[test]
+fn a_scale_beside_counts_is_taken_with_them() {
+    let text = r#"{"fs": 1000, "scale": 0.000488, "unit": "g", "samples": [2049, -2049, 3, 1]}"#;
+    let recording = opened(text, None).expect("valid");
+    assert_eq!(recording.channels[0].scale, Some(0.000_488));
+    let own = r#"{"fs": 1000, "x": [2049, -7], "y": [5, 6], "x_scale": 0.5, "y_scale": 0.25}"#;
+    let scales: Vec<_> =
+        opened(own, None).expect("valid").channels.iter().map(|c| c.scale).collect();
+    assert_eq!(scales, [Some(0.5), Some(0.25)]);
+    for other in [text.replace("1000", "2000"), text.replace("0.000488", "0.000976")] {
+        let error = opened(&format!("{text}\n{other}"), None).err().expect("two forms").to_string();
+        assert!(error.contains("scales or rates"), "{error}");
+    }
+}
+
 #[test]
 fn axes_of_one_object_are_channels_with_their_keys() {
     let text = r#"{"fs": 1000, "accel": {"x": [0.1, 0.2], "y": [0.3, 0.4], "z": [0.9, 1.1]}}"#;

@@ -65,6 +65,9 @@ const UNIT_KEYS: [&str; 12] = [
     "measurementunit",
 ];
 
+/// Fields with the unit's amount in one count of a converter.
+const SCALE_KEYS: [&str; 5] = ["scale", "scalefactor", "scaling", "lsb", "unitpercount"];
+
 /// Fields with the name of a channel.
 const NAME_KEYS: [&str; 8] =
     ["name", "label", "title", "signal", "channel", "channelname", "channelid", "axis"];
@@ -147,10 +150,12 @@ impl<'a> Tree<'a> {
         } else {
             own_units
         };
+        let scale = self.scale_beside(path, &own_key);
         let columns = (0..count)
             .map(|index| StatedChannel {
                 name: names.get(index).cloned(),
                 unit: if units.len() == count { units.get(index) } else { units.first() }.cloned(),
+                scale,
                 encoding,
             })
             .collect();
@@ -239,6 +244,17 @@ impl<'a> Tree<'a> {
             }
         }
         Vec::new()
+    }
+
+    /// The scale under the vector's name, of the vector itself, or of its struct.
+    fn scale_beside(&self, path: &str, own_key: &str) -> Option<f64> {
+        [path, scope_of(path)].into_iter().flat_map(|place| self.fields(place)).find_map(|field| {
+            let rest = field.key.strip_prefix(own_key).filter(|rest| !rest.is_empty());
+            let LeafContent::Numbers { numbers, .. } = &field.leaf.content else { return None };
+            let [scale] = numbers.as_slice() else { return None };
+            let is_scale = SCALE_KEYS.contains(&rest.unwrap_or(&field.key));
+            (is_scale && scale.is_finite() && *scale != 0.0).then_some(*scale)
+        })
     }
 
     /// The rate in the same struct, else in the nearest one around it.

@@ -15,7 +15,7 @@ fn file(settings: &str, head: &str, rows: &str) -> String {
 }
 
 fn opened(text: &str) -> Result<RawRecording, SourceError> {
-    open(Path::new("t.lvm"), Cursor::new(text.as_bytes()), None)
+    open(Path::new("t.lvm"), Cursor::new(text.as_bytes()), &RecordingOptions::default())
 }
 
 fn data(mut recording: RawRecording) -> ndarray::Array2<f64> {
@@ -101,6 +101,28 @@ fn what_is_no_number_is_told_with_its_line_and_column() {
     assert!(error.contains("column 3: \"x9\" is no number"), "{error}");
 }
 
+/// Some programs write the header of the file alone.
+#[test]
+fn names_below_the_only_header_are_a_table() {
+    let rows = "Time\tA\tB\n0.000\t0.5\t1\n0.001\t0.25\t2\n0.002\t0.75\t3\n";
+    let head = "LabVIEW Measurement\nSeparator\tTab\n***End_of_Header***\t\n";
+    let recording = opened(&format!("{head}{rows}")).expect("valid");
+    let names: Vec<_> = recording.channels.iter().filter_map(|c| c.name.as_deref()).collect();
+    assert_eq!(names, ["A", "B"], "and a time");
+    assert_eq!(recording.samples, 3);
+}
+
+/// The column of X rises, but not evenly, whatever `Delta_X` states.
+#[test]
+fn times_without_an_even_step_give_no_rate_and_are_told() {
+    let rows: String = (0..20).map(|n| format!("{}\t{n}.5\t1\n", n * n)).collect();
+    let head = NO_TIME.replace("X_Columns\tNo", "X_Columns\tOne");
+    assert_ne!(head, NO_TIME);
+    let recording = opened(&file(&head, HEAD, &format!("X_Value\tA\tB\n{rows}"))).expect("valid");
+    assert_eq!(recording.stated_rate_hz, None);
+    assert!(recording.notes[0].contains("gives no rate"), "{:?}", recording.notes);
+}
+
 #[test]
 fn a_spectrum_is_refused_by_name() {
     let head = HEAD.replace("Time\tTime", "Frequency\tFrequency");
@@ -124,6 +146,6 @@ proptest! {
             *old = byte;
         }
         bytes.truncate(cut);
-        let _ = open(Path::new("t.lvm"), Cursor::new(bytes), None);
+        let _ = open(Path::new("t.lvm"), Cursor::new(bytes), &RecordingOptions::default());
     }
 }

@@ -63,6 +63,24 @@ fn text_in_gzip_and_zip_is_the_plain_one() {
     }
 }
 
+/// Apps of phones export an archive: the recording, and what describes the phone.
+#[test]
+fn the_recording_of_an_archive_of_a_phone_app_is_read() {
+    let text = b"0.5,1.5\n-0.25,1.25\n0.75,1.75\n";
+    let phyphox: &[(&str, &[u8])] =
+        &[("Raw Data.csv", text), ("meta/device.csv", b"a,b\n"), ("meta/time.csv", b"1,2\n")];
+    let sensors: &[(&str, &[u8])] =
+        &[("Gyroscope.csv", b"1\n2\n3\n"), ("Accelerometer.csv", text), ("Location.csv", b"x")];
+    for files in [phyphox, sensors] {
+        let recording = opened("t.zip", &zipped(files), None).expect("valid");
+        assert_eq!(recording.left_out.len(), 2);
+        assert_eq!(data("t.zip", &zipped(files)), data("t.csv", text));
+    }
+    let two: &[(&str, &[u8])] = &[("a.csv", text), ("b.csv", text)];
+    let error = opened("t.zip", &zipped(two), None).err().expect("two recordings").to_string();
+    assert!(error.contains("2 files in the archive"), "{error}");
+}
+
 #[test]
 fn a_file_is_unpacked_once() {
     for twice in [gzipped(&gzipped(b"1\n2\n")), zipped(&[("a.zip", &zipped(&[("b", b"1\n2\n")]))])]

@@ -358,3 +358,139 @@ fn gaps_and_lost_samples_of_an_honest_time_column_are_told() {
         "{line}"
     );
 }
+
+/// Names and forms of phone apps, loggers and oscilloscopes (issue 32).
+#[test]
+fn exports_of_apps_oscilloscopes_and_labview_are_read() {
+    let ms2 = |n: usize| 9.806_65 * g(n);
+    let phone = table(
+        "\"Time (s)\",\"X (m/s^2)\",\"Y (m/s^2)\",\"Absolute acceleration (m/s^2)\"\n",
+        |n| format!("{:.9E},{:.9E},{:.9E},{:.9E}", s(n), ms2(n), ms2(n), ms2(n).abs()),
+    );
+    let picoquake =
+        table("# Config: data_rate = 2560.0 Hz, acc_range = 4 g\ncount,a_x,g_x\n", |n| {
+            format!("{n},{:.7},{}", g(n), -249.9)
+        });
+    let scope = table("x-axis,1,2\nsecond,g,Volt\n", |n| {
+        format!("{:+.7E},{:+.5E},-326.16003E-03", s(n), g(n))
+    });
+    let before_trigger = table("x-axis,1,2\nsecond,g,g\n", |n| {
+        let rest = if n < 300 { ",".to_owned() } else { format!("{:.7},{:.7}", g(n), g(n)) };
+        format!("{:.7},{rest}", s(n))
+    });
+    let source = open_content(Path::new("t.csv"), before_trigger.into_bytes(), &no_rate());
+    assert_eq!(source.expect("reads").interpretation().expect("a file").missing_values, 600);
+    let late = table("time (s),ax (g),ay (g)\n", |n| {
+        let second = if n < 260 { String::new() } else { format!("{:.7}", g(n)) };
+        format!("{:.7},{:.7},{second}", s(n), g(n))
+    });
+    let labels = table(",anno,time (s),acc (g)\n", |n| {
+        let label = if n < 300 { "NAN" } else { "Sitting" };
+        format!("{n},{label},{:.7},{:.7}", s(n), g(n))
+    });
+    let influx = table(
+        "#datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,double\n,result,table,_start,_time,_value\n",
+        |n| {
+            let us = (1e6 * s(n)).round() as u64;
+            format!(",,0,2026-03-04T05:00:00Z,2026-03-04T05:06:07.{us:06}Z,{:.7}", g(n))
+        },
+    );
+    let signal_express = table(
+        "channel names:\tai0\tai1\nstart times:\t3/4/2026 05:06:07\t3/4/2026 05:06:07\n\
+         dt:\t0.000390625\t0.000390625\ndata:\n",
+        |n| format!("\t{:.7}\t{:.7}", g(n), g(n)),
+    );
+    let statements_beside = table("", |n| {
+        let beside = ["Record Length,512,", "Sample Interval,3.90625e-04,s"];
+        format!("{},{:.7},{:.7}", beside.get(n).unwrap_or(&",,"), s(n), g(n))
+    });
+    let xsens = table("// Update Rate: 2560.0Hz\nPacketCounter\tSampleTimeFine\tAcc_X\n", |n| {
+        format!("{n:05}\t{}\t{:.7}", 4 * n, g(n))
+    });
+    let labview = table("X_Value\tvib (g)\tComment\n", |n| format!("{:.7}\t{:.7}", s(n), g(n)));
+    let toolbox = table("time,gFx,gFy,gFTotal\n", |n| {
+        format!("{:.7},{:.7},{:.7},{:.7}", s(n), g(n), g(n), 2.0 * g(n).abs())
+    });
+    let fallen_clock = table("NodeTimestamp,ax\n", |n| format!("{}.5,{:.7}", (n * 7) % 400, g(n)));
+    for (name, text, options, channels) in [
+        ("phone app", phone, no_rate(), 2),
+        ("heading before the rate", picoquake, no_rate(), 1),
+        ("oscilloscope", scope, no_rate(), 1),
+        ("labels of a part", labels, no_rate(), 1),
+        ("name for remarks", labview, no_rate(), 1),
+        ("InfluxDB", influx, no_rate(), 1),
+        ("SignalExpress", signal_express, no_rate(), 2),
+        ("xsens", xsens, no_rate(), 1),
+        ("statements beside the first samples", statements_beside, no_rate(), 1),
+        ("g-force of an app", toolbox, no_rate(), 2),
+        ("clock that falls back", fallen_clock, usual(), 1),
+    ] {
+        assert_read(name, text.as_bytes(), &options, channels);
+    }
+    let source = open_content(Path::new("t.csv"), late.into_bytes(), &no_rate()).expect("reads");
+    assert_eq!(source.interpretation().expect("a file").missing_values, 260);
+}
+
+/// What would be read wrong is refused: series one below the other, volts that a line above states.
+#[test]
+fn stacked_series_and_volts_of_an_oscilloscope_are_refused() {
+    let stacked = table("_time,_value,_field\n", |n| {
+        let us = (1e6 * s(n % 256)).round() as u64;
+        format!("2026-03-04T05:06:07.{us:06}Z,{:.7},{}", g(n), if n < 256 { "ax" } else { "ay" })
+    });
+    let error = read(stacked.as_bytes(), &no_rate()).expect_err("two series");
+    assert!(error.contains("falls back"), "{error}");
+    let volts =
+        table("Model,MSO24\nVertical Units,V,\nTIME,CH1\n", |n| format!("{:.7},{:.7}", s(n), g(n)));
+    let error = read(volts.as_bytes(), &no_rate()).expect_err("volts");
+    assert!(error.contains("--sensitivity"), "{error}");
+}
+
+/// Gravity, and the name of a sensor's file, speak against g where nothing states a unit.
+#[test]
+fn what_speaks_against_g_is_refused_with_the_unit_that_it_speaks_for() {
+    let three = |gravity: f64| {
+        table("time,x,y,z\n", move |n| {
+            let (wave, time) = (gravity * g(n), s(n));
+            format!("{time:.7},{wave:.5},{:.5},{:.5}", wave - 0.6 * gravity, wave + 0.8 * gravity)
+        })
+    };
+    for (gravity, option) in [(9.81, "--unit m/s2"), (1000.0, "--scale 0.001")] {
+        let error = read(three(gravity).as_bytes(), &no_rate()).expect_err("another unit");
+        assert!(error.contains(option), "{error}");
+    }
+    assert!(read(three(1.0).as_bytes(), &no_rate()).is_ok(), "1 g is gravity in g");
+    let stated = options(|o| {
+        let unit = Some(AccelUnit::MetrePerSecondSquared);
+        o.calibrations = vec![Calibration::stated(unit, None, 0.0).expect("valid")];
+    });
+    assert!(read(three(9.81).as_bytes(), &stated).is_ok());
+    let open = |name: &str, header: &str| {
+        let text = table(header, |n| format!("{:.7},{:.5}", s(n), g(n)));
+        open_content(Path::new(name), text.into_bytes(), &no_rate()).map_err(|e| e.to_string())
+    };
+    for name in ["Gyroscope.csv", "Magnetometer raw data.csv"] {
+        let error = open(name, "time,x\n").err().expect("another sensor");
+        assert!(error.contains("the name of the file says"), "{error}");
+        assert!(open(name, "time,acc\n").is_ok(), "a column says acceleration");
+    }
+    assert!(open("pump_location_2.csv", "time,x\n").is_ok());
+    for header in ["time (s),Height (m)\n", "time (s),X (mGa)\n", "time (s),Flow (gpm)\n"] {
+        let error = open("a.csv", header).err().expect("another quantity");
+        assert!(error.contains("--variable"), "{header}: {error}");
+    }
+}
+
+/// Loggers write rows of separators between sessions.
+#[test]
+fn empty_rows_between_times_are_left_out_and_told() {
+    let text = table("date,ax (g)\n", |n| {
+        let gap = if n == 300 { ",\n" } else { "" };
+        let ms = n as f64 * 1000.0 / 250.0;
+        format!("{gap}2026-03-04 05:06:{:06.3},{:.7}", ms / 1000.0, g(n))
+    });
+    let source = open_content(Path::new("t.csv"), text.into_bytes(), &no_rate()).expect("reads");
+    let input = source.interpretation().expect("a file");
+    assert_eq!((input.missing_values, input.gaps), (0, 0));
+    assert!(input.to_string().contains("1 empty rows were left out"), "{input}");
+}

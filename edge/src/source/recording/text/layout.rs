@@ -62,7 +62,11 @@ pub(super) fn layout_of(
     } else {
         form
     };
-    let width = separator.fields(lines[first].1).len().max(1);
+    let width = if separator == sample.separator {
+        sample.width
+    } else {
+        row_width(separator, lines[first].1).unwrap_or(1)
+    };
     let above: Vec<&str> = lines[..first].iter().map(|(_, line)| *line).collect();
     let fields = |line: &str| -> Vec<String> {
         let mut all: Vec<String> = separator.fields(line).into_iter().map(str::to_owned).collect();
@@ -72,7 +76,13 @@ pub(super) fn layout_of(
         all
     };
     let mut head: Vec<Vec<String>> = above.iter().rev().take(2).map(|line| fields(line)).collect();
-    head.retain(|row| row.len() == width);
+    // the column of remarks has a name in the header and nothing in the rows (LabVIEW)
+    for row in head.iter_mut().filter(|row| row.len() == width + 1) {
+        row.pop_if(|last| last.eq_ignore_ascii_case("comment"));
+    }
+    // `dt:` beside numbers is a statement, no names
+    let is_statement = |row: &[String]| row.first().is_some_and(|first| first.ends_with(':'));
+    head.retain(|row| row.len() == width && !is_statement(row));
     let mut first_row = first;
     if head.is_empty() && is_numbered_header(&fields(lines[first].1), lines.get(first + 1)) {
         head.push(fields(lines[first].1));
@@ -128,8 +138,9 @@ fn separator_of(lines: &[Line<'_>]) -> Result<(Separator, SeparatorFit), String>
 
 fn fit_of(lines: &[Line<'_>], separator: Separator) -> Option<SeparatorFit> {
     let sample = &lines[..lines.len().min(MAX_PREAMBLE_LINES + SAMPLE_LINES)];
-    let widths: Vec<Option<usize>> =
+    let mut widths: Vec<Option<usize>> =
         sample.iter().map(|(_, line)| row_width(separator, line)).collect();
+    open_last_fields(sample, separator, &mut widths);
     // the width of the last rows: a preamble stands above them
     let width = widths.iter().rev().flatten().take(SAMPLE_LINES).fold(
         std::collections::BTreeMap::new(),
@@ -139,8 +150,49 @@ fn fit_of(lines: &[Line<'_>], separator: Separator) -> Option<SeparatorFit> {
         },
     );
     let (&width, &rows) = width.iter().max_by_key(|(_, count)| **count)?;
-    let first_row = widths.iter().position(|own| *own == Some(width))?;
+    let first_row = first_row_of(sample, &widths, separator, width)?;
     (first_row <= MAX_PREAMBLE_LINES).then_some(SeparatorFit { separator, first_row, rows, width })
+}
+
+/// Gives the rows before a trigger their last field, which is empty, as oscilloscopes write them: a
+/// separator at the end of a row opens a field where other rows, or the line of names above, have one more.
+fn open_last_fields(lines: &[Line<'_>], separator: Separator, widths: &mut [Option<usize>]) {
+    let fields = |row: usize| separator.fields(lines[row].1).len();
+    let is_open = |row: &usize| !separator.closes(lines[*row].1);
+    let first = widths.iter().position(Option::is_some).unwrap_or(0);
+    let names = first.checked_sub(1).into_iter();
+    let rows = (0..lines.len()).filter(|row| widths[*row].is_some());
+    let full: std::collections::BTreeSet<usize> =
+        rows.chain(names).filter(is_open).map(fields).collect();
+    for (row, own) in widths.iter_mut().enumerate() {
+        let opened = fields(row) + 1;
+        if own.is_some() && !is_open(&row) && full.contains(&opened) {
+            *own = Some(opened);
+        }
+    }
+}
+
+/// The first row of this width that is not a line such as `x-axis,1,2` or `start times:` beside times,
+/// which is a row of values by its form: it begins with a word, the rows below do not, and a line that is
+/// no row stands between. Without such a line the first samples have a statement beside them.
+fn first_row_of(
+    lines: &[Line<'_>],
+    widths: &[Option<usize>],
+    separator: Separator,
+    width: usize,
+) -> Option<usize> {
+    let begins_with_word = |row: usize| {
+        let first = separator.fields(lines[row].1).first().copied().unwrap_or("");
+        loose_value(first).is_none()
+    };
+    let of_width = || (0..lines.len()).filter(|row| widths[*row] == Some(width));
+    let all = of_width().count();
+    let usual = of_width().filter(|row| begins_with_word(*row)).count();
+    if 2 * usual > all {
+        return of_width().next();
+    }
+    let (first, plain) = (of_width().next()?, of_width().find(|row| !begins_with_word(*row))?);
+    Some(if widths[first..plain].contains(&None) { plain } else { first })
 }
 
 /// Number of fields of a row of values; `None` for a line that is none. A row has a number or a time, and at

@@ -14,7 +14,10 @@ pub(super) struct Metadata {
 }
 
 /// Words for a rate, in lower case without spaces, `_` and `-`.
-const RATE: [&str; 17] = [
+const RATE: [&str; 20] = [
+    "updaterate",
+    "scanrate",
+    "acquisitionrate",
     "samplingrate",
     "samplerate",
     "samplingfrequency",
@@ -49,7 +52,17 @@ const INTERVAL: [&str; 11] = [
     "sampletime",
 ];
 const INTERVAL_WHOLE: [&str; 4] = ["dt", "dx", "increment", "interval"];
-const UNIT_WHOLE: [&str; 7] = ["unit", "units", "einheit", "단위", "yunit", "yunits", "yunitlabel"];
+const UNIT_WHOLE: [&str; 9] = [
+    "unit",
+    "units",
+    "einheit",
+    "단위",
+    "yunit",
+    "yunits",
+    "yunitlabel",
+    "verticalunits",
+    "verticalunit",
+];
 
 impl Metadata {
     /// Reads the lines; the first statement of a kind counts.
@@ -58,13 +71,15 @@ impl Metadata {
         for line in lines {
             let line = line.trim().trim_start_matches(['#', '%', '/', '*', ';', '!', '"', ' ']);
             for part in parts_of(line) {
-                found.take(part);
+                found.take(part, false);
             }
         }
         found
     }
 
-    fn take(&mut self, part: &str) {
+    /// Takes the statement of a part. Below a heading a word alone (`Mains: frequency = 50 Hz`) is that of the
+    /// heading, so only words that speak of sampling count.
+    fn take(&mut self, part: &str, has_heading: bool) {
         let Some((key, value)) = key_and_value(part) else {
             self.rate_hz = self.rate_hz.or_else(|| rate_in_sentence(part));
             return;
@@ -73,7 +88,7 @@ impl Metadata {
         let name: String = key.split(['(', '[']).next().unwrap_or(key).to_lowercase();
         let name: String = name.chars().filter(|c| !matches!(c, ' ' | '_' | '-' | '.')).collect();
         let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-        let is = |words: &[&str]| words.contains(&name.as_str());
+        let is = |words: &[&str]| !has_heading && words.contains(&name.as_str());
         if has(&RATE) || is(&RATE_WHOLE) {
             let factor = if key.to_lowercase().contains("khz") { 1000.0 } else { 1.0 };
             let rate = rate_of(value).map(|hz| hz * factor);
@@ -87,6 +102,9 @@ impl Metadata {
             self.rate_hz = self.rate_hz.or(rate);
         } else if is(&UNIT_WHOLE) && self.unit.is_none() {
             self.unit = StatedUnit::parse(value).map(|unit| unit.spelling);
+        } else if value.contains(['=', ':']) {
+            // `Config: data_rate = 2000 Hz`: a heading before the statement
+            self.take(value, true);
         }
     }
 }
@@ -155,6 +173,8 @@ fn rate_in_sentence(line: &str) -> Option<f64> {
 fn interval_of(value: &str, unit_s: f64) -> Option<f64> {
     let (number, rest) = leading_number(value)?;
     let word = rest.trim().split([';', ',', '\t', ' ']).next().unwrap_or("");
+    // the same statement for the next channel
+    let word = if word.starts_with(|c: char| c.is_ascii_digit()) { "" } else { word };
     match StatedUnit::parse(word).map(|unit| unit.kind) {
         Some(UnitKind::Time(seconds)) => Some(number * seconds),
         None if word.is_empty() => Some(number * unit_s),
@@ -181,11 +201,14 @@ mod tests {
             "Abtastrate;2560,0;Hz",
             "Sample Rate: 2.56 kHz",
             "Delta_X\t0.000390625",
+            "dt:\t0.000390625\t0.000390625",
+            "//  Update Rate: 2560.0Hz",
             "Sample Interval,0.390625 ms",
             "측정주파수 : 2560",
             "fs=2560",
             "# sampled at 2560 Hz",
             "sampled at 2.56kHz.",
+            "# Config: data_rate = 2560.0 Hz, filter = 488 Hz, acc_range = 4 g",
             "3 axes sampled with 2560 samples/s",
             "샘플링 2560Hz",
         ] {
@@ -199,8 +222,10 @@ mod tests {
             "time,x",
             "heart rate: 60 bpm",
             "16 samples of steel",
+            "Mains: frequency = 50 Hz",
             "sampled in 2024",
             "sampled at 1 kHz or 2 kHz",
+            "# Time: 2024-04-21 15:54:46.333682, Device: D4E9",
         ] {
             assert_eq!(rate(line), None, "{line}");
         }

@@ -21,6 +21,10 @@ pub(super) struct TextColumns {
     stamps: Vec<(usize, Vec<Stamp>)>,
     /// Seconds of each calendar column.
     seconds: Vec<(usize, Vec<f64>)>,
+    /// Columns of words whose first rows are empty: labels of a part of the rows.
+    labels: Vec<usize>,
+    /// Columns of which a row has held a number.
+    has_number: Vec<bool>,
     /// Columns that became a part of another one.
     joined: Vec<usize>,
     /// Nanoseconds since 1970 of the first row, where a column has dates.
@@ -46,15 +50,22 @@ impl TextColumns {
             numbers: Vec::new(),
             stamps: layout.kinds.iter().enumerate().filter_map(calendar).collect(),
             seconds: Vec::new(),
+            labels: Vec::new(),
+            has_number: vec![false; width],
             joined: Vec::new(),
             start_ns: None,
             notes: Vec::new(),
         };
         let mut fault: Option<String> = None;
-        let (mut footer, mut repeated) = (0, 0);
+        let (mut footer, mut repeated, mut empty) = (0, 0, 0);
         for (number, line) in rows {
             if all.is_header(line, layout) {
                 repeated += 1;
+                continue;
+            }
+            // without a time such a row has no place; without times its samples are missing
+            if !all.stamps.is_empty() && is_empty_row(line, layout) {
+                empty += 1;
                 continue;
             }
             match all.row(number, line, layout) {
@@ -73,6 +84,14 @@ impl TextColumns {
         }
         if footer > 0 {
             all.notes.push(format!("{footer} lines at the end were left out"));
+        }
+        if empty > 0 {
+            all.notes.push(format!("{empty} empty rows were left out"));
+        }
+        if !all.labels.is_empty() {
+            let place = |column: &usize| (column + 1).to_string();
+            let columns: Vec<String> = all.labels.iter().map(place).collect();
+            all.notes.push(format!("columns of words were left out: {}", columns.join(", ")));
         }
         if repeated > 0 {
             all.notes
@@ -108,7 +127,14 @@ impl TextColumns {
         for (column, field) in fields.into_iter().enumerate() {
             let value = match layout.kinds[column] {
                 ColumnKind::Words => Some(f64::NAN),
-                ColumnKind::Number => layout.form.number(field),
+                ColumnKind::Number if self.labels.contains(&column) => Some(f64::NAN),
+                ColumnKind::Number => layout.form.number(field).or_else(|| {
+                    let is_label = !self.has_number[column] && is_label(field) && self.rows() > 0;
+                    is_label.then(|| {
+                        self.labels.push(column);
+                        f64::NAN
+                    })
+                }),
                 ColumnKind::Calendar => Stamp::parse(field).map(|stamp| {
                     times.push(stamp);
                     f64::NAN
@@ -124,6 +150,7 @@ impl TextColumns {
                     column + 1
                 ));
             };
+            self.has_number[column] |= !value.is_nan();
             self.numbers.push(value);
         }
         for ((_, stamps), stamp) in self.stamps.iter_mut().zip(times) {
@@ -215,9 +242,9 @@ impl TextColumns {
         self.numbers.len()
     }
 
-    /// Whether a column became a part of another one.
+    /// Whether a column is none of its own: a part of another one, or labels.
     pub(super) fn is_joined(&self, column: usize) -> bool {
-        self.joined.contains(&column)
+        self.joined.contains(&column) || self.labels.contains(&column)
     }
 
     /// These columns as channel × sample.
@@ -234,6 +261,16 @@ impl TextColumns {
         }
         data
     }
+}
+
+/// Whether a row has separators and nothing between them.
+fn is_empty_row(line: &str, layout: &Layout) -> bool {
+    layout.separator.fields(line).iter().all(|field| field.is_empty())
+}
+
+/// Whether a field is a word: letters, and not the digits of a number that is damaged.
+fn is_label(field: &str) -> bool {
+    field.starts_with(char::is_alphabetic)
 }
 
 /// Whether a line has words where the rows have values: a footer, not a row that is cut off.

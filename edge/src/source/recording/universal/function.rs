@@ -124,6 +124,7 @@ impl FunctionHead {
             name: Some(self.name()).filter(|name| !name.is_empty()),
             unit: self.unit(),
             encoding: NumberEncoding::Real,
+            scale: None,
         };
         Variable { path, stated, rate_hz, started_at: None, numbers }
     }

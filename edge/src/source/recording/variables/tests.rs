@@ -26,6 +26,18 @@ fn rate_beside_time(time: Variable) -> Option<f64> {
     recording.stated_rate_hz.map(|rate| (rate * 10.0).round() / 10.0)
 }
 
+/// A field with a rate may be left over from another recording.
+#[test]
+fn a_stated_rate_that_the_times_contradict_stands_beside_their_own() {
+    let mut wave = variable("a", waves(64));
+    wave.rate_hz = Some(12_000.0);
+    let time = variable("t", times(64, 0.0, 1.0 / 2560.0));
+    let recording = chosen(vec![time, wave], None).expect("valid");
+    assert_eq!(recording.stated_rate_hz, Some(12_000.0));
+    let axis = recording.time.expect("the times are told");
+    assert_eq!((axis.column.as_str(), axis.rate_hz(1.0)), ("t", 2560.0));
+}
+
 #[test]
 fn a_time_gives_the_rate_in_the_unit_that_is_stated_or_told_by_its_size() {
     let step = 1.0 / 2560.0;

@@ -40,7 +40,8 @@ impl Form {
         let stated_bits = u32::from(word(14).ok_or_else(short)?);
         let mut valid_bits = stated_bits;
         if tag == EXTENSIBLE {
-            tag = word(24).ok_or("its extensible format has fewer than 26 bytes")?;
+            tag = tag_of_guid(raw, is_big_endian)
+                .ok_or("its extensible format has fewer than 28 bytes")?;
             valid_bits = word(18).map_or(0, u32::from);
             if valid_bits == 0 {
                 valid_bits = stated_bits;
@@ -122,6 +123,15 @@ impl Form {
             }
         }
     }
+}
+
+/// The tag that begins the GUID of an extensible format: a number of four bytes in the file's byte order,
+/// which some programs write little-endian in a big-endian file, too.
+fn tag_of_guid(raw: &[u8], is_big_endian: bool) -> Option<u16> {
+    let first: [u8; 4] = raw.get(24..28)?.try_into().ok()?;
+    let little = u16::from_le_bytes([first[0], first[1]]);
+    let big = u16::from_be_bytes([first[2], first[3]]);
+    Some(if is_big_endian && first[..2] == [0, 0] { big } else { little })
 }
 
 /// Bytes of a sample: the frame's bytes over the channels, or the bits rounded up if the header has

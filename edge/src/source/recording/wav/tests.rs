@@ -159,6 +159,30 @@ fn a_big_endian_file_is_read_in_its_order() {
     assert_eq!((data, raw.stated_rate_hz), (expected(), Some(8_000.0)));
 }
 
+/// The number that begins the GUID is in the order of the file, or little-endian from some programs.
+#[test]
+fn an_extensible_format_is_read_in_a_big_endian_file() {
+    for guid in [[0, 0, 0, 1], [1, 0, 0, 0]] {
+        let mut raw = Vec::new();
+        for word in [0xfffe_u16, 2] {
+            raw.extend(word.to_be_bytes());
+        }
+        raw.extend(25_600u32.to_be_bytes());
+        raw.extend((25_600u32 * 4).to_be_bytes());
+        for word in [4_u16, 16, 22, 16, 0, 0] {
+            raw.extend(word.to_be_bytes());
+        }
+        raw.extend(guid);
+        raw.extend(b"\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71");
+        let numbers: Vec<u8> = [1i16, -2, 3, -4].iter().flat_map(|n| n.to_be_bytes()).collect();
+        let mut bytes = b"RIFX\0\0\0\x50WAVEfmt \0\0\0\x28".to_vec();
+        bytes.extend(&raw);
+        bytes.extend(b"data\0\0\0\x08");
+        bytes.extend(numbers);
+        assert_eq!(samples(&bytes), expected(), "{guid:?}");
+    }
+}
+
 #[test]
 fn a_file_for_more_than_4_gib_has_its_length_in_ds64() {
     for id in [b"RF64", b"BW64"] {
