@@ -51,6 +51,8 @@ pub struct Measured {
     pub speed: (Rpm, SpeedSource),
     /// The operating state whose baseline applies.
     pub state: String,
+    /// Temperature of the bearing, °C, where a transmitter gives it.
+    pub temperature_c: Option<f64>,
     /// Whether the signal can be judged.
     pub quality: SignalQuality,
     /// How the samples were read, where they are from a file.
@@ -97,6 +99,7 @@ pub fn assemble(
             shaft_speed_rpm: measured.is_running.then_some(speed.get()),
             speed_source,
             state: measured.state,
+            temperature_c: measured.temperature_c,
         },
         signal_quality: measured.quality,
         anomaly_detected: judgement.anomaly_detected,

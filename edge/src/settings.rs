@@ -25,14 +25,17 @@ use crate::source::speed_tag::SpeedTagSettings;
 use crate::spool::{Limits, SpoolSettings};
 
 mod file;
+mod iio;
 mod json;
 mod lines;
 mod live;
 mod modbus;
+mod opcua;
 mod source;
 mod sparkplug;
 mod speed_tag;
 mod topic;
+mod values;
 mod zones;
 
 pub use file::{LogSettings, parse, read};

@@ -28,6 +28,7 @@ pub mod json_burst;
 pub mod listen;
 pub mod modbus;
 pub mod mqtt;
+pub mod opcua;
 pub mod recording;
 mod sample_clock;
 pub mod simulator;
@@ -35,6 +36,7 @@ pub mod sparkplug;
 pub mod speed_tag;
 pub mod stream;
 mod time_axis;
+pub mod values;
 
 pub use calibration::{AccelUnit, Calibration};
 pub use error::SourceError;
@@ -97,7 +99,7 @@ pub struct Block {
     /// How the samples were read, where they are from a file.
     pub input: Option<Arc<Interpretation>>,
     /// The values of a transmitter that gives no samples; the block then has none.
-    pub values: Option<Box<modbus::PointValues>>,
+    pub values: Option<Box<values::PointValues>>,
     /// Acceleration, m/s², channel × sample. NaN where the source had no finite number.
     pub accel_m_s2: Array2<f64>,
 }

@@ -17,6 +17,7 @@ use pdm_edge::source::frames::{Encoding, FrameDecoder, FrameFormat};
 use pdm_edge::source::modbus::adu::{AnswerHeader, RegisterRequest};
 use pdm_edge::source::modbus::{ByteOrder, RegisterKind, RegisterType, RegisterValue};
 use pdm_edge::source::sparkplug::{ArrayTime, SparkplugAddress, SparkplugDecoder, SparkplugForm};
+use pdm_edge::source::values::{Conversion, Figure, ValueMeaning};
 use pdm_edge::source::{
     AccelUnit, Block, Calibration, Preferred, RecordingOptions, SourceHost, open_content,
 };
@@ -311,16 +312,20 @@ fn modbus_value(data: &[u8]) -> Option<f64> {
     let (&[kind, order, registers], answer) = data.split_first_chunk()?;
     let (_, register_type) = RegisterType::NAMES[usize::from(kind) % RegisterType::NAMES.len()];
     let orders = [ByteOrder::Abcd, ByteOrder::Cdab, ByteOrder::Badc, ByteOrder::Dcba];
-    let value = RegisterValue {
+    let meaning = ValueMeaning {
         channel: 0,
-        feature: Feature::Velocity,
+        figure: Figure::Feature(Feature::Velocity),
+        no_value: vec![9999.0],
+        standing_below: None,
+        plausible: f64::NEG_INFINITY..=f64::INFINITY,
+    };
+    let value = RegisterValue {
+        meaning,
         kind: RegisterKind::Input,
         address: 0,
         register_type,
         order: orders[usize::from(order) % orders.len()],
-        factor: 0.01,
-        no_value: vec![9999.0],
-        standing_below: None,
+        conversion: Conversion { factor: 0.01, offset: 0.0 },
     };
     let request = RegisterRequest {
         transaction: 1,
@@ -334,7 +339,7 @@ fn modbus_value(data: &[u8]) -> Option<f64> {
     assert!(header.body_bytes <= 253);
     let Ok(bytes) = request.registers(header, body) else { return None };
     assert_eq!(bytes.len(), 2 * usize::from(request.count));
-    let value = value.value_in(bytes);
+    let value = value.value_in(bytes).ok();
     assert!(value.is_none_or(f64::is_finite));
     value
 }

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use pdm_edge::pipeline::measure_all;
 use pdm_edge::settings::{EdgeSettings, parse};
-use pdm_edge::source::modbus::PointValues;
+use pdm_edge::source::values::PointValues;
 use pdm_edge::source::{SourceError, SourceHost};
 use pdm_harness::{Child, PythonPackage, free_port};
 use pdm_service::clock::SystemClock;
-use pdm_shared::event::{Event, QualityFlag};
+use pdm_shared::event::{Event, QualityFlag, SpeedSource};
 
 const PACKAGE: PythonPackage<'_> =
     PythonPackage { requirement: "pymodbus>=3.11,<4", probe: "import pymodbus.server" };
@@ -103,6 +103,51 @@ fn values_of_a_transmitter_become_events_over_its_restart() {
     assert_eq!(events.last().expect("events").anomaly.baseline.windows, 6);
 }
 
+/// Issue "strangers' inputs", point 9: a temperature and a speed beside a feature; those that no
+/// bearing has are told and not used.
+#[test]
+fn temperature_and_speed_stand_in_the_event_where_they_are_plausible() {
+    let test = "temperature_and_speed_stand_in_the_event_where_they_are_plausible";
+    let Some(python) = python(test) else { return };
+    let port = free_port();
+    let _device = device(&python, port, "");
+    let beside = |feature: &str, input: u16, scale: f64, unit: &str| {
+        format!(
+            "[[source.modbus.value]]\nfeature = \"{feature}\"\ninput = {input}\ntype = \"i16\"\n\
+             scale = {scale}\nunit = \"{unit}\"\n"
+        )
+    };
+    let event_of = |values: &str| {
+        let mut last = None;
+        let mut each = |event: &Event, _: Option<u64>| {
+            last = Some(event.clone());
+            Err(io::Error::other("that is all"))
+        };
+        let settings = settings(port, "", values);
+        measure_all(&settings, Arc::new(SystemClock), &mut each).expect_err("a live source");
+        last.expect("an event").operating
+    };
+    let (warm, turning) =
+        (beside("temperature_c", 4, 0.1, "degC"), beside("shaft_speed_rpm", 6, 0.1, "Hz"));
+    let operating = event_of(&format!("{VELOCITY}{warm}{turning}"));
+    assert_eq!(operating.temperature_c, Some(65.5));
+    assert!((operating.shaft_speed_rpm.expect("read") - 1488.0).abs() < 1e-9, "{operating:?}");
+    assert_eq!(operating.speed_source, SpeedSource::Tag);
+    // 3276.6 °C of a broken sensor, and Hz taken for rpm
+    for (wrong, expected) in [
+        (beside("temperature_c", 5, 0.1, "degC"), "3276.6000 is not plausible"),
+        (beside("shaft_speed_rpm", 6, 0.1, "rpm"), "24.8000 is not plausible"),
+    ] {
+        let values = format!("{VELOCITY}{wrong}");
+        let (read, told) = poll(&settings(port, "", &values));
+        assert_eq!(read.expect("a poll").values[1].value, None);
+        assert!(told.contains(expected), "{told}");
+        let operating = event_of(&values);
+        assert_eq!(operating.temperature_c, None);
+        assert_eq!(operating.speed_source, SpeedSource::Configured);
+    }
+}
+
 #[test]
 fn a_value_that_is_missing_is_told_and_the_others_are_read() {
     let test = "a_value_that_is_missing_is_told_and_the_others_are_read";
@@ -182,6 +227,9 @@ fn a_table_that_leaves_a_guess_is_refused_with_its_key() {
         let error = parse(Path::new("edge.toml"), &toml).expect_err(expected).to_string();
         assert!(error.contains(expected), "{expected}: {error}");
     }
+    let alone = VELOCITY.replace("velocity_rms_mm_s", "temperature_c").replace("mm/s", "degC");
+    let error = parse(Path::new("edge.toml"), &text(502, "", &alone)).expect_err("alone");
+    assert!(error.to_string().contains("one or more that is judged"), "{error}");
     let toml =
         text(502, "", VELOCITY).replace("kind = \"modbus\"", "kind = \"modbus\"\nrate_hz = 1.0");
     let error = parse(Path::new("edge.toml"), &toml).expect_err("a rate").to_string();

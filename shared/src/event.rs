@@ -125,6 +125,9 @@ pub struct Operating {
     #[serde(default = "default_state")]
     #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub state: String,
+    /// Temperature of the bearing, °C; absent where nothing measures it. No judgement rests on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature_c: Option<f64>,
 }
 
 fn default_state() -> String {

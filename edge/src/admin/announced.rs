@@ -24,6 +24,8 @@ const OF_EDGE: &[Announced] = &[
     A::counter("pdm_edge_sparkplug_deaths_total", "deaths of a Sparkplug node or device").by("source", &[]),
     A::counter("pdm_edge_sparkplug_rebirths_requested_total", "times a Sparkplug node was asked for its births").by("source", &[]),
     A::counter("pdm_edge_modbus_failures_total", "values of a Modbus device that were not read, by cause").by("source", &[]),
+    A::counter("pdm_edge_opcua_failures_total", "values of an OPC UA server that were not used, by cause").by("source", &[]),
+    A::counter("pdm_edge_opcua_lost_values_total", "times arrays of an OPC UA server found no room").by("source", &[]),
     A::counter("pdm_edge_stream_gaps_total", "gaps of a stream").by("source", &[]),
     A::counter("pdm_edge_stream_lost_frames_total", "frames of a stream that were lost").by("source", &[]),
     A::counter("pdm_edge_stream_damaged_blocks_total", "blocks of a stream with a wrong checksum").by("source", &[]),

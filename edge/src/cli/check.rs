@@ -14,7 +14,7 @@ use super::run::{runtime, spool_exit};
 use crate::catalogue::Estimate;
 use crate::publish;
 use crate::settings::{self, EdgeSettings, Pace, PointSettings};
-use crate::source::modbus::{PointValue, PointValues};
+use crate::source::values::{PointValue, PointValues};
 use crate::source::{Block, Source, SourceInput};
 use crate::spool::{Spool, SpoolError};
 
@@ -159,6 +159,8 @@ fn first_block(what: String, mut opened: Box<dyn Source>) -> Finding {
         while matches!(&block, Ok(Some(block)) if is_empty(block)) {
             block = opened.next_block();
         }
+        // a session at a server is closed before the command ends
+        drop(opened);
         // an error means that the time is up and the block is not awaited any more
         let _late = tell.send(block);
     });
@@ -182,9 +184,9 @@ fn values_read(what: String, values: &PointValues) -> Finding {
     let texts: Vec<String> = values
         .values
         .iter()
-        .map(|PointValue { channel, feature, value, .. }| {
+        .map(|PointValue { channel, figure, value, .. }| {
             let value = value.map_or_else(|| "no value".to_owned(), |value| format!("{value:.4}"));
-            format!("channel {channel} {} {value}", feature.key())
+            format!("channel {channel} {} {value}", figure.key())
         })
         .collect();
     let text = format!("delivers: {}", texts.join(", "));

@@ -27,7 +27,7 @@ use crate::relearning::Relearning;
 use crate::remarks::Remarks;
 use crate::settings::Tachometer;
 use crate::source::folder::FolderLedger;
-use crate::source::modbus::PointValues;
+use crate::source::values::PointValues;
 use crate::source::{Block, BlockRate, SourceFormat};
 use crate::spool::Batch;
 use crate::window::{Cut, Window, Windower};

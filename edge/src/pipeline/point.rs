@@ -322,6 +322,7 @@ impl Point {
             is_running: quality.is_running,
             speed,
             state,
+            temperature_c: None,
             quality: quality.signal,
             input: self.input.as_ref().map(|input| input.described(self.settings.channel)),
             time_domain,

@@ -1,6 +1,5 @@
-//! `[source.stream]` and `[source.iio]`: the keys as typed, and the sources that they describe.
+//! `[source.stream]`: the keys as typed, and the sources that they describe.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use pdm_service::broker::TlsFiles;
@@ -15,7 +14,6 @@ use super::sparkplug::SparkplugTable;
 use super::topic::TopicKeys;
 use crate::source::decoder::{StreamForm, StreamFormat};
 use crate::source::frames::{Encoding, FrameFormat};
-use crate::source::iio::IioSettings;
 use crate::source::listen::ListenBy;
 use crate::source::mqtt::MessageForm;
 use crate::source::{Calibration, DEFAULT_RATE_TOLERANCE, SourceInput};
@@ -26,14 +24,6 @@ const DEFAULT_BLOCK_S: f64 = 1.0;
 /// Silence after which a connection counts as lost where none is configured: ten blocks of the
 /// default length, so a pause of the network alone does not end the connection.
 const DEFAULT_SILENCE: Duration = Duration::from_secs(10);
-
-/// Samples of a block of an IIO device where none are configured: 1.3 s at the 3.2 kHz of an
-/// ADXL345.
-const DEFAULT_IIO_BLOCK: usize = 4096;
-
-/// Most samples of a block: 20 s of the fastest device of the kernel (51.2 kHz); the bytes of a block
-/// are reserved at once.
-const MAX_IIO_BLOCK: usize = 1 << 20;
 
 /// The values that `from` may have.
 const FROM: &str = "\"stdin\", \"tcp://HOST:PORT\", \"tcp-listen://HOST:PORT\", \"udp://HOST:PORT\", \
@@ -63,21 +53,6 @@ pub(super) struct StreamTable {
     user: Option<String>,
     password: Option<SecretSource>,
     tls: Option<TlsFiles>,
-}
-
-/// `[source.iio]`: accelerometers of the kernel.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct IioTable {
-    /// Name of the device, such as `iio:device0`.
-    device: String,
-    /// Channels in their order, such as `accel_x`; all accelerations if left out.
-    #[serde(default)]
-    channels: Vec<String>,
-    /// Length of a block at the device's own rate, samples.
-    block_samples: Option<usize>,
-    /// Name of the trigger that makes the device sample; as the device is set if left out.
-    trigger: Option<String>,
 }
 
 /// The values of the `[[source]]` that the table belongs to.
@@ -241,32 +216,6 @@ impl StreamTable {
     }
 }
 
-impl IioTable {
-    /// The device as a source.
-    pub(super) fn meant(&self, context: SourceContext<'_>) -> Result<SourceInput, ConfigError> {
-        let is_plain = !self.device.is_empty() && !self.device.contains(['/', '\\']);
-        if !is_plain {
-            let key = format!("{}.iio.device", context.key);
-            let allowed = "the name of a device, such as \"iio:device0\"";
-            return Err(context.origin.refuse(&key, &self.device, allowed));
-        }
-        let block_samples = self.block_samples.unwrap_or(DEFAULT_IIO_BLOCK);
-        if !(1..=MAX_IIO_BLOCK).contains(&block_samples) {
-            let key = format!("{}.iio.block_samples", context.key);
-            let allowed = format!("1 to {MAX_IIO_BLOCK}");
-            return Err(context.origin.refuse(&key, block_samples, allowed));
-        }
-        Ok(SourceInput::Iio(IioSettings {
-            folder: PathBuf::from("/sys/bus/iio/devices").join(&self.device),
-            device: PathBuf::from("/dev").join(&self.device),
-            channels: self.channels.clone(),
-            block_samples,
-            trigger: self.trigger.clone(),
-            calibrations: context.calibrations.clone(),
-        }))
-    }
-}
-
 /// The names of the encodings.
 fn encodings() -> String {
     let names: Vec<String> =
@@ -275,7 +224,7 @@ fn encodings() -> String {
 }
 
 /// One calibration for each channel of the stream, if the channels differ.
-fn padded(calibrations: &[Calibration], channels: usize) -> Vec<Calibration> {
+pub(super) fn padded(calibrations: &[Calibration], channels: usize) -> Vec<Calibration> {
     match calibrations {
         [] | [_] => calibrations.to_vec(),
         many => {
@@ -287,84 +236,4 @@ fn padded(calibrations: &[Calibration], channels: usize) -> Vec<Calibration> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use pdm_service::clock::{SharedClock, SystemClock};
-
-    use super::*;
-
-    fn config(source: &str) -> Result<super::super::EdgeSettings, ConfigError> {
-        let text = format!(
-            "gateway_id = \"g\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
-             {source}\n[[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
-             bearing_type = \"6205\"\n"
-        );
-        super::super::parse(std::path::Path::new("edge.toml"), &text).map(|(settings, _)| settings)
-    }
-
-    #[test]
-    fn a_live_source_is_live_and_opens_without_its_sender() {
-        for from in
-            ["stdin", "tcp://127.0.0.1:9", "mqtt://127.0.0.1/plant/raw", "mqtt://a:1884/raw"]
-        {
-            let stream = format!("[source.stream]\nfrom = \"{from}\"\nencoding = \"i24\"");
-            let settings = config(&format!("kind = \"stream\"\nrate_hz = 8000.0\n{stream}"));
-            let source = &settings.expect(from).sources[0];
-            assert_eq!(source.pace, super::super::Pace::Live, "{from}");
-            let clock: SharedClock = Arc::new(SystemClock);
-            let opened = source.input.open(&clock).expect(from);
-            assert_eq!(opened.format().block_samples, Some(8000), "{from}");
-        }
-    }
-
-    #[test]
-    fn a_topic_that_cannot_be_reached_as_written_is_refused_with_its_key() {
-        for (keys, expected) in [
-            ("from = \"mqtt://broker\"", "stream.from"),
-            ("from = \"mqtt://broker:x/raw\"", "stream.from"),
-            ("from = \"mqtt:///raw\"", "stream.from"),
-            ("from = \"mqtt://broker/\"", "stream.from"),
-            ("from = \"mqtts://broker/raw\"", "[source.stream.tls] with ca"),
-            ("from = \"mqtt://broker/raw\"\ntls = { ca = \"ca.pem\" }", "only with mqtts://"),
-            ("from = \"mqtt://broker/raw\"\nuser = \"a\"", "a user with source[0].stream.password"),
-            (
-                "from = \"mqtts://broker/raw\"\ntls = { ca = \"ca.pem\", key = \"x\" }",
-                "certificate and key together",
-            ),
-        ] {
-            let stream = format!("[source.stream]\n{keys}\nencoding = \"i16\"");
-            let error = config(&format!("kind = \"stream\"\nrate_hz = 8000.0\n{stream}"));
-            let text = error.expect_err(keys).to_string();
-            assert!(text.contains(expected), "{keys}: {text}");
-        }
-    }
-
-    #[test]
-    fn a_live_source_that_cannot_be_is_refused_with_its_key() {
-        let stream = "[source.stream]\nfrom = \"tcp://a:1\"\nencoding = \"i16\"";
-        for (source, expected) in [
-            (format!("kind = \"stream\"\n{stream}"), "rate_hz"),
-            (format!("kind = \"stream\"\nrate_hz = 8000.0\npace = 2.0\n{stream}"), "pace"),
-            ("kind = \"stream\"\nrate_hz = 8000.0".to_owned(), "a table [source.stream]"),
-            ("kind = \"iio\"".to_owned(), "a table [source.iio]"),
-            ("kind = \"iio\"\n[source.iio]\ndevice = \"../etc\"".to_owned(), "iio:device0"),
-            (
-                "kind = \"iio\"\n[source.iio]\ndevice = \"a\"\nblock_samples = 1000000000"
-                    .to_owned(),
-                "allowed is 1 to 1048576",
-            ),
-            (
-                format!("kind = \"stream\"\nrate_hz = 8000.0\n{}", stream.replace("i16", "i8")),
-                "f32",
-            ),
-            (
-                format!("kind = \"stream\"\nrate_hz = 8000.0\n{}", stream.replace("tcp", "http")),
-                "tcp://",
-            ),
-        ] {
-            let error = config(&source).expect_err(&source).to_string();
-            assert!(error.contains(expected), "{error}");
-        }
-    }
-}
+mod tests;

@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use pdm_service::config::ConfigError;
-use pdm_shared::event::feature::Feature;
-use pdm_shared::units::M_S2_PER_G;
 use serde::Deserialize;
 
 use super::PointSettings;
 use super::file::Origin;
+use super::values::{MOST_VALUES, MeaningKeys, ValueContext, check_together};
 use crate::source::SourceInput;
-use crate::source::interpretation::{StatedUnit, UnitKind};
 use crate::source::modbus::{ByteOrder, ModbusSettings, RegisterKind, RegisterType, RegisterValue};
 
 /// Time between two polls where none is configured. A transmitter averages over a second or longer.
@@ -18,19 +16,6 @@ const DEFAULT_EVERY: Duration = Duration::from_secs(10);
 
 /// Wait for an answer where none is configured: a gateway to a serial line needs up to a second.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// Most values of a device.
-const MOST_VALUES: usize = 256;
-
-/// The features that a transmitter can give.
-const FEATURES: [Feature; 6] = [
-    Feature::Velocity,
-    Feature::Rms,
-    Feature::Peak,
-    Feature::EnvelopeRms,
-    Feature::CrestFactor,
-    Feature::Kurtosis,
-];
 
 /// `[source.modbus]`
 #[derive(Debug, Clone, Deserialize)]
@@ -58,32 +43,13 @@ const fn first_unit() -> u8 {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ValueTable {
-    /// The measuring point, as in `[[source.channel]]`.
-    #[serde(default)]
-    channel: usize,
-    feature: String,
     holding: Option<u16>,
     input: Option<u16>,
     #[serde(rename = "type")]
     register_type: String,
     order: Option<String>,
-    scale: Option<f64>,
-    unit: Option<String>,
-    #[serde(default)]
-    no_value: Vec<f64>,
-    standing_below: Option<f64>,
-}
-
-/// A value's errors: file, key of the value, and what is allowed.
-struct ValueContext<'a> {
-    origin: Origin<'a>,
-    key: String,
-}
-
-impl ValueContext<'_> {
-    fn refuse(&self, name: &str, value: impl ToString, allowed: &str) -> ConfigError {
-        self.origin.refuse(&format!("{}.{name}", self.key), value, allowed)
-    }
+    #[serde(flatten)]
+    meaning: MeaningKeys,
 }
 
 impl ModbusTable {
@@ -106,23 +72,10 @@ impl ModbusTable {
         let mut values: Vec<RegisterValue> = Vec::new();
         for (place, value) in self.value.iter().enumerate() {
             let key = key(&format!("value[{place}]"));
-            let context = ValueContext { origin, key };
-            let value = value.meant(&context, points)?;
-            let is_same = |other: &RegisterValue| {
-                (other.channel, &other.feature) == (value.channel, &value.feature)
-            };
-            if values.iter().any(is_same) {
-                let allowed = "a feature that no other value of the channel is";
-                return Err(context.refuse("feature", value.feature.key(), allowed));
-            }
-            values.push(value);
+            values.push(value.meant(&ValueContext { origin, key }, points)?);
         }
-        if let Some(point) =
-            points.iter().find(|point| values.iter().all(|value| value.channel != point.channel))
-        {
-            let allowed = format!("one or more for channel {}", point.channel);
-            return Err(origin.refuse(&key("value"), "none", allowed));
-        }
+        let meanings = values.iter().map(|value| &value.meaning);
+        check_together(meanings, points, (origin, &key("value")))?;
         Ok(SourceInput::Modbus(ModbusSettings {
             address: format!("{host}:{port}"),
             unit: self.unit,
@@ -140,15 +93,7 @@ impl ValueTable {
         context: &ValueContext<'_>,
         points: &[PointSettings],
     ) -> Result<RegisterValue, ConfigError> {
-        if points.iter().all(|point| point.channel != self.channel) {
-            let allowed = "the channel of a [[source.channel]]";
-            return Err(context.refuse("channel", self.channel, allowed));
-        }
-        let is_named = |feature: &&Feature| feature.key() == self.feature;
-        let feature = FEATURES.iter().find(is_named).cloned().ok_or_else(|| {
-            let names: Vec<String> = FEATURES.iter().map(|one| one.key().into_owned()).collect();
-            context.refuse("feature", &self.feature, &format!("one of {}", names.join(", ")))
-        })?;
+        let meaning = self.meaning.meant(context, points)?;
         let (kind, address) = match (self.holding, self.input) {
             (Some(address), None) => (RegisterKind::Holding, address),
             (None, Some(address)) => (RegisterKind::Input, address),
@@ -162,21 +107,21 @@ impl ValueTable {
         let register_type = known.map(|(_, known)| *known).ok_or_else(|| {
             context.refuse("type", &self.register_type, "one of u16, i16, u32, i32, f32")
         })?;
-        let standing_below = self.standing_below;
-        if standing_below.is_some_and(|least| !(least.is_finite() && least > 0.0)) {
-            let allowed = "above 0, in the unit of the feature";
-            return Err(context.refuse("standing_below", standing_below.unwrap_or(0.0), allowed));
-        }
+        let scale = match self.meaning.scale(context)? {
+            Some(scale) => scale,
+            None if register_type == RegisterType::F32 => 1.0,
+            None => {
+                let allowed = "the unit's amount in one count, such as 0.01";
+                return Err(context.refuse("scale", "left out", allowed));
+            }
+        };
         Ok(RegisterValue {
-            channel: self.channel,
-            factor: self.factor(context, &feature, register_type)?,
+            conversion: self.meaning.conversion(context, &meaning.figure, scale)?,
             order: self.order(context, register_type)?,
-            feature,
+            meaning,
             kind,
             address,
             register_type,
-            no_value: self.no_value.clone(),
-            standing_below,
         })
     }
 
@@ -193,51 +138,5 @@ impl ValueTable {
             None if register_type.registers() == 1 => Ok(ByteOrder::Abcd),
             None => Err(context.refuse("order", "left out", allowed)),
         }
-    }
-
-    /// From the number in the registers to the feature's unit.
-    fn factor(
-        &self,
-        context: &ValueContext<'_>,
-        feature: &Feature,
-        register_type: RegisterType,
-    ) -> Result<f64, ConfigError> {
-        let scale = match self.scale {
-            Some(scale) if scale.is_finite() && scale != 0.0 => scale,
-            Some(scale) => return Err(context.refuse("scale", scale, "finite and not 0")),
-            None if register_type == RegisterType::F32 => 1.0,
-            None => {
-                let allowed = "the unit's amount in one count, such as 0.01";
-                return Err(context.refuse("scale", "left out", allowed));
-            }
-        };
-        let unit = self.unit.as_deref().unwrap_or("left out");
-        let has_no_unit = matches!(feature, Feature::CrestFactor | Feature::Kurtosis);
-        let (in_unit, allowed) = if *feature == Feature::Velocity {
-            (velocity_mm_s(unit), "mm/s, m/s, cm/s, um/s or in/s")
-        } else if has_no_unit {
-            ((self.unit.is_none() || unit == "1").then_some(1.0), "\"1\", or left out")
-        } else {
-            (acceleration_g(unit), "g, mg, m/s2 or mm/s2")
-        };
-        in_unit.map(|factor| factor * scale).ok_or_else(|| context.refuse("unit", unit, allowed))
-    }
-}
-
-fn velocity_mm_s(unit: &str) -> Option<f64> {
-    match unit {
-        "mm/s" => Some(1.0),
-        "m/s" => Some(1000.0),
-        "cm/s" => Some(10.0),
-        "um/s" | "µm/s" => Some(0.001),
-        "in/s" | "ips" => Some(25.4),
-        _ => None,
-    }
-}
-
-fn acceleration_g(unit: &str) -> Option<f64> {
-    match StatedUnit::parse(unit)?.kind {
-        UnitKind::Acceleration(m_s2) => Some(m_s2 / M_S2_PER_G),
-        UnitKind::Voltage(_) | UnitKind::Counts | UnitKind::Time(_) | UnitKind::Other(_) => None,
     }
 }

@@ -9,8 +9,10 @@ use pdm_shared::units::SampleRate;
 use serde::Deserialize;
 
 use super::file::Origin;
-use super::live::{IioTable, SourceContext, StreamTable};
+use super::iio::IioTable;
+use super::live::{SourceContext, StreamTable};
 use super::modbus::ModbusTable;
+use super::opcua::OpcuaTable;
 use super::speed_tag::SpeedTagTable;
 use super::{Pace, PointSettings, SourceSettings, Tachometer, Timing};
 use crate::catalogue::Catalogue;
@@ -20,6 +22,7 @@ use crate::source::{Calibration, RecordingOptions, SourceInput};
 mod calibration;
 mod channel;
 mod simulated;
+mod transmitter;
 
 use calibration::CalibrationKeys;
 use channel::ChannelTable;
@@ -38,12 +41,13 @@ enum SourceKind {
     Stream,
     Iio,
     Modbus,
+    Opcua,
 }
 
 impl SourceKind {
     /// Whether it delivers at its own pace.
     const fn is_live(self) -> bool {
-        matches!(self, Self::Stream | Self::Iio | Self::Modbus)
+        matches!(self, Self::Stream | Self::Iio | Self::Modbus | Self::Opcua)
     }
 }
 
@@ -109,6 +113,9 @@ pub(super) struct SourceTable {
     /// For ready-made values of a transmitter.
     #[serde(default)]
     modbus: Option<ModbusTable>,
+    /// For arrays or values of an OPC UA server.
+    #[serde(default)]
+    opcua: Option<OpcuaTable>,
     /// The shaft speed from another system, for a live source.
     #[serde(default)]
     speed_tag: Option<SpeedTagTable>,
@@ -148,7 +155,8 @@ impl SourceTable {
             SourceKind::Recording => self.recording(origin, index, &points)?,
             SourceKind::Simulator => self.simulated(origin, index, &points)?,
             SourceKind::Stream | SourceKind::Iio => self.live(origin, index, &points)?,
-            SourceKind::Modbus => self.transmitter(origin, index, &points)?,
+            SourceKind::Modbus => self.modbus(origin, index, &points)?,
+            SourceKind::Opcua => self.opcua(origin, index, &points)?,
         };
         let timing = Timing { started_at: self.started_at, period_s };
         let tachometer = self.tachometer;
@@ -298,14 +306,7 @@ impl SourceTable {
         index: usize,
         points: &[PointSettings],
     ) -> Result<SourceInput, ConfigError> {
-        let context = SourceContext {
-            origin,
-            key: format!("source[{index}]"),
-            name: self.name.clone(),
-            rate: self.rate(origin, index)?,
-            calibrations: self.calibrations(origin, index, points)?,
-            channels: self.channels(points),
-        };
+        let context = self.context(origin, index, points)?;
         let missing = |table: &str| {
             let allowed = format!("a table [source.{table}]");
             origin.refuse(&format!("source[{index}].{table}"), "left out", allowed)
@@ -318,42 +319,20 @@ impl SourceTable {
         }
     }
 
-    /// Ready-made values; the keys of samples mean nothing with them.
-    fn transmitter(
+    fn context<'a>(
         &self,
-        origin: Origin<'_>,
+        origin: Origin<'a>,
         index: usize,
         points: &[PointSettings],
-    ) -> Result<SourceInput, ConfigError> {
-        let source = format!("source[{index}]");
-        let Some(modbus) = &self.modbus else {
-            let allowed = "a table [source.modbus]";
-            return Err(origin.refuse(&format!("{source}.modbus"), "left out", allowed));
-        };
-        for (name, is_set) in [
-            ("rate_hz", self.rate_hz.is_some()),
-            ("window_s", self.window_s.is_some()),
-            ("every_s", self.every_s.is_some()),
-            ("period_s", self.period_s.is_some()),
-            ("started_at", self.started_at.is_some()),
-            ("tachometer", self.tachometer.is_some()),
-            ("stream", self.stream.is_some()),
-            ("iio", self.iio.is_some()),
-            ("files", self.files.is_some()),
-            ("unit, scale, offset and sensitivity_mv_per_g", self.has_calibration()),
-        ] {
-            if is_set {
-                let allowed = "nothing for kind = \"modbus\": [source.modbus] has every_s, and a \
-                               unit and scale for each value";
-                return Err(origin.refuse(&format!("{source}.{name}"), "set", allowed));
-            }
-        }
-        modbus.meant(origin, &source, points)
-    }
-
-    fn has_calibration(&self) -> bool {
-        let is_set = |keys: &CalibrationKeys| *keys != CalibrationKeys::default();
-        is_set(&self.calibration) || self.channel.iter().any(|channel| is_set(&channel.calibration))
+    ) -> Result<SourceContext<'a>, ConfigError> {
+        Ok(SourceContext {
+            origin,
+            key: format!("source[{index}]"),
+            name: self.name.clone(),
+            rate: self.rate(origin, index)?,
+            calibrations: self.calibrations(origin, index, points)?,
+            channels: self.channels(points),
+        })
     }
 
     /// The smallest number of channels that the source must have.

@@ -10,6 +10,14 @@ use pdm_shared::units::SampleRate;
 use super::frames::FrameFormat;
 use super::{Block, BlockRate, Calibration, SourceHost};
 
+mod arrays;
+
+pub use arrays::ArrayTime;
+pub(super) use arrays::{Bursts, ChannelArray};
+
+/// Difference of a sender's clock from the gateway's above which a remark says so, s.
+const CLOCKS_APART_S: f64 = 5.0;
+
 /// Most samples of a channel in a burst: 160 s at 51.2 kHz.
 pub(super) const MOST_BURST_SAMPLES: usize = 8 << 20;
 
@@ -32,6 +40,15 @@ impl BurstBlocks {
         let index = self.next_index;
         self.next_index += 1;
         index
+    }
+
+    /// The block of a moment in which no burst came.
+    #[cfg(feature = "opcua")]
+    pub(super) fn nothing(&self, channels: usize) -> Block {
+        let (index, rate) = (self.next_index, BlockRate::Format);
+        let accel_m_s2 = Array2::zeros((channels, 0));
+        let (started_at, follows_on, input, values) = (None, false, None, None);
+        Block { index, started_at, follows_on, rate, input, values, accel_m_s2 }
     }
 
     /// The block of a burst: raw numbers by channel, the calibration of each, the rate, and the time
@@ -97,4 +114,17 @@ pub(super) fn configured_calibration(format: &FrameFormat, channel: usize) -> Ca
 pub(super) fn give_burst_up(host: &SourceHost) {
     metrics::counter!("pdm_edge_bursts_given_up_total", "source" => host.name.clone()).increment(1);
     tracing::warn!(source = host.name, "a burst is given up: a part did not come");
+}
+
+/// How far a sender's clock stands from the gateway's.
+pub(super) fn sender_time(host: &SourceHost, sent_ms: f64) {
+    let apart_s = (sent_ms - host.clock.now().unix_ms() as f64) / 1e3;
+    metrics::gauge!("pdm_edge_sender_clock_offset_seconds", "source" => host.name.clone())
+        .set(apart_s);
+    if apart_s.abs() > CLOCKS_APART_S {
+        let text = format!("the sender's clock is {apart_s:.0} s apart from this gateway's");
+        host.remarks.set(&host.name, "sender clock", text);
+    } else {
+        host.remarks.withdraw(&host.name, "sender clock");
+    }
 }

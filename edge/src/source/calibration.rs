@@ -8,6 +8,8 @@ use std::str::FromStr;
 
 use pdm_shared::units::{M_S2_PER_G, QuantityError};
 
+mod stated;
+
 /// The unit of samples after scale and offset.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum AccelUnit {

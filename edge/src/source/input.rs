@@ -10,6 +10,7 @@ use super::iio::{IioSettings, open_iio};
 use super::listen::{ListenBy, listen};
 use super::modbus::{ModbusSettings, open_modbus};
 use super::mqtt::{MessageForm, TopicSettings, open_topic};
+use super::opcua::{OpcuaSettings, open_opcua};
 use super::simulator::{Simulator, SimulatorSettings};
 use super::stream::{open_stdin, open_tcp};
 use super::{RecordingOptions, Source, SourceError, open_sequence};
@@ -72,6 +73,8 @@ pub enum SourceInput {
     Iio(IioSettings),
     /// Ready-made values of a transmitter.
     Modbus(ModbusSettings),
+    /// Samples or values of an OPC UA server.
+    Opcua(Box<OpcuaSettings>),
 }
 
 /// What a source is given by the program that opens it.
@@ -125,6 +128,7 @@ impl SourceInput {
             Self::Topic { topic, format, messages } => open_topic(topic, format, messages, host),
             Self::Iio(settings) => open_iio(settings, host),
             Self::Modbus(settings) => open_modbus(settings, host),
+            Self::Opcua(settings) => open_opcua(settings, host),
         }
     }
 }

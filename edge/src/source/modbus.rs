@@ -2,7 +2,7 @@
 //!
 //! A transmitter measures velocity, acceleration or envelope itself and holds the figures in
 //! registers. Every poll gives one block without samples, with the values of each measuring point
-//! ([`PointValues`]); they go into the same judgement as the figures of a window. Only the functions
+//! ([`super::values`]); they go into the same judgement as the figures of a window. Only the functions
 //! 3 and 4 are sent, so a device is never changed.
 //!
 //! Invariants: a value that is not read, or is a mark for "no value", is `None` and is told; a poll
@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use ndarray::Array2;
-use pdm_shared::event::feature::Feature;
 use pdm_shared::units::SampleRate;
 
+use super::values::{PointValue, PointValues};
 use super::{Block, BlockRate, Source, SourceError, SourceFormat, SourceHost};
 
 pub mod adu;
@@ -29,29 +29,6 @@ pub use value::{ByteOrder, RegisterType, RegisterValue};
 
 /// Longest wait in one call, so that a reader can end.
 const NAP: Duration = Duration::from_millis(500);
-
-/// The values of one poll.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PointValues {
-    /// Measuring point, feature, value in the feature's unit, and the level below which the machine
-    /// stands.
-    pub values: Vec<PointValue>,
-    /// Time from poll to poll.
-    pub every: Duration,
-}
-
-/// One value of a measuring point.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PointValue {
-    /// Row of the source.
-    pub channel: usize,
-    /// What it is.
-    pub feature: Feature,
-    /// `None`: it is not read, or the device has none.
-    pub value: Option<f64>,
-    /// Below this the machine stands.
-    pub standing_below: Option<f64>,
-}
 
 /// A device and its registers.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +70,7 @@ pub fn open_modbus(
     let name = PathBuf::from(format!("modbus://{}/{}", settings.address, settings.unit));
     let sample_rate = SampleRate::new(1.0 / settings.every.as_secs_f64())
         .map_err(|error| SourceError::options(&name, error.to_string()))?;
-    let channels = settings.values.iter().map(|value| value.channel + 1).max().unwrap_or(1);
+    let channels = settings.values.iter().map(|value| value.meaning.channel + 1).max().unwrap_or(1);
     Ok(Box::new(Polls {
         name,
         settings: settings.clone(),
@@ -146,8 +123,7 @@ impl Polls {
         for register in self.settings.values.clone() {
             let (value, fault) = self.value_of(&register)?;
             missing = missing.or(fault);
-            let RegisterValue { channel, feature, standing_below, .. } = register;
-            values.push(PointValue { channel, feature, value, standing_below });
+            values.push(register.meaning.point_value(value));
         }
         if let Some(text) = missing {
             self.tell(text);
@@ -171,8 +147,8 @@ impl Polls {
     ) -> Result<(Option<f64>, Option<String>), SourceError> {
         let (cause, why) = match self.read(register) {
             Ok(bytes) => match register.value_in(&bytes) {
-                Some(value) => return Ok((Some(value), None)),
-                None => ("no_value", "the device has no value".to_owned()),
+                Ok(value) => return Ok((Some(value), None)),
+                Err(why) => (why.cause(), why.to_string()),
             },
             Err(ReadFault::Refused(why)) => ("exception", why),
             Err(ReadFault::Lost { cause, error }) => {
@@ -186,7 +162,7 @@ impl Polls {
             RegisterKind::Holding => "holding",
             RegisterKind::Input => "input",
         };
-        let (key, address) = (register.feature.key(), register.address);
+        let (key, address) = (register.meaning.figure.key(), register.address);
         let text = format!("{key} at {kind} register {address}: {why}");
         log::value_missing(&self.host.name, cause, &text, self.is_told);
         Ok((None, Some(text)))

@@ -2,7 +2,7 @@
 //!
 //! A node says in its births which metrics it has, with alias, type and unit; its data hold values
 //! under the alias. [`SparkplugDecoder`] follows one device of a node, or the node itself, and makes
-//! blocks of the metrics that are measured: an array is a burst ([`bursts`]), numbers one by one are
+//! blocks of the metrics that are measured: an array is a burst ([`super::burst`]), numbers one by one are
 //! a stream ([`singles`]). Specification: Eclipse Sparkplug 3.0.
 //!
 //! Invariants: nothing is read without a birth, and the node is asked for one; the values of a birth
@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use pdm_shared::units::SampleRate;
 
-use super::burst::BurstBlocks;
+pub use super::burst::ArrayTime;
+use super::burst::{BurstBlocks, Bursts};
 use super::frames::FrameFormat;
 use super::{Block, SourceHost};
 
 mod address;
 mod birth;
-mod bursts;
 mod data;
 mod form;
 mod log;
@@ -33,9 +33,8 @@ mod wire;
 use address::MessageKind;
 pub use address::SparkplugAddress;
 use birth::{Birth, MetricRole};
-use bursts::Bursts;
 use data::rate_in;
-pub use form::{ArrayTime, Received, Refusal, SparkplugForm};
+pub use form::{Received, Refusal, SparkplugForm};
 use payload::{MetricValue, Payload, rebirth_command};
 use sequence::{Order, Sequence};
 use singles::Singles;

@@ -2,8 +2,8 @@
 
   modbus.py PORT [MODE]
 
-Input registers of unit 7: 0 velocity, u16, 0.01 mm/s; 2–3 acceleration RMS, float, low word first, m/s²; 10 a value
-that is missing (0xffff). MODE: `transaction` answers with another number, `slow` never answers within a second,
+Input registers of unit 7: 0 velocity, u16, 0.01 mm/s; 2–3 acceleration RMS, float, low word first, m/s²; 4
+temperature, i16, 0.1 °C; 5 that of a broken sensor; 6 speed, i16, 0.1 Hz; 10 a value that is missing (0xffff). MODE: `transaction` answers with another number, `slow` never answers within a second,
 `late` answers the third request late, `unit` answers as another unit.
 """
 
@@ -19,6 +19,7 @@ async def main(port, mode):
     high, low = struct.unpack(">HH", struct.pack(">f", 4.903325))
     registers = [0] * 20
     registers[0:4] = [231, 0, low, high]
+    registers[4:7] = [655, 32766, 248]
     registers[10] = 0xFFFF
     block = ModbusSequentialDataBlock(1, registers)
     device = ModbusDeviceContext(ir=block, hr=ModbusSequentialDataBlock(1, registers))

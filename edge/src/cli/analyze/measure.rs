@@ -203,6 +203,7 @@ fn event(
                 SpeedSource::Configured
             },
             state: "default".to_owned(),
+            temperature_c: None,
         },
         signal_quality: quality.signal.clone(),
         anomaly_detected: false,

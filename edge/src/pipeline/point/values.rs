@@ -11,10 +11,11 @@ use pdm_shared::event::{
 };
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
+use pdm_shared::units::Rpm;
 
 use super::{Observation, Point, nothing_seen};
 use crate::event::{Measured, assemble, features};
-use crate::source::modbus::{PointValue, PointValues};
+use crate::source::values::{Figure, PointValue, PointValues};
 
 /// Highest level of an acceleration, g, or a velocity, mm/s, that a machine has: the limit for
 /// waveforms.
@@ -29,6 +30,8 @@ struct Summary {
     time_domain: TimeDomain,
     quality: SignalQuality,
     is_running: bool,
+    temperature_c: Option<f64>,
+    speed: Option<Rpm>,
 }
 
 impl Point {
@@ -40,11 +43,12 @@ impl Point {
         now: Timestamp,
     ) -> Event {
         let own = values.values.iter().filter(|value| value.channel == self.settings.channel);
-        let Summary { mut time_domain, quality, is_running } = summary(own);
+        let Summary { mut time_domain, quality, is_running, temperature_c, speed } = summary(own);
         let zones = self.settings.zones.as_ref();
         time_domain.iso_zone =
             time_domain.velocity_rms_mm_s.and_then(|velocity| Some(zones?.zone(velocity)));
-        let tag = self.tag.as_ref().and_then(|tag| tag.speed_near(self.settings.speed));
+        let follow = || self.tag.as_ref().and_then(|tag| tag.speed_near(self.settings.speed));
+        let tag = speed.or_else(follow);
         let configured = (self.settings.speed, SpeedSource::Configured);
         let speed = tag.map_or(configured, |speed| (speed, SpeedSource::Tag));
         let state = self.state(speed.0);
@@ -67,6 +71,7 @@ impl Point {
             is_running,
             speed,
             state,
+            temperature_c,
             quality,
             input: None,
             time_domain,
@@ -81,10 +86,22 @@ impl Point {
 fn summary<'a>(values: impl Iterator<Item = &'a PointValue>) -> Summary {
     let mut time_domain = TimeDomain::default();
     let (mut is_any, mut is_implausible, mut is_standing) = (false, false, false);
-    for PointValue { feature, value, standing_below, .. } in values {
+    let (mut temperature_c, mut speed) = (None, None);
+    for PointValue { figure, value, standing_below, .. } in values {
         let Some(value) = *value else { continue };
-        is_any = true;
         is_standing |= standing_below.is_some_and(|least| value < least);
+        let feature = match figure {
+            Figure::Feature(feature) => feature,
+            Figure::Temperature => {
+                temperature_c = Some(value);
+                continue;
+            }
+            Figure::ShaftSpeed => {
+                speed = Rpm::new(value).ok();
+                continue;
+            }
+        };
+        is_any = true;
         let is_level = !matches!(feature, Feature::Kurtosis | Feature::CrestFactor);
         is_implausible |= value < 0.0 || is_level && value > HIGHEST;
         if let Some(figure) = figure_of(&mut time_domain, feature) {
@@ -99,7 +116,8 @@ fn summary<'a>(values: impl Iterator<Item = &'a PointValue>) -> Summary {
         is_standing.then_some(QualityFlag::MachineOff)
     };
     let quality = SignalQuality { valid: flag.is_none(), flags: flag.into_iter().collect() };
-    Summary { time_domain, quality, is_running: flag != Some(QualityFlag::MachineOff) }
+    let is_running = flag != Some(QualityFlag::MachineOff);
+    Summary { time_domain, quality, is_running, temperature_c, speed }
 }
 
 /// The figure of the event's block that a feature is; `None` for one that no transmitter gives.
@@ -129,7 +147,8 @@ mod tests {
     use super::*;
 
     fn value(feature: Feature, value: Option<f64>) -> PointValue {
-        PointValue { channel: 0, feature, value, standing_below: Some(0.2) }
+        let figure = Figure::Feature(feature);
+        PointValue { channel: 0, figure, value, standing_below: Some(0.2) }
     }
 
     #[test]
@@ -142,7 +161,7 @@ mod tests {
             (value(Feature::Velocity, Some(0.1)), Some(QualityFlag::MachineOff)),
             (value(Feature::Kurtosis, Some(2000.0)), None),
         ] {
-            let Summary { quality, is_running, time_domain } = summary([&value].into_iter());
+            let Summary { quality, is_running, time_domain, .. } = summary([&value].into_iter());
             assert_eq!(quality.flags.first().copied(), flag, "{value:?}");
             assert_eq!(quality.valid, flag.is_none(), "{value:?}");
             assert_eq!(is_running, flag != Some(QualityFlag::MachineOff), "{value:?}");
@@ -157,5 +176,28 @@ mod tests {
         assert!(summary.quality.valid);
         assert_eq!(summary.time_domain.velocity_rms_mm_s, Some(2.5));
         assert_eq!(summary.time_domain.rms_g, None);
+    }
+
+    /// A temperature is carried and is no vibration; a speed that stands is that of the machine.
+    #[test]
+    fn a_temperature_and_a_speed_stand_beside_the_features() {
+        let beside = |figure, value| PointValue {
+            channel: 0,
+            standing_below: (figure == Figure::ShaftSpeed).then_some(50.0),
+            figure,
+            value: Some(value),
+        };
+        let velocity = value(Feature::Velocity, Some(2.5));
+        let warm = beside(Figure::Temperature, 71.5);
+        let turning = beside(Figure::ShaftSpeed, 1488.0);
+        let summary_of = |values: &[&PointValue]| summary(values.iter().copied());
+        let all = summary_of(&[&velocity, &warm, &turning]);
+        assert!(all.quality.valid && all.is_running);
+        assert_eq!((all.temperature_c, all.speed.map(Rpm::get)), (Some(71.5), Some(1488.0)));
+        let alone = summary_of(&[&warm]);
+        assert_eq!(alone.quality.flags, [QualityFlag::NotFinite]);
+        let stands = summary_of(&[&velocity, &beside(Figure::ShaftSpeed, 0.0)]);
+        assert_eq!(stands.quality.flags, [QualityFlag::MachineOff]);
+        assert!(!stands.is_running && stands.speed.is_none());
     }
 }

@@ -1,11 +1,12 @@
-//! A number in registers: its type, the order of its bytes, scale and unit.
+//! A number in registers: its type and the order of its bytes; what it means stands in
+//! [`ValueMeaning`].
 //!
-//! Invariants: the marks that devices use for "no value" (all bits set, the lowest signed number, NaN)
-//! never become a number; what is not finite after scaling is no value either.
+//! Invariant: the marks that devices use for "no value" (all bits set, the lowest signed number, NaN)
+//! never become a number.
 
 use std::str::FromStr;
 
-use pdm_shared::event::feature::Feature;
+use crate::source::values::{Conversion, NoValue, ValueMeaning};
 
 /// The type of a number in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,10 +74,8 @@ impl FromStr for ByteOrder {
 /// A value of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RegisterValue {
-    /// Row of the source: the measuring point.
-    pub channel: usize,
-    /// What it is.
-    pub feature: Feature,
+    /// What it means.
+    pub meaning: ValueMeaning,
     /// Where it stands.
     pub kind: super::RegisterKind,
     /// Address of the first register, from 0.
@@ -85,18 +84,22 @@ pub struct RegisterValue {
     pub register_type: RegisterType,
     /// The order of its bytes.
     pub order: ByteOrder,
-    /// What the number is multiplied by to be in the feature's unit.
-    pub factor: f64,
-    /// Numbers, before scaling, that mean "no value" beside the usual marks.
-    pub no_value: Vec<f64>,
-    /// Below this, in the feature's unit, the machine stands.
-    pub standing_below: Option<f64>,
+    /// From the number to the figure's unit.
+    pub conversion: Conversion,
 }
 
 impl RegisterValue {
-    /// The value in the bytes of its registers; `None` for "no value".
-    pub fn value_in(&self, registers: &[u8]) -> Option<f64> {
-        let raw = match self.register_type {
+    /// The value in the bytes of its registers.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn value_in(&self, registers: &[u8]) -> Result<f64, NoValue> {
+        self.meaning.value_of(self.number_in(registers).ok_or(NoValue::Mark)?, self.conversion)
+    }
+
+    /// The number in the bytes; `None` for a mark.
+    fn number_in(&self, registers: &[u8]) -> Option<f64> {
+        match self.register_type {
             RegisterType::U16 | RegisterType::I16 => {
                 let &[high, low] = registers else { return None };
                 let word = match self.order {
@@ -124,10 +127,7 @@ impl RegisterValue {
                     (_, word) => Some(f64::from(word)),
                 }
             }
-        };
-        let raw = raw.filter(|raw| raw.is_finite() && !self.no_value.contains(raw))?;
-        let value = raw * self.factor;
-        value.is_finite().then_some(value)
+        }
     }
 }
 
@@ -135,20 +135,27 @@ impl RegisterValue {
 mod tests {
     use proptest::prelude::*;
 
+    use pdm_shared::event::feature::Feature;
+
     use super::super::RegisterKind;
     use super::*;
+    use crate::source::values::Figure;
 
     fn value(register_type: RegisterType, order: ByteOrder) -> RegisterValue {
-        RegisterValue {
+        let meaning = ValueMeaning {
             channel: 0,
-            feature: Feature::Velocity,
+            figure: Figure::Feature(Feature::Velocity),
+            no_value: vec![32_767.0],
+            standing_below: None,
+            plausible: f64::NEG_INFINITY..=f64::INFINITY,
+        };
+        RegisterValue {
+            meaning,
             kind: RegisterKind::Input,
             address: 0,
             register_type,
             order,
-            factor: 0.5,
-            no_value: vec![32_767.0],
-            standing_below: None,
+            conversion: Conversion { factor: 0.5, offset: 0.0 },
         }
     }
 
@@ -162,13 +169,13 @@ mod tests {
             (ByteOrder::Badc, [b, a, d, c]),
             (ByteOrder::Dcba, [d, c, b, a]),
         ] {
-            assert_eq!(value(RegisterType::F32, order).value_in(&bytes), Some(1.25), "{order:?}");
+            assert_eq!(value(RegisterType::F32, order).value_in(&bytes), Ok(1.25), "{order:?}");
         }
         let plain = |kind, bytes: &[u8]| value(kind, ByteOrder::Abcd).value_in(bytes);
-        assert_eq!(plain(RegisterType::I16, &[0xff, 0xfe]), Some(-1.0));
-        assert_eq!(plain(RegisterType::U16, &[0xff, 0xfe]), Some(32_767.0));
-        assert_eq!(plain(RegisterType::I32, &[0xff, 0xff, 0xff, 0xfe]), Some(-1.0));
-        assert_eq!(plain(RegisterType::U32, &[0, 1, 0, 0]), Some(32_768.0));
+        assert_eq!(plain(RegisterType::I16, &[0xff, 0xfe]), Ok(-1.0));
+        assert_eq!(plain(RegisterType::U16, &[0xff, 0xfe]), Ok(32_767.0));
+        assert_eq!(plain(RegisterType::I32, &[0xff, 0xff, 0xff, 0xfe]), Ok(-1.0));
+        assert_eq!(plain(RegisterType::U32, &[0, 1, 0, 0]), Ok(32_768.0));
     }
 
     /// The marks of SunSpec and of common transmitters.
@@ -185,7 +192,7 @@ mod tests {
             (RegisterType::F32, &[0, 0]),
         ] {
             let got = value(register_type, ByteOrder::Abcd).value_in(bytes);
-            assert_eq!(got, None, "{register_type:?} {bytes:?}");
+            assert_eq!(got, Err(NoValue::Mark), "{register_type:?} {bytes:?}");
         }
     }
 
@@ -194,7 +201,7 @@ mod tests {
         fn no_bytes_make_a_value_that_is_not_finite(bytes in prop::collection::vec(any::<u8>(), 0..6)) {
             for (_, register_type) in RegisterType::NAMES {
                 let got = value(register_type, ByteOrder::Cdab).value_in(&bytes);
-                prop_assert!(got.is_none_or(f64::is_finite));
+                prop_assert!(got.is_err() || got.is_ok_and(f64::is_finite));
             }
         }
     }

@@ -7,10 +7,9 @@ use std::collections::HashMap;
 
 use super::SparkplugForm;
 use super::payload::{Metric, MetricValue, Payload};
+use crate::source::Calibration;
 use crate::source::burst::configured_calibration;
 use crate::source::frames::FrameFormat;
-use crate::source::interpretation::{StatedUnit, UnitKind};
-use crate::source::{AccelUnit, Calibration};
 
 /// Names under which nodes state a metric's unit: Ignition's, Tahu's examples, and usual spellings.
 const UNIT_PROPERTIES: [&str; 7] =
@@ -171,7 +170,7 @@ fn born(metric: &Metric<'_>, configured: Calibration) -> Result<BornMetric, Stri
     };
     let calibration = match unit {
         None => configured,
-        Some(text) => in_unit(text, configured)?,
+        Some(text) => configured.in_stated_unit(text)?,
     };
     let is_told = configured.unit().is_some() || configured.states_scale();
     if datatype.is_integer() && unit.is_none() && !is_told {
@@ -180,42 +179,4 @@ fn born(metric: &Metric<'_>, configured: Calibration) -> Result<BornMetric, Stri
             .to_owned());
     }
     Ok(BornMetric { datatype, calibration })
-}
-
-/// The calibration of numbers in a unit that a birth states.
-fn in_unit(text: &str, configured: Calibration) -> Result<Calibration, String> {
-    let spelling: String = text.chars().take(40).collect();
-    let kind = StatedUnit::parse(&spelling).map(|unit| unit.kind);
-    match (kind, configured.unit()) {
-        (Some(UnitKind::Acceleration(m_s2)), None) => Ok(configured.in_acceleration(m_s2)),
-        (Some(UnitKind::Acceleration(m_s2)), Some(unit)) => {
-            let own = match unit {
-                AccelUnit::G => pdm_shared::units::M_S2_PER_G,
-                AccelUnit::MetrePerSecondSquared => 1.0,
-                AccelUnit::Millivolt { .. } => f64::NAN,
-            };
-            if (own / m_s2 - 1.0).abs() < 1e-9 {
-                return Ok(configured);
-            }
-            Err(format!(
-                "is in {spelling} by its properties and in {unit} by the configuration; leave unit \
-                 out, or correct one of them"
-            ))
-        }
-        (Some(UnitKind::Voltage(millivolts)), Some(AccelUnit::Millivolt { .. })) => {
-            Ok(configured.in_voltage(millivolts))
-        }
-        (Some(UnitKind::Voltage(_)), _) => {
-            Err(format!("is in {spelling}; sensitivity_mv_per_g makes it an acceleration"))
-        }
-        (Some(UnitKind::Counts) | None, Some(_)) => Ok(configured),
-        (Some(UnitKind::Counts), None) => {
-            Err(format!("is in {spelling}; unit with scale makes it an acceleration"))
-        }
-        (Some(UnitKind::Time(_)), _) => Err(format!("is in {spelling}, which is a time")),
-        (Some(UnitKind::Other(quantity)), _) => {
-            Err(format!("is in {spelling} ({quantity}), which is no acceleration"))
-        }
-        (None, None) => Err(format!("is in {spelling:?}, a unit that is not known; unit decides")),
-    }
 }

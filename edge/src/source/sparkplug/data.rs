@@ -6,11 +6,12 @@
 use pdm_shared::units::SampleRate;
 
 use super::birth::{Birth, DataType, MetricRole};
-use super::bursts::MetricArray;
 use super::form::{Received, Refusal};
 use super::payload::{Metric, MetricValue, Payload};
 use super::samples::{MetricSamples, samples_in};
 use super::{SparkplugDecoder, log};
+use crate::source::Calibration;
+use crate::source::burst::{ChannelArray, sender_time};
 
 /// Values of the property "Quality" that are good, in the codes of OPC DA that Ignition sends.
 const GOOD_QUALITY: std::ops::RangeInclusive<u64> = 192..=255;
@@ -105,7 +106,7 @@ impl SparkplugDecoder {
         let samples = self.value_of(metric, channel, birth)?;
         let is_historical = metric.is_historical;
         if let (Some(sent_ms), false) = (time_ms, is_historical) {
-            log::node_time(&self.host, sent_ms);
+            sender_time(&self.host, sent_ms as f64);
         }
         match samples {
             MetricSamples::Single(_) if is_historical => {
@@ -119,8 +120,11 @@ impl SparkplugDecoder {
                 Ok(())
             }
             MetricSamples::Burst(samples) => {
-                let array = MetricArray { channel, samples, time_ms, is_historical };
-                let pushed = self.bursts.push(array, birth, (&mut self.blocks, self.rate));
+                let array = ChannelArray { channel, samples, time_ms, is_historical };
+                let calibration = |channel| {
+                    birth.channel(channel).map_or_else(Calibration::default, |b| b.calibration)
+                };
+                let pushed = self.bursts.push(array, calibration, (&mut self.blocks, self.rate));
                 pushed.map_err(|why| self.refusal(channel, "form", &why))
             }
         }

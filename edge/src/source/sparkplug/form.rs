@@ -2,19 +2,7 @@
 
 use super::address::SparkplugAddress;
 use super::birth::MetricRole;
-
-/// Which sample of an array its time stamp dates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ArrayTime {
-    /// None: the last sample was taken when the array arrived. Only what a node has kept (historical
-    /// values) is dated by its time stamp, as that of the last sample.
-    #[default]
-    Arrival,
-    /// The first one.
-    First,
-    /// The last one.
-    Last,
-}
+use crate::source::burst::ArrayTime;
 
 /// Which metrics are measured, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,8 @@
 //! Log lines, metrics and remarks of a Sparkplug source: one function an occurrence.
 
-use metrics::{counter, gauge};
+use metrics::counter;
 
 use crate::source::SourceHost;
-
-/// Difference of the node's clock from the gateway's above which a remark says so, s.
-const CLOCKS_APART_S: f64 = 5.0;
 
 /// Messages of the node are missing by its count.
 pub(super) fn messages_missing(host: &SourceHost, missing: u64, maybe_reborn: bool) {
@@ -61,16 +58,4 @@ pub(super) fn earlier_death(host: &SourceHost) {
 pub(super) fn born(host: &SourceHost) {
     host.remarks.withdraw(&host.name, "death");
     tracing::info!(source = host.name, "the birth of the Sparkplug metrics has come");
-}
-
-/// How far the node's clock stands from the gateway's.
-pub(super) fn node_time(host: &SourceHost, sent_ms: u64) {
-    let apart_s = (sent_ms as f64 - host.clock.now().unix_ms() as f64) / 1e3;
-    gauge!("pdm_edge_sender_clock_offset_seconds", "source" => host.name.clone()).set(apart_s);
-    if apart_s.abs() > CLOCKS_APART_S {
-        let text = format!("the sender's clock is {apart_s:.0} s apart from this gateway's");
-        host.remarks.set(&host.name, "sender clock", text);
-    } else {
-        host.remarks.withdraw(&host.name, "sender clock");
-    }
 }

@@ -1,6 +1,7 @@
-//! Arrays of several metrics, put together to bursts with every channel.
+//! Arrays of one channel each, put together to bursts with every channel.
 //!
-//! The arrays of a burst come in one message or in several, with time stamps that are equal or a few
+//! The arrays of a burst (metrics of Sparkplug B, nodes of OPC UA) come in one message or in several,
+//! with time stamps that are equal or a few
 //! milliseconds apart. Invariants: arrays that are further apart than half of their length are never
 //! one burst; bursts that wait for a channel are bounded; one that is given up is counted.
 
@@ -9,21 +10,32 @@ use std::collections::VecDeque;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
-use super::ArrayTime;
-use super::birth::Birth;
-use crate::source::burst::{BurstBlocks, give_burst_up};
+use super::{BurstBlocks, give_burst_up};
 use crate::source::{Block, Calibration, SourceHost};
+
+/// Which sample of an array its time stamp dates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ArrayTime {
+    /// None: the last sample was taken when the array arrived. Only what a node has kept (historical
+    /// values) is dated by its time stamp, as that of the last sample.
+    #[default]
+    Arrival,
+    /// The first one.
+    First,
+    /// The last one.
+    Last,
+}
 
 /// Bursts that wait for a channel: some more than a node sends between two channels of one burst.
 const MOST_OPEN: usize = 8;
 
-/// An array of a metric.
+/// An array of a channel.
 #[derive(Debug)]
-pub(super) struct MetricArray {
-    pub(super) channel: usize,
-    pub(super) samples: Vec<f64>,
-    pub(super) time_ms: Option<u64>,
-    pub(super) is_historical: bool,
+pub(in crate::source) struct ChannelArray {
+    pub(in crate::source) channel: usize,
+    pub(in crate::source) samples: Vec<f64>,
+    pub(in crate::source) time_ms: Option<u64>,
+    pub(in crate::source) is_historical: bool,
 }
 
 /// A burst that waits for channels.
@@ -36,7 +48,7 @@ struct OpenBurst {
 
 /// Bursts from arrays.
 #[derive(Debug)]
-pub(super) struct Bursts {
+pub(in crate::source) struct Bursts {
     channels: usize,
     dated: ArrayTime,
     host: SourceHost,
@@ -46,17 +58,17 @@ pub(super) struct Bursts {
 }
 
 impl Bursts {
-    pub(super) fn new(channels: usize, dated: ArrayTime, host: SourceHost) -> Self {
+    pub(in crate::source) fn new(channels: usize, dated: ArrayTime, host: SourceHost) -> Self {
         let (open, ready) = (VecDeque::new(), VecDeque::new());
         Self { channels, dated, host, open, ready, last_start: None }
     }
 
-    pub(super) fn block(&mut self) -> Option<Block> {
+    pub(in crate::source) fn block(&mut self) -> Option<Block> {
         self.ready.pop_front()
     }
 
     /// Something was lost: what waits will not become whole.
-    pub(super) fn gap(&mut self) {
+    pub(in crate::source) fn gap(&mut self) {
         for _burst in self.open.drain(..) {
             give_burst_up(&self.host);
         }
@@ -66,10 +78,10 @@ impl Bursts {
     ///
     /// # Errors
     /// Why the burst that it makes whole cannot be used.
-    pub(super) fn push(
+    pub(in crate::source) fn push(
         &mut self,
-        array: MetricArray,
-        birth: &Birth,
+        array: ChannelArray,
+        calibration: impl Fn(usize) -> Calibration,
         (blocks, rate): (&mut BurstBlocks, SampleRate),
     ) -> Result<(), String> {
         let half_ms = 500.0 * array.samples.len() as f64 / rate.get();
@@ -100,21 +112,18 @@ impl Bursts {
         let before = self.open.len();
         self.open.retain(|open| !is_older(open));
         (self.open.len()..before).for_each(|_given_up| give_burst_up(&self.host));
-        self.finish(burst, birth, (blocks, rate))
+        self.finish(burst, calibration, (blocks, rate))
     }
 
     fn finish(
         &mut self,
         burst: OpenBurst,
-        birth: &Birth,
+        calibration: impl Fn(usize) -> Calibration,
         (blocks, rate): (&mut BurstBlocks, SampleRate),
     ) -> Result<(), String> {
         let channels: Vec<Vec<f64>> = burst.channels.into_iter().flatten().collect();
         let length_s = channels.first().map_or(0, Vec::len) as f64 / rate.get();
         let started_at = self.start(burst.time_ms, burst.is_historical, length_s)?;
-        let calibration = |channel| {
-            birth.channel(channel).map_or_else(Calibration::default, |born| born.calibration)
-        };
         let block = blocks.block(&channels, calibration, rate, started_at)?;
         self.last_start = block.started_at;
         self.ready.push_back(block);
