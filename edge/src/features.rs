@@ -8,8 +8,8 @@ use pdm_dsp::diagnose::{ElementLine, Findings};
 use pdm_dsp::fast::{FastFindings, FastLine};
 use pdm_dsp::{Spectrum, time_domain};
 use pdm_shared::event::{
-    DefectLine, FrequencyDomain, Harmonic, IsoZone, MAX_SPECTRUM_LINES, Method, SecondFault,
-    Sidebands, Spectra, SpectrumLines, StoodLine, TimeDomain,
+    DefectLine, FrequencyDomain, Harmonic, IsoZone, MAX_SPECTRUM_LINES, Method, OpenDamage,
+    SecondFault, Sidebands, Spectra, SpectrumLines, StoodLine, TimeDomain,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{M_S2_PER_G, Rpm, SampleRate};
@@ -80,6 +80,7 @@ pub fn thorough_block(findings: &Findings) -> FrequencyDomain {
             confidence: confidence.clamp(0.0, 1.0),
         }),
         new_comb_db: findings.new_comb_db.and_then(finite),
+        damaged: findings.damaged.map(|(most_likely, or_else)| OpenDamage { most_likely, or_else }),
         since_commissioning: findings
             .stood
             .iter()
@@ -144,6 +145,7 @@ pub fn fast_block(findings: &FastFindings, speed: Rpm) -> FrequencyDomain {
         confidence: 0.0,
         second_fault: None,
         new_comb_db: None,
+        damaged: None,
         since_commissioning: Vec::new(),
         undetermined: None,
     }

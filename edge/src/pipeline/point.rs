@@ -411,6 +411,7 @@ fn nothing_seen() -> FrequencyDomain {
         confidence: 0.0,
         second_fault: None,
         new_comb_db: None,
+        damaged: None,
         since_commissioning: Vec::new(),
         undetermined: Some("the signal cannot be judged".to_owned()),
     }

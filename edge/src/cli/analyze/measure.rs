@@ -271,6 +271,7 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
         confidence: 0.0,
         second_fault: None,
         new_comb_db: None,
+        damaged: None,
         since_commissioning: Vec::new(),
         undetermined: Some(why),
     }
