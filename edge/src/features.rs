@@ -8,8 +8,8 @@ use pdm_dsp::diagnose::{ElementLine, Findings};
 use pdm_dsp::fast::{FastFindings, FastLine};
 use pdm_dsp::{DefectOrders, Spectrum, time_domain};
 use pdm_shared::event::{
-    DefectLine, FrequencyDomain, Harmonic, IsoZone, MAX_SPECTRUM_LINES, Method, SecondFault,
-    Sidebands, Spectra, SpectrumLines, StoodLine, TimeDomain,
+    DefectLine, FrequencyDomain, Harmonic, IsoZone, MAX_SPECTRUM_LINES, Method, OpenDamage,
+    SecondFault, Sidebands, Spectra, SpectrumLines, StoodLine, TimeDomain,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::units::{M_S2_PER_G, Rpm, SampleRate};
@@ -81,6 +81,7 @@ pub fn thorough_block(findings: &Findings) -> FrequencyDomain {
         }),
         new_comb_db: findings.new_comb_db.and_then(finite),
         bearing_estimate: None,
+        damaged: findings.damaged.map(|(most_likely, or_else)| OpenDamage { most_likely, or_else }),
         since_commissioning: findings
             .stood
             .iter()
@@ -160,6 +161,7 @@ pub fn fast_block(findings: &FastFindings, speed: Rpm) -> FrequencyDomain {
         second_fault: None,
         new_comb_db: None,
         bearing_estimate: None,
+        damaged: None,
         since_commissioning: Vec::new(),
         undetermined: None,
     }

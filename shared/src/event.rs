@@ -317,6 +317,10 @@ pub struct FrequencyDomain {
     /// verdict rests on such a one. Absent elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bearing_estimate: Option<BearingEstimate>,
+    /// Damage that is seen while its part is open: the lines stand higher than those of sound bearings, but
+    /// not plainly enough of one element. Absent where an element is named and where no damage is seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<OpenDamage>,
     /// Elements whose lines stood already while the baseline was learnt: no news of this bearing. Absent
     /// without such lines, and where nothing of the time of the baseline is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -361,6 +365,15 @@ impl Event {
             bearing: self.bearing_id.clone(),
         }
     }
+}
+
+/// The elements of which damage without a name may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenDamage {
+    /// The most likely one.
+    pub most_likely: Fault,
+    /// The one after it.
+    pub or_else: Fault,
 }
 
 /// A fault beside the named one.

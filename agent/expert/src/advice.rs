@@ -2,6 +2,7 @@
 //!
 //! A recommendation states what to do and by when; it promises no date of failure.
 
+use pdm_shared::event::OpenDamage;
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -9,7 +10,7 @@ use pdm_shared::text::Text;
 use crate::pf_stage::{MachinePart, Staging};
 use crate::rul::Remaining;
 use crate::rules::Rules;
-use crate::screening::{Finding, Screening};
+use crate::screening::{Finding, Screening, likely_elements};
 use crate::wording::{element, hours, joined};
 
 /// The risk, stage and fault that a diagnosis shows: those of the bearing, not of one window.
@@ -59,7 +60,9 @@ pub fn recommend(
             "Measure again at the same point to confirm; no other action before",
         ),
         RiskLevel::Normal => keep_running(),
-        RiskLevel::Watch if screening.finding == Finding::Single => second_measurement(&part),
+        RiskLevel::Watch if screening.finding == Finding::Single => {
+            screening.open.map_or_else(|| second_measurement(&part), open_part)
+        }
         RiskLevel::Watch => watch(staging, &part),
         RiskLevel::Warning => warning(&part, remaining, rules),
         RiskLevel::Critical => critical(&part),
@@ -77,6 +80,21 @@ fn second_measurement(part: &Text) -> Text {
             "Confirm the {} by a second measurement: check the sensor's mounting, then measure at the \
              same point, speed and load. Check that a spare is in stock",
             part.en
+        ),
+    )
+}
+
+/// What to do about damage whose element is open: the way to tell, and what fits either element.
+fn open_part(open: OpenDamage) -> Text {
+    let likely = likely_elements(open);
+    Text::new(
+        format!(
+            "베어링 손상, 부위 미확정({}). 두 부위 모두를 전제로 준비: 부위와 무관하게 베어링 전체를 교체하므로 예비품 재고를 점검. 센서 취부를 점검한 뒤 같은 측정점에서 같은 회전수·부하로 더 길게(축 100회전 이상) 재측정하고 실제 회전수를 함께 기록하여 부위를 확인",
+            likely.ko
+        ),
+        format!(
+            "The bearing is damaged, its part is open ({}). Prepare for either: the whole bearing is replaced              whichever part it is, so check that a spare is in stock. Confirm by a second measurement: check              the sensor's mounting, then measure longer (100 shaft turns and more) at the same point, speed              and load, and note the true speed",
+            likely.en
         ),
     )
 }

@@ -9,7 +9,8 @@
 //! C; STAGE-3D cage; STAGE-3E level up and kurtosis fallen back: damage spreads; STAGE-3F a second
 //! family of lines; STAGE-4A line and zone D; STAGE-4B the floor has drowned the lines. STAGE-2C one
 //! recording without a history names the element with certainty: stage 2, until a second measurement
-//! confirms more; the zones of the velocity are absolute and count at once.
+//! confirms more; the zones of the velocity are absolute and count at once. STAGE-2D damage whose
+//! element is open, in one recording without a history or beside a flag: stage 2.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle};
 use pdm_shared::text::Text;
@@ -80,6 +81,7 @@ pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
             asks.push(lines::by_name(case, fault));
         }
     }
+    asks.extend(screening.open.map(lines::by_open_damage));
     asks.extend(symptoms.asks(case, screening, spreading, rules));
     asks.extend(memory::asks(case, screening, &symptoms, rules));
     let stage = asks.iter().map(|ask| ask.stage).max().unwrap_or(0);

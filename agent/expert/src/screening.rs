@@ -3,10 +3,11 @@
 //! Rules: SCREEN-0 a bad signal or a standing machine is not judged; SCREEN-1 the anomaly flag;
 //! SCREEN-2 the named line; SCREEN-3 its confidence; SCREEN-4 the cross-check of the features when
 //! the flag is down; SCREEN-5 the baseline is still being learnt; SCREEN-6 a certain name without a
-//! history counts at once: a single recording may be all that a technician has.
+//! history counts at once: a single recording may be all that a technician has; SCREEN-7 the same of
+//! damage whose part is open.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle, UncertaintyLevel};
-use pdm_shared::event::{BaselineState, Method, QualityFlag};
+use pdm_shared::event::{BaselineState, Method, OpenDamage, QualityFlag};
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
 
@@ -26,8 +27,8 @@ pub enum Finding {
     Normal,
     /// No flag, but evidence of a defect that has not stood long enough yet.
     Suspected,
-    /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty: treated as an
-    /// anomaly that a second measurement has to confirm.
+    /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty, or damage is seen
+    /// whose element is open: treated as an anomaly that a second measurement has to confirm.
     Single,
     /// No flag, but the evidence has stood: treated as an anomaly.
     Confirmed,
@@ -44,6 +45,8 @@ pub struct Screening {
     pub fault: Option<Fault>,
     /// The element is named with certainty while the baseline is being learnt.
     pub is_certain_at_once: bool,
+    /// Damage is seen whose element is open: the two that it may be.
+    pub open: Option<OpenDamage>,
     /// Judgements in a row, this one included, with unflagged evidence.
     pub unflagged: u32,
     /// The thought.
@@ -72,7 +75,8 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
         return cannot_judge(case);
     }
     let fault = named_fault(case, rules);
-    let suspicious = suspicious(case, rules, fault);
+    let open = open_damage(case, fault);
+    let suspicious = suspicious(case, rules, fault, open);
     let before = case.before().map_or(0, |state| state.unflagged);
     let unflagged =
         if is_carried(&suspicious, case) && !case.event.anomaly_detected { before + 1 } else { 0 };
@@ -83,20 +87,28 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
         Finding::Normal
     } else if unflagged >= rules.screening.confirm_after {
         Finding::Confirmed
-    } else if is_certain_at_once {
+    } else if is_certain_at_once || open.is_some() {
         Finding::Single
     } else {
         Finding::Suspected
     };
     let thought = Thought {
         title: ThoughtTitle::InitialScreening,
-        conclusion: with_second(case, fault, conclusion(case, finding, fault)),
-        evidence: evidence(case, fault, &suspicious),
+        conclusion: with_open(open, with_second(case, fault, conclusion(case, finding, fault))),
+        evidence: evidence(case, fault, open, &suspicious),
         model_words: None,
     };
     let fault = if finding == Finding::Normal { None } else { fault };
     let doubts = doubts(case, rules, finding, fault);
-    Screening { finding, fault, is_certain_at_once, unflagged, thought, doubts }
+    Screening { finding, fault, is_certain_at_once, open, unflagged, thought, doubts }
+}
+
+/// Damage whose element is open, where it says something: while nothing is learnt, and beside a flag.
+///
+/// Against a ready baseline without a flag it moves nothing: what is new of it raises the flag.
+fn open_damage(case: &Case<'_>, fault: Option<Fault>) -> Option<OpenDamage> {
+    let counts = fault.is_none() && (is_learning(case) || case.event.anomaly_detected);
+    case.event.frequency_domain.damaged.filter(|_| counts)
 }
 
 fn is_learning(case: &Case<'_>) -> bool {
@@ -122,7 +134,12 @@ fn named_fault(case: &Case<'_>, rules: &Rules) -> Option<Fault> {
 }
 
 /// The cross-check: what contradicts "no anomaly".
-fn suspicious(case: &Case<'_>, rules: &Rules, fault: Option<Fault>) -> Vec<Evidence> {
+fn suspicious(
+    case: &Case<'_>,
+    rules: &Rules,
+    fault: Option<Fault>,
+    open: Option<OpenDamage>,
+) -> Vec<Evidence> {
     let event = case.event;
     let mut found = Vec::new();
     if event.anomaly_detected {
@@ -137,6 +154,9 @@ fn suspicious(case: &Case<'_>, rules: &Rules, fault: Option<Fault>) -> Vec<Evide
             found.push(fact(path, line.snr_db, "SCREEN-4"));
         }
     }
+    if let Some(open) = open {
+        found.push(fact("frequency_domain.damaged.most_likely", open.most_likely, "SCREEN-7"));
+    }
     if let Some(kurtosis) = event.time_domain.kurtosis
         && kurtosis >= rules.screening.suspicious_kurtosis
     {
@@ -150,7 +170,12 @@ fn suspicious(case: &Case<'_>, rules: &Rules, fault: Option<Fault>) -> Vec<Evide
     found
 }
 
-fn evidence(case: &Case<'_>, fault: Option<Fault>, suspicious: &[Evidence]) -> Vec<Evidence> {
+fn evidence(
+    case: &Case<'_>,
+    fault: Option<Fault>,
+    open: Option<OpenDamage>,
+    suspicious: &[Evidence],
+) -> Vec<Evidence> {
     let event = case.event;
     let mut evidence = vec![fact("anomaly_detected", event.anomaly_detected, "SCREEN-1")];
     if let Some(score) = event.anomaly.score {
@@ -170,6 +195,9 @@ fn evidence(case: &Case<'_>, fault: Option<Fault>, suspicious: &[Evidence]) -> V
             event.frequency_domain.dominant_fault,
             "SCREEN-2",
         ));
+    }
+    if let Some(open) = open {
+        evidence.push(fact("frequency_domain.damaged.or_else", open.or_else, "SCREEN-7"));
     }
     if event.anomaly.baseline.state == BaselineState::Learning {
         evidence.push(fact("anomaly.baseline.state", "learning", "SCREEN-5"));
@@ -211,7 +239,11 @@ fn conclusion(case: &Case<'_>, finding: Finding, fault: Option<Fault>) -> Text {
             };
             named(case, fault, ko, en)
         }
-        (Finding::Suspected | Finding::Single, None) => Text::new(
+        (Finding::Single, None) => Text::new(
+            "비교할 이력이 없는 측정이나 베어링 손상 징후가 뚜렷함",
+            "No history to compare with, but the bearing is plainly damaged",
+        ),
+        (Finding::Suspected, None) => Text::new(
             "이상 미감지이나 특징량이 정상과 어긋남. 반복 측정으로 확인 필요",
             "No anomaly flag, but the features disagree: to be confirmed by further windows",
         ),
@@ -220,6 +252,25 @@ fn conclusion(case: &Case<'_>, finding: Finding, fault: Option<Fault>) -> Text {
             "No anomaly flag, but the features stay out of the ordinary",
         ),
     }
+}
+
+/// The conclusion with the two elements that damage without a name may be of.
+fn with_open(open: Option<OpenDamage>, first: Text) -> Text {
+    let Some(open) = open else { return first };
+    let likely = likely_elements(open);
+    Text::new(
+        format!("{}. 베어링 손상, 부위 미확정: {}", first.ko, likely.ko),
+        format!("{}. Bearing damaged, its part open: {}", first.en, likely.en),
+    )
+}
+
+/// The two elements, the likelier one first.
+pub(crate) fn likely_elements(open: OpenDamage) -> Text {
+    let (first, second) = (element(open.most_likely), element(open.or_else));
+    Text::new(
+        format!("{} 가능성이 가장 높고 다음은 {}", first.ko, second.ko),
+        format!("most likely the {}, else the {}", first.en, second.en),
+    )
 }
 
 /// The conclusion with a second element whose lines stand beside those of the first.
@@ -360,6 +411,7 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
         finding: Finding::CannotJudge,
         fault: None,
         is_certain_at_once: false,
+        open: None,
         unflagged: case.before().map_or(0, |state| state.unflagged),
         thought: Thought {
             title: ThoughtTitle::InitialScreening,

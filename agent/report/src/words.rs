@@ -75,6 +75,8 @@ pub fn feature(path: &str) -> Option<Text> {
         "anomaly.score" => ("이상 점수", "Anomaly score"),
         "anomaly_detected" => ("이상 감지", "Anomaly flag"),
         "frequency_domain.confidence" => ("결함 판별 신뢰도", "Confidence of the name"),
+        "frequency_domain.damaged.most_likely" => ("손상 부위 후보 1", "Damaged part, most likely"),
+        "frequency_domain.damaged.or_else" => ("손상 부위 후보 2", "Damaged part, else"),
         "frequency_domain.dominant_fault" => ("지배적 결함", "Dominant fault"),
         "operating.shaft_speed_rpm" => ("회전수", "Shaft speed"),
         "trend.slope" => ("추세 기울기", "Slope of the trend"),

@@ -243,6 +243,8 @@ pub struct Findings {
     /// By how much the comb of the cage is new since the baseline, dB, where the name rests on that alone: a
     /// rolling element, or the cage itself.
     pub new_comb_db: Option<f64>,
+    /// Damage is seen, its part is open: the part that leads and the one after it.
+    pub damaged: Option<(Fault, Fault)>,
     /// The order of lines that no part of the bearing has, where they stand as a named part's would:
     /// of another bearing than the configured one, perhaps.
     pub stranger: Option<f64>,
@@ -369,7 +371,8 @@ pub fn diagnose_against(
     let band = evidence::shown_band(random, request, &ranked, &mut transforms);
     let seen = (band, &ranked);
     let shown = evidence::Shown::new(&record, request, speed, seen, &mut transforms);
-    let is_open = !ranked.is_named() && ranked.is_worth_mentioning();
+    let is_seen = ranked.is_worth_mentioning() || ranked.damaged.is_some();
+    let is_open = !ranked.is_named() && is_seen;
     let cause = if is_open { shown.foreign_cause(request) } else { None };
     let judged = verdict::judge(&ranked, cause, (turns, request.orders.ftf.get()));
     let material = evidence::Material { accel_m_s2, request, speed, turns };

@@ -106,7 +106,9 @@ impl Estimate {
     /// as well be that of another part or a multiple of the shaft, and never surer than 0.8; a second name
     /// is none.
     pub fn applied(&self, verdict: FrequencyDomain, orders: &DefectOrders) -> FrequencyDomain {
-        let mut verdict = FrequencyDomain { bearing_estimate: Some(self.told()), ..verdict };
+        // from when on damage is seen without a part was found with orders that are known
+        let (damaged, bearing_estimate) = (None, Some(self.told()));
+        let mut verdict = FrequencyDomain { damaged, bearing_estimate, ..verdict };
         let Some(named) = verdict.dominant_fault else { return verdict };
         verdict.second_fault = None;
         let found = verdict.line(named).order.map(|order| shown_at(named, order));

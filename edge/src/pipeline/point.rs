@@ -413,6 +413,7 @@ fn nothing_seen() -> FrequencyDomain {
         second_fault: None,
         new_comb_db: None,
         bearing_estimate: None,
+        damaged: None,
         since_commissioning: Vec::new(),
         undetermined: Some("the signal cannot be judged".to_owned()),
     }

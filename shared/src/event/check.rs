@@ -178,6 +178,17 @@ impl FrequencyDomain {
             let tolerance = Some(estimate.order_tolerance_percent);
             not_negative("frequency_domain.bearing_estimate.order_tolerance_percent", tolerance)?;
         }
+        if let Some(open) = self.damaged {
+            let contradiction = if open.most_likely == open.or_else {
+                Some("most_likely and or_else are the same element")
+            } else {
+                self.dominant_fault.map(|_| "stands beside a dominant_fault: the part is not open")
+            };
+            if let Some(reason) = contradiction {
+                let (path, reason) = ("frequency_domain.damaged", reason.to_owned());
+                return Err(EventError::Contradiction { path, reason });
+            }
+        }
         let stood = &self.since_commissioning;
         let path = "frequency_domain.since_commissioning";
         bounded(path, bounds::count(stood.len(), Fault::ALL.len()))?;

@@ -54,6 +54,8 @@ pub struct Scored {
     pub named: Option<Fault>,
     /// Confidence in the named fault.
     pub confidence: f64,
+    /// The two parts of which damage is told to be, where it is: a name is both.
+    pub damaged: Option<[Fault; 2]>,
     /// The reason why no fault is named, if the edge gave one.
     pub undetermined: Option<String>,
     /// The score.
@@ -69,6 +71,7 @@ pub struct Scored {
 pub(super) struct Verdict {
     pub(super) named: Option<Fault>,
     pub(super) confidence: f64,
+    pub(super) damaged: Option<[Fault; 2]>,
     undetermined: Option<String>,
 }
 
@@ -87,18 +90,22 @@ pub(super) fn verdict_against(
     let quality = assess(accel_m_s2, &context);
     if !quality.signal.valid {
         let flags = format!("signal quality: {:?}", quality.signal.flags);
-        return Verdict { named: None, confidence: 0.0, undetermined: Some(flags) };
+        return not_judged(flags);
     }
     match diagnose_against(accel_m_s2, request, against) {
         Ok((found, _shown)) => Verdict {
             named: found.dominant,
             confidence: found.confidence,
+            damaged: (found.dominant.map(|named| [named; 2]))
+                .or_else(|| found.damaged.map(|(most_likely, or_else)| [most_likely, or_else])),
             undetermined: found.undetermined.map(|why| why.to_string()),
         },
-        Err(error) => {
-            Verdict { named: None, confidence: 0.0, undetermined: Some(error.to_string()) }
-        }
+        Err(error) => not_judged(error.to_string()),
     }
+}
+
+fn not_judged(why: String) -> Verdict {
+    Verdict { named: None, confidence: 0.0, damaged: None, undetermined: Some(why) }
 }
 
 fn score(record: String, verdict: Verdict, label: Label, is_simulated: bool) -> Scored {
@@ -109,6 +116,7 @@ fn score(record: String, verdict: Verdict, label: Label, is_simulated: bool) -> 
         truth: label.truth,
         named: verdict.named,
         confidence: verdict.confidence,
+        damaged: verdict.damaged,
         undetermined: verdict.undetermined,
         outcome,
         is_undiagnosable: label.is_undiagnosable,
@@ -237,6 +245,22 @@ mod tests {
         let test = "two_families_of_race_lines_are_no_verdict";
         if let Some(scored) = outcomes(test, |file| file.ends_with("_224.npy")) {
             assert_all(&scored, DiagnosisOutcome::NotSure, 1);
+        }
+    }
+
+    /// Issue 35, point 4: damage is told where its part is open, on a record that shows lines of an inner race
+    /// and is a ball's; a sound one is not called damaged.
+    #[test]
+    fn damage_whose_part_is_open_is_seen_in_cwru_224() {
+        let test = "damage_whose_part_is_open_is_seen_in_cwru_224";
+        let wanted = ["_224.npy", "normal_0_97_part1.npy"];
+        let Some(scored) = outcomes(test, |file| wanted.iter().any(|end| file.ends_with(end)))
+        else {
+            return;
+        };
+        for record in scored {
+            assert_eq!(record.named, None, "{record:?}");
+            assert_eq!(record.damaged.is_some(), record.truth.is_some(), "{record:?}");
         }
     }
 

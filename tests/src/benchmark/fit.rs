@@ -7,13 +7,16 @@
 use std::collections::HashMap;
 
 use pdm_dsp::diagnose::figures::{COUNT, NAMES};
-use pdm_dsp::diagnose::rule::{NAMING_CONFIDENCE, Rule};
+use pdm_dsp::diagnose::rule::{NAMING_CONFIDENCE, Rule, most_excess};
 use pdm_dsp::{Evidence, Part};
 
 /// Ridge on standardised weights: the script `peer2.py` of the reference uses the same.
 const RIDGE: f64 = 0.02;
 /// How far above the strongest wrong candidate the threshold stands, log odds.
 const GAP: f64 = 0.3;
+/// How far above the excess of every sound record damage begins, units (chosen: 0.6 dB; with half of it the folds
+/// call no sound record damaged, too).
+const DAMAGE_GAP: f64 = 0.3;
 /// Sweeps of the coordinate descent; the weights no longer change in the fourth digit after 60.
 const SWEEPS: usize = 80;
 
@@ -48,7 +51,20 @@ pub fn fit(samples: &[&Sample]) -> Rule {
     let threshold = if threshold.is_finite() { threshold } else { 0.0 };
     let strengths: Vec<(f64, bool)> =
         judged.iter().map(|(sum, is_right)| (sum - threshold, *is_right)).collect();
-    Rule { weights, offset, threshold, slope: slope(&strengths) }
+    Rule {
+        weights,
+        offset,
+        threshold,
+        damaged_from: damaged_from(samples),
+        slope: slope(&strengths),
+    }
+}
+
+/// The excess from which a bearing is damaged: of sound records alone, no damaged one has a say.
+fn damaged_from(samples: &[&Sample]) -> f64 {
+    let is_sound = |sample: &&&Sample| sample.truth.is_none() && !sample.evidence.is_misfit();
+    let excess = |sample: &&Sample| most_excess(&sample.evidence);
+    samples.iter().filter(is_sound).map(excess).fold(0.0, f64::max) + DAMAGE_GAP
 }
 
 /// A rule as `edge/dsp/src/diagnose/fitted.rs` holds it.
@@ -58,9 +74,10 @@ pub fn constants(rule: &Rule) -> String {
         .zip(rule.weights)
         .map(|(name, weight)| format!("    {weight:.4}, // {name}\n"))
         .collect();
-    let Rule { offset, threshold, slope, .. } = rule;
+    let Rule { offset, threshold, damaged_from, slope, .. } = rule;
     let rest = format!(
-        "    offset: {offset:.4},\n    threshold: {threshold:.4},\n    slope: {slope:.2},\n"
+        "    offset: {offset:.4},\n    threshold: {threshold:.4},\n    damaged_from: {damaged_from:.2},\n    \
+         slope: {slope:.2},\n"
     );
     weights.concat() + &rest
 }

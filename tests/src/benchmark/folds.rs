@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
+use pdm_dsp::diagnose::rule::Rule;
 use pdm_dsp::diagnose::weigh;
 use pdm_dsp::{Evidence, Part, Request};
 use pdm_edge::quality::{QualityContext, assess};
@@ -148,7 +149,7 @@ pub fn judged(measured: &[Measured], generated: &[Sample], fold: Fold) -> Vec<Sc
             measured.iter().filter(|m| !is_out(m)).map(|m| &m.sample).chain(generated).collect();
         let rule = fit(&seen);
         for (i, one) in measured.iter().enumerate().filter(|(_, m)| is_out(m)) {
-            scored.insert(i, score(one, rule.name(&one.sample.evidence)));
+            scored.insert(i, score(one, &rule));
         }
     }
     scored.into_values().chain(judged_generated(measured, generated)).collect()
@@ -163,13 +164,14 @@ fn judged_generated(measured: &[Measured], generated: &[Sample]) -> Vec<Scored> 
         let label = Label::generated(group.to_owned(), truth);
         let name = format!("{} of the generated records, {}", i + 1, sample.rig);
         let one = Measured { name, label, sample: sample.clone() };
-        Scored { is_simulated: true, ..score(&one, rule.name(&sample.evidence)) }
+        Scored { is_simulated: true, ..score(&one, &rule) }
     };
     generated.iter().enumerate().map(one).collect()
 }
 
-fn score(one: &Measured, name: Option<(Part, f64)>) -> Scored {
-    let label = &one.label;
+fn score(one: &Measured, rule: &Rule) -> Scored {
+    let (label, evidence) = (&one.label, &one.sample.evidence);
+    let name = rule.name(evidence);
     let named = name.map(|(part, _)| part.fault());
     Scored {
         record: one.name.clone(),
@@ -177,6 +179,8 @@ fn score(one: &Measured, name: Option<(Part, f64)>) -> Scored {
         truth: label.truth,
         named,
         confidence: name.map_or(0.0, |(_, confidence)| confidence),
+        damaged: (named.map(|named| [named; 2]))
+            .or_else(|| rule.damaged(evidence).map(|parts| parts.map(Part::fault))),
         undetermined: None,
         outcome: DiagnosisOutcome::of(label.truth, named),
         is_undiagnosable: label.is_undiagnosable,

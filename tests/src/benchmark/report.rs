@@ -20,6 +20,12 @@ pub struct Tally {
     pub quiet: usize,
     /// Records of sound bearings with a name.
     pub falsely_named: usize,
+    /// Records of damaged bearings that are called damaged, with a name or without.
+    pub seen: usize,
+    /// Of these the ones whose damaged part is one of the two that are told.
+    pub among_two: usize,
+    /// Records of sound bearings that are called damaged, with a name or without.
+    pub called_damaged: usize,
 }
 
 /// One row of the calibration table.
@@ -63,9 +69,14 @@ impl DiagnosisReport {
                 DiagnosisOutcome::NotSure => tally.not_sure += 1,
                 DiagnosisOutcome::Quiet => tally.quiet += 1,
             }
+            if let Some(parts) = record.damaged {
+                tally.seen += usize::from(record.truth.is_some());
+                tally.among_two += usize::from(record.truth.is_some_and(|t| parts.contains(&t)));
+                tally.called_damaged += usize::from(record.truth.is_none());
+            }
         }
         let mut failures: Vec<Scored> =
-            scored.iter().filter(|record| rank(record) < 3).cloned().collect();
+            scored.iter().filter(|record| rank(record) < 4).cloned().collect();
         failures.sort_by_key(rank);
         Self { failures, groups, calibration: calibration(scored) }
     }
@@ -75,8 +86,9 @@ fn rank(record: &Scored) -> u8 {
     match record.outcome {
         DiagnosisOutcome::Wrong => 0,
         DiagnosisOutcome::FalselyNamed => 1,
-        DiagnosisOutcome::NotSure if !record.is_undiagnosable && !record.is_simulated => 2,
-        DiagnosisOutcome::NotSure | DiagnosisOutcome::Right | DiagnosisOutcome::Quiet => 3,
+        DiagnosisOutcome::Quiet if record.damaged.is_some() => 2,
+        DiagnosisOutcome::NotSure if !record.is_undiagnosable && !record.is_simulated => 3,
+        DiagnosisOutcome::NotSure | DiagnosisOutcome::Right | DiagnosisOutcome::Quiet => 4,
     }
 }
 
@@ -110,10 +122,21 @@ impl fmt::Display for DiagnosisReport {
         f.write_str("\n### By data set\n\n| data set | right | wrong | not sure | ")?;
         f.write_str("sound, no name | sound, falsely named |\n|---|--:|--:|--:|--:|--:|\n")?;
         for (group, t) in &self.groups {
-            let Tally { right, wrong, not_sure, quiet, falsely_named } = t;
+            let Tally { right, wrong, not_sure, quiet, falsely_named, .. } = t;
             writeln!(
                 f,
                 "| {group} | {right} | {wrong} | {not_sure} | {quiet} | {falsely_named} |"
+            )?;
+        }
+        f.write_str("\n### Damage seen, with a name or without\n\n| data set | damaged | seen | ")?;
+        f.write_str("true part among the two told | sound | sound, called damaged |\n")?;
+        f.write_str("|---|--:|--:|--:|--:|--:|\n")?;
+        for (group, t) in &self.groups {
+            let (damaged, sound) = (t.right + t.wrong + t.not_sure, t.quiet + t.falsely_named);
+            let Tally { seen, among_two, called_damaged, .. } = t;
+            writeln!(
+                f,
+                "| {group} | {damaged} | {seen} | {among_two} | {sound} | {called_damaged} |"
             )?;
         }
         f.write_str("\n### Calibration of names\n\n| confidence | names | right | share right | ")?;
@@ -132,13 +155,17 @@ fn failure(record: &Scored) -> String {
     let what = match record.outcome {
         DiagnosisOutcome::Wrong => "WRONG",
         DiagnosisOutcome::FalselyNamed => "FALSELY NAMED",
-        DiagnosisOutcome::NotSure | DiagnosisOutcome::Right | DiagnosisOutcome::Quiet => "not sure",
+        DiagnosisOutcome::Quiet => "SOUND, CALLED DAMAGED",
+        DiagnosisOutcome::NotSure | DiagnosisOutcome::Right => "not sure",
     };
     let mut line = format!("- {what}: {} ({})", record.record, record.group);
     let truth = record.truth.map_or("sound", |t| t.as_str());
     let named = record.named.map_or("no name", |n| n.as_str());
     // Writing to a string cannot fail.
     let _ = write!(line, ": {truth} → {named}, confidence {:.2}", record.confidence);
+    if let Some([first, second]) = record.damaged.filter(|_| record.named.is_none()) {
+        let _ = write!(line, "; damaged, most likely {first}, else {second}");
+    }
     if let Some(why) = &record.undetermined {
         let _ = write!(line, "; {why}");
     }

@@ -41,7 +41,12 @@ pub struct NameTally {
     pub balls: usize,
     /// Names with a confidence of 0.9 and more, and how many of them are right.
     pub confident: (usize, usize),
-    /// Wrong and false names: record, truth and name.
+    /// Damaged bearings that are called damaged, with a name or without, and how many of them with the damaged
+    /// part as one of the two that are told.
+    pub seen: (usize, usize),
+    /// Sound bearings that are called damaged, with a name or without.
+    pub called_damaged: usize,
+    /// Wrong and false names and sound bearings called damaged: record, truth and what is told.
     pub failures: Vec<String>,
 }
 
@@ -65,6 +70,18 @@ impl NameTally {
             if verdict.named.is_some() && verdict.confidence >= 0.9 {
                 tally.confident.0 += 1;
                 tally.confident.1 += usize::from(is_right);
+            }
+            if let Some(parts) = verdict.damaged {
+                match label.truth {
+                    Some(truth) => {
+                        tally.seen.0 += 1;
+                        tally.seen.1 += usize::from(parts.contains(&truth));
+                    }
+                    None => {
+                        tally.called_damaged += 1;
+                        tally.failures.push(format!("{record}: sound, called damaged: {parts:?}"));
+                    }
+                }
             }
             if matches!(outcome, DiagnosisOutcome::Wrong | DiagnosisOutcome::FalselyNamed) {
                 let (truth, named) = (label.truth, verdict.named);
@@ -175,11 +192,12 @@ pub fn markdown(tallies: &[NameTally]) -> String {
         }
     }
     text += "\n| judged | right | wrong | not named | rolling elements right | sound, named | sound, quiet | \
-             ≥ 0.9 right |\n|---|---|---|---|---|---|---|---|\n";
+             ≥ 0.9 right | damage seen | part among the two told | sound, called damaged |\n\
+             |---|---|---|---|---|---|---|---|---|---|---|\n";
     for one in tallies {
         let _infallible = writeln!(
             text,
-            "| {} | {} | {} | {} | {} of {} | {} | {} | {} of {} |",
+            "| {} | {} | {} | {} | {} of {} | {} | {} | {} of {} | {} | {} | {} |",
             one.judged,
             one.right,
             one.wrong,
@@ -189,7 +207,10 @@ pub fn markdown(tallies: &[NameTally]) -> String {
             one.falsely_named,
             one.quiet,
             one.confident.1,
-            one.confident.0
+            one.confident.0,
+            one.seen.0,
+            one.seen.1,
+            one.called_damaged
         );
     }
     text

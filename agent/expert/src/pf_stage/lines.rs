@@ -1,6 +1,7 @@
 //! Stages that the named element's lines ask for.
 
 use pdm_shared::diagnosis::Evidence;
+use pdm_shared::event::OpenDamage;
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
 
@@ -33,6 +34,21 @@ pub(super) fn by_name(case: &Case<'_>, fault: Fault) -> Ask {
         evidence: vec![
             fact("frequency_domain.confidence", confidence, "STAGE-2C"),
             snr_fact(case, fault, "STAGE-2C"),
+        ],
+    }
+}
+
+/// Stage 2 for damage whose element is open.
+pub(super) fn by_open_damage(open: OpenDamage) -> Ask {
+    Ask {
+        stage: 2,
+        why: Text::new(
+            "부위는 미확정이나 정상 베어링보다 높은 결함선이 나타남",
+            "lines higher than those of sound bearings, their element open",
+        ),
+        evidence: vec![
+            fact("frequency_domain.damaged.most_likely", open.most_likely, "STAGE-2D"),
+            fact("frequency_domain.damaged.or_else", open.or_else, "STAGE-2D"),
         ],
     }
 }

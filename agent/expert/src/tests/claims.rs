@@ -1,7 +1,9 @@
 //! One claim a rule.
 
 use pdm_shared::diagnosis::{DegradationSpeed, ThoughtTitle, UncertaintyLevel};
-use pdm_shared::event::{BaselineState, Harmonic, IsoZone, QualityFlag, Rul, TrendDirection};
+use pdm_shared::event::{
+    BaselineState, Harmonic, IsoZone, OpenDamage, QualityFlag, Rul, TrendDirection,
+};
 use pdm_shared::fault::Fault;
 use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::risk::RiskLevel;
@@ -304,6 +306,34 @@ fn one_recording_of_a_plain_fault_is_watch_and_asks_for_a_second_measurement() {
     let unsure = judge_one(&event).diagnosis;
     assert_eq!(unsure.risk_level, RiskLevel::Normal);
     assert!(unsure.thoughts[4].conclusion.en.contains("further measurement"), "{unsure:#?}");
+}
+
+/// Issue 35, point 4 (SCREEN-7, STAGE-2D): damage is seen, its element is open.
+#[test]
+fn damage_whose_part_is_open_is_watch_and_names_the_two_that_it_may_be() {
+    let mut event = example();
+    event.anomaly_detected = false;
+    event.anomaly.baseline.state = BaselineState::Learning;
+    event.anomaly.level_ratio = None;
+    event.time_domain.kurtosis = Some(3.0);
+    event.rul = Rul::unknown("one recording has no history");
+    event.trend.trend_direction = TrendDirection::Unknown;
+    (event.frequency_domain.dominant_fault, event.frequency_domain.confidence) = (None, 0.4);
+    let open = OpenDamage { most_likely: Fault::InnerRace, or_else: Fault::Ball };
+    event.frequency_domain.damaged = Some(open);
+    let judgement = judge_one(&event);
+    let diagnosis = &judgement.diagnosis;
+    assert_eq!((diagnosis.risk_level, diagnosis.fault_stage), (RiskLevel::Watch, 2));
+    assert_eq!(diagnosis.fault_type, None, "no part is named");
+    assert!(used(&judgement, "SCREEN-7") && used(&judgement, "STAGE-2D"));
+    let advice = &diagnosis.recommendation;
+    assert!(advice.en.contains("most likely the inner race, else the"), "{advice:?}");
+    assert!(advice.en.contains("second measurement"), "{advice:?}");
+    assert!(advice.ko.contains("부위 미확정"), "{advice:?}");
+    assert!(diagnosis.thoughts[0].conclusion.en.contains("most likely the inner race"));
+    // against a ready baseline that raises no flag it moves nothing
+    event.anomaly.baseline.state = BaselineState::Ready;
+    assert_eq!(judge_one(&event).diagnosis.risk_level, RiskLevel::Normal);
 }
 
 /// RISK-14: nothing changes, so the judgement does not change when the baseline is complete and the edge

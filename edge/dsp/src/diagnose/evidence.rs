@@ -102,6 +102,7 @@ pub fn gather(
         confidence: judged.confidence,
         second: judged.second,
         new_comb_db: judged.new_comb_db,
+        damaged: judged.damaged,
         stranger: judged.stranger,
         undetermined: judged.undetermined,
         stood: Vec::new(),

@@ -13,6 +13,7 @@ pub const FITTED: Rule = Rule {
     weights: [0.3079, 0.3088, 0.1194, 0.1740],
     offset: -3.3054,
     threshold: 1.0860,
+    damaged_from: 1.25,
     slope: 1.05,
 };
 
@@ -22,6 +23,7 @@ pub const FITTED_SHORT: Rule = Rule {
     weights: [0.2836, 0.2744, 0.1525, 0.2424],
     offset: -2.7004,
     threshold: 0.6011,
+    damaged_from: 1.25,
     slope: 1.20,
 };
 

@@ -58,6 +58,9 @@ pub struct Rule {
     pub offset: f64,
     /// Sum from which a part is named.
     pub threshold: f64,
+    /// Excess of a part, as far as it is its own, from which the bearing is damaged, whichever part it is:
+    /// above what any sound record reaches, units.
+    pub damaged_from: f64,
     /// Log odds that one unit of the sum above the threshold adds to a name.
     pub slope: f64,
 }
@@ -92,6 +95,17 @@ impl Rule {
         is_named.then(|| (leading, self.confidence(strength)))
     }
 
+    /// The part that leads and the next, where damage is seen: with a name or without.
+    ///
+    /// Without a name the record has to show the stated speed: at a wrong one what else turns with the shaft
+    /// stands beside the orders of parts (two sound recordings of HIT-SM, stated 3 % high).
+    pub fn damaged(&self, evidence: &Evidence) -> Option<[Part; 2]> {
+        let is_plain =
+            evidence.speed == SpeedFit::Confirmed && most_excess(evidence) >= self.damaged_from;
+        let [first, second, _] = self.strengths(evidence).ranked();
+        (is_plain || self.name(evidence).is_some()).then_some([first, second])
+    }
+
     /// A second part that would be named beside the leading one by what it has of its own; `ftf`: the
     /// cage's order.
     ///
@@ -112,6 +126,14 @@ impl Rule {
             .max_by(|a, b| a.1.total_cmp(&b.1))
             .map(|(part, strength)| (part, self.confidence(strength)))
     }
+}
+
+/// The largest excess of a part in the mean of all bands, as far as it is the part's own, units.
+///
+/// A family that stands in all bands is a machine's own; sound machines whose lines are high stand in a band or
+/// two. Height and whole band, which the name weighs, too, do not tell them apart.
+pub fn most_excess(evidence: &Evidence) -> f64 {
+    evidence.parts.iter().map(|(_, figures)| figures.values()[0]).fold(0.0, f64::max)
 }
 
 /// Does the cage's comb stand, and no part's lines beside it?

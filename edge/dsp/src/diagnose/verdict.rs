@@ -38,6 +38,8 @@ pub struct Ranked {
     pub scores: PerPart<f64>,
     /// Parts by falling strength.
     pub order: [Part; 3],
+    /// The part that leads and the next, where damage is seen.
+    pub damaged: Option<[Part; 2]>,
     /// How far the cage's lines stand, in the random part as it is and pre-whitened alike.
     pub cage: f64,
     /// The lines of a rolling element's spin beside the cage's, if no part is worth mentioning.
@@ -51,11 +53,12 @@ impl Ranked {
         let strengths = rule.strengths(&evidence);
         let scores = PerPart::from_fn(|part| rule.confidence(strengths[part]));
         let order = strengths.ranked();
+        let damaged = rule.damaged(&evidence);
         let cage = looks.iter().map(|look| look.cage.z).reduce(f64::min).unwrap_or(0.0);
         let spins: Vec<Option<Spin>> = looks.iter().map(|look| look.spin).collect();
         let is_open = scores[order[0]] < MENTION_CONFIDENCE && !evidence.is_misfit();
         let spin = spin::agreed(&spins).filter(|_| is_open);
-        Self { evidence, scores, order, cage, spin }
+        Self { evidence, scores, order, damaged, cage, spin }
     }
 
     /// The part that leads.
@@ -71,6 +74,12 @@ impl Ranked {
     /// Is the strongest part named by its figures?
     pub fn is_named(&self) -> bool {
         self.scores[self.order[0]] >= NAMING_CONFIDENCE && !self.evidence.is_misfit()
+    }
+
+    /// The parts that may be damaged, where damage is seen and none is named: the leading one and the next.
+    pub fn open_damage(&self) -> Option<(Fault, Fault)> {
+        let [first, second] = self.damaged.filter(|_| !self.is_named())?;
+        Some((first.fault(), second.fault()))
     }
 
     /// Is the strongest part worth mentioning, or the spin?
@@ -105,6 +114,8 @@ pub struct Judged {
     pub new_comb_db: Option<f64>,
     /// How sure the cage's own lines are.
     pub cage_score: f64,
+    /// See [`super::Findings::damaged`].
+    pub damaged: Option<(Fault, Fault)>,
     /// See [`super::Findings::stranger`].
     pub stranger: Option<f64>,
     /// See [`super::Findings::undetermined`].
@@ -124,6 +135,7 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, (turns, ftf): (f64, f
         confidence,
         second: None,
         new_comb_db: None,
+        damaged: None,
         cage_score: if is_cage(&ranked.evidence) { CAGE_SCORE } else { 0.0 },
         stranger: None,
         undetermined: None,
@@ -146,7 +158,7 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, (turns, ftf): (f64, f
         return by_new_comb(judged, db);
     } else if ranked.spin.is_some() {
         return by_spin(judged, cause);
-    } else if !ranked.is_worth_mentioning() {
+    } else if !ranked.is_worth_mentioning() && ranked.damaged.is_none() {
         judged.undetermined = cage_lines(ranked);
     } else if let Some(cause) = cause {
         judged.confidence = confidence.min(FOREIGN_CONFIDENCE);
@@ -157,6 +169,7 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, (turns, ftf): (f64, f
     }
     if judged.dominant.is_none() && turns >= LEAST_TURNS {
         judged.stranger = stranger(ranked);
+        judged.damaged = ranked.open_damage().filter(|_| cause.is_none());
     }
     judged
 }

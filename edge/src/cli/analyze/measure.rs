@@ -289,6 +289,7 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
         second_fault: None,
         new_comb_db: None,
         bearing_estimate: None,
+        damaged: None,
         since_commissioning: Vec::new(),
         undetermined: Some(why),
     }

@@ -148,6 +148,15 @@ pub(super) fn verdict(event: &Event) -> String {
             let part = part(fault);
             format!("Verdict: {part} fault{or_cage}, confidence {percent:.0} %{also}")
         }
+        (None, why) if found.damaged.is_some() => {
+            let open = found.damaged.map_or_else(String::new, |open| {
+                format!("most likely {}, else {}", part(open.most_likely), part(open.or_else))
+            });
+            let why = why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+            format!(
+                "Verdict: bearing damaged, part open: {open}{why}; confirm by a second measurement"
+            )
+        }
         (None, Some(why)) => format!("Verdict: cannot say: {why}"),
         (None, None) => "Verdict: no bearing fault found".to_owned(),
     }

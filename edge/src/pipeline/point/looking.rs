@@ -7,7 +7,7 @@
 use pdm_dsp::Findings;
 use pdm_dsp::diagnose::{Request, diagnose_against};
 use pdm_shared::event::{
-    BaselineState, FrequencyDomain, SecondFault, Spectra, SpeedSource, StoodLine,
+    BaselineState, FrequencyDomain, OpenDamage, SecondFault, Spectra, SpeedSource, StoodLine,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::time::Timestamp;
@@ -46,6 +46,8 @@ pub(super) struct Look {
     second: Option<SecondFault>,
     #[serde(default)]
     new_comb_db: Option<f64>,
+    #[serde(default)]
+    damaged: Option<OpenDamage>,
     #[serde(default)]
     stood: Vec<StoodLine>,
     undetermined: Option<String>,
@@ -158,6 +160,7 @@ impl Point {
                     confidence: block.confidence,
                     second: block.second_fault,
                     new_comb_db: block.new_comb_db,
+                    damaged: block.damaged,
                     stood: block.since_commissioning,
                     undetermined: block.undetermined,
                 });
@@ -172,6 +175,7 @@ impl Point {
                     confidence: 0.0,
                     second: None,
                     new_comb_db: None,
+                    damaged: None,
                     stood: Vec::new(),
                     undetermined: Some(reason.to_string()),
                 });
@@ -204,6 +208,7 @@ impl Point {
             confidence: look.confidence,
             second_fault: look.second,
             new_comb_db: look.new_comb_db,
+            damaged: look.damaged,
             since_commissioning: look.stood.clone(),
             undetermined: look.undetermined.clone(),
             ..frequency

@@ -3,7 +3,8 @@
 use pdm_shared::units::Band;
 
 use super::{
-    AtSpeed, Found, Reading, SHAFT_REACH, SHAFT_STANDS_DB, SHAFT_STEPS, SLOWEST_COMB, Search, mean,
+    AtSpeed, Found, Reading, SHAFT_FIRST_DB, SHAFT_REACH, SHAFT_STANDS_DB, SHAFT_STEPS,
+    SLOWEST_COMB, Search, mean,
 };
 use crate::diagnose::Request;
 use crate::diagnose::comb::{CAP_DB, tooth_level};
@@ -49,7 +50,9 @@ impl Random {
             .collect();
         let top = curve.iter().map(|point| point.1).fold(0.0, f64::max);
         let held = curve.iter().filter(|point| point.1 >= top - 0.2).map(|point| point.0);
-        (top >= SHAFT_STANDS_DB).then(|| mean(held))
+        let hz = mean(held);
+        let first_db = spectrum.level_at(hz, CAP_DB);
+        (top >= SHAFT_STANDS_DB && first_db >= SHAFT_FIRST_DB).then_some(hz)
     }
 }
 
@@ -74,5 +77,39 @@ impl Place<'_> {
             })
             .fold(0.0, f64::max);
         tooth(self.order) - slower
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::spectra::Slot;
+
+    /// The mean of all spectra with these levels at so many times 25 Hz.
+    fn random(lines: &[(f64, f64)]) -> Random {
+        let df_hz = 0.125;
+        let mut levels = vec![0.0; 4000];
+        for (order, level) in lines {
+            levels[(order * 25.0 / df_hz).round() as usize] = *level;
+        }
+        let spectrum = LogSpectrum {
+            slot: Slot { division: 0, index: 0, is_fine: true },
+            band: Band::new(0.0, 10_000.0).expect("a band"),
+            is_whole: false,
+            is_fine: true,
+            block_turns: 100.0,
+            df_hz,
+            levels,
+        };
+        let found = PerPart::from_fn(|_| Found { excess: 0.0, order: 0.0 });
+        Random { speeds: vec![(25.0, spectrum, found)] }
+    }
+
+    /// Paderborn's inverter: a line of 52.5 Hz is twice a speed stated 5 % high, and no shaft.
+    #[test]
+    fn the_second_multiple_alone_shows_no_shaft() {
+        assert_eq!(random(&[(2.0, 14.0)]).shaft_hz(25.0), None);
+        let shown = random(&[(1.0, 6.0), (2.0, 8.0)]).shaft_hz(25.0).expect("both stand");
+        assert!((shown - 25.0).abs() < 0.1, "{shown}");
     }
 }

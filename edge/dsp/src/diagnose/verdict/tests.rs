@@ -127,3 +127,28 @@ fn nothing_is_named_at_a_speed_that_does_not_fit() {
     assert_eq!(judged.undetermined, Some(Undetermined::SpeedMisfit { shown_rpm: 720.0 }));
     assert!(judged.confidence <= MISFIT_CONFIDENCE);
 }
+
+/// Issue 35, point 4: damage is told with its two parts where none is named, at a speed that the record shows, and
+/// not where another cause explains its lines.
+#[test]
+fn damage_whose_part_is_open_is_told_with_the_two_that_it_may_be() {
+    let figures = |excess: f64| Figures {
+        excess,
+        excess_whole: 0.5,
+        height_db: 8.0,
+        own_db: 10.0,
+        off_whole: 1.0,
+        ..Figures::default()
+    };
+    let parts = PerPart { outer_race: figures(0.4), inner_race: figures(1.6), ball: figures(1.5) };
+    let shown = Evidence { parts, speed: SpeedFit::Confirmed, ..Evidence::default() };
+    let told = judged(&shown, &[], None);
+    assert_eq!(told.dominant, None);
+    assert_eq!(told.damaged, Some((Fault::InnerRace, Fault::Ball)));
+    assert_eq!(judged(&shown, &[], Some(ForeignCause::Mains(100.0))).damaged, None);
+    for speed in [SpeedFit::Open, SpeedFit::Other, SpeedFit::Misfit(12.0)] {
+        assert_eq!(judged(&Evidence { speed, ..shown }, &[], None).damaged, None, "{speed:?}");
+    }
+    let named = Evidence { speed: SpeedFit::Confirmed, ..outer_race(4.0) };
+    assert_eq!(judged(&named, &[], None).damaged, None, "the part is not open");
+}
