@@ -28,10 +28,8 @@ pub(crate) fn role(stated: &StatedChannel) -> ChannelRole {
     let in_name = || stated.name.as_deref().and_then(StatedUnit::in_header);
     let unit = stated.unit.as_deref().and_then(StatedUnit::parse).or_else(in_name);
     match unit.map(|unit| unit.kind) {
-        Some(UnitKind::Acceleration(_)) => match by_name {
-            ChannelRole::Other("magnitude") => by_name,
-            _ => ChannelRole::Acceleration,
-        },
+        Some(UnitKind::Acceleration(_)) if by_name == ChannelRole::Other("magnitude") => by_name,
+        Some(UnitKind::Acceleration(_)) => ChannelRole::Acceleration,
         Some(UnitKind::Other(what)) => ChannelRole::Other(what),
         Some(UnitKind::Time(_)) if by_name != ChannelRole::Acceleration => ChannelRole::Time,
         _ => by_name,

@@ -210,10 +210,12 @@ fn check_unstated(
     };
     let gravity = rows.iter().map(square_of_mean).sum::<f64>().sqrt();
     let is_near = |amount: f64| (gravity / amount - 1.0).abs() <= GRAVITY_TOLERANCE;
-    let options = match () {
-        () if is_near(M_S2_PER_G) => "--unit m/s2",
-        () if is_near(1000.0) => "--scale 0.001, for mg",
-        () => return Ok(()),
+    let options = if is_near(M_S2_PER_G) {
+        "--unit m/s2"
+    } else if is_near(1000.0) {
+        "--scale 0.001, for mg"
+    } else {
+        return Ok(());
     };
     Err(format!(
         "nothing states the unit, and the means of the three axes are {gravity:.3} together, which is gravity in a unit other than g; state it ({options}; or --unit g)"

@@ -1,6 +1,6 @@
 //! What a file states of its numbers: the name and unit of each channel, its rate and its start.
 //!
-//! A reader of a format fills these in as the file spells them; today each states the encoding alone.
+//! A reader of a format fills these in as the file spells them.
 //! Invariant: nothing here is guessed, a statement that the file does not make is `None`.
 
 /// What a file states of one of its channels.
