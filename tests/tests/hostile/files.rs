@@ -358,6 +358,6 @@ fn an_archive_is_no_text_and_an_id_has_no_markup() {
         command.arg("--config").arg(folder.path().join("agent.toml")).output().expect("ends");
     let said =
         String::from_utf8_lossy(&told.stderr).into_owned() + &String::from_utf8_lossy(&told.stdout);
-    assert!(said.contains("archive.md") && said.contains("is no text"), "{said}");
-    assert!(said.contains("_b___note"), "{said}");
+    assert!(said.contains("REFUSED cannot read") && said.contains("archive.md"), "{said}");
+    assert!(said.contains("stored  _b__note"), "{said}");
 }

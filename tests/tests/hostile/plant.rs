@@ -285,18 +285,6 @@ impl Peer {
         panic!("receipt of {gateway}: {:?}, expected {stored_through}", self.last_on(&end));
     }
 
-    /// Waits for a receipt of a gateway that says so much or more.
-    pub(crate) async fn until_receipt_of_at_least(&self, gateway: &str, stored_through: u64) {
-        let end = format!("{gateway}/receipt");
-        for _ in 0..PATIENCE * 20 {
-            if self.receipt(&end).is_some_and(|through| through >= stored_through) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("receipt of {gateway}: {:?}, expected {stored_through}", self.last_on(&end));
-    }
-
     /// What the last receipt on a topic that ends so says is stored.
     pub(crate) fn receipt(&self, end: &str) -> Option<u64> {
         let receipt: serde_json::Value = serde_json::from_str(&self.last_on(end)?).ok()?;

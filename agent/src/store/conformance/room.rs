@@ -23,6 +23,14 @@ pub(super) fn healthy(number: u64) -> Event {
     healthy
 }
 
+/// An event that carries a spectrum.
+fn with_spectra(number: u64) -> Event {
+    let spectrum = serde_json::json!({"df_hz": 1.0, "unit": "g", "amplitude": [0.1, 0.2]});
+    let spectra = serde_json::json!({"envelope": spectrum, "acceleration": spectrum});
+    let spectra = serde_json::from_value(spectra).expect("spectra");
+    Event { spectra: Some(spectra), ..event(number) }
+}
+
 async fn settle_all(store: &dyn Store) {
     loop {
         let rows = store.claim(MQTT_LANE, at(20_000.0), at(20_100.0), 200).await.expect("claimed");
@@ -35,13 +43,13 @@ async fn settle_all(store: &dyn Store) {
 }
 
 pub(super) async fn room_is_made_of_what_is_least_missed(store: &dyn Store) {
-    put(store, &[event(1), event(2)]).await;
+    put(store, &[with_spectra(1), with_spectra(2)]).await;
     let normal: Vec<Event> = (1..=5).map(healthy).collect();
     put(store, &normal).await;
     judge_all(store).await;
-    put(store, &[event(3)]).await;
+    put(store, &[with_spectra(3)]).await;
     let there = async |event: &Event| store.event(event.event_id).await.expect("read");
-    assert!(there(&event(1)).await.expect("kept").spectra.is_some(), "the example has spectra");
+    assert!(there(&event(1)).await.expect("kept").spectra.is_some(), "stored with spectra");
     let made = store.make_room(RoomStage::NormalWindows, None, 9).await.expect("made");
     assert_eq!(made.windows, 0, "their judgements have not left yet");
     settle_all(store).await;
