@@ -197,13 +197,19 @@ fn evidence(
         ));
     }
     if let Some(open) = open {
+        let path = "frequency_domain.damaged.most_likely";
+        evidence.push(fact(path, open.most_likely, "SCREEN-7"));
         evidence.push(fact("frequency_domain.damaged.or_else", open.or_else, "SCREEN-7"));
     }
     if event.anomaly.baseline.state == BaselineState::Learning {
         evidence.push(fact("anomaly.baseline.state", "learning", "SCREEN-5"));
         evidence.push(fact("anomaly.baseline.windows", event.anomaly.baseline.windows, "SCREEN-5"));
     }
-    evidence.extend(suspicious.iter().cloned());
+    for fact in suspicious {
+        if !evidence.contains(fact) {
+            evidence.push(fact.clone());
+        }
+    }
     evidence
 }
 
@@ -239,10 +245,9 @@ fn conclusion(case: &Case<'_>, finding: Finding, fault: Option<Fault>) -> Text {
             };
             named(case, fault, ko, en)
         }
-        (Finding::Single, None) => Text::new(
-            "비교할 이력이 없는 측정이나 베어링 손상 징후가 뚜렷함",
-            "No history to compare with, but the bearing is plainly damaged",
-        ),
+        (Finding::Single, None) => {
+            Text::new("비교할 이력이 없는 측정", "No history to compare with")
+        }
         (Finding::Suspected, None) => Text::new(
             "이상 미감지이나 특징량이 정상과 어긋남. 반복 측정으로 확인 필요",
             "No anomaly flag, but the features disagree: to be confirmed by further windows",
