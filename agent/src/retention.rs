@@ -11,8 +11,8 @@ use pdm_shared::id::EventId;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::photos::Photos;
 use crate::notify::remarks::{Remark, Remarks};
+use crate::photos::Photos;
 use crate::progress::Reporter;
 use crate::settings::RetentionSettings;
 use crate::store::{Forget, Forgotten, RetentionStore, RoomStage, StoreError};
