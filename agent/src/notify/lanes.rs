@@ -145,7 +145,7 @@ impl Lane {
         let mut portion = Portion::of(LETTERS);
         while let Some(rows) = self.next(DEAD_LETTER_LANE, &mut portion, &|| false).await {
             let outcomes = self.publish(&publisher, rows).await;
-            self.settle(&outcomes).await;
+            self.settle(DEAD_LETTER_LANE, &outcomes).await;
             tokio::select! {
                 () = tokio::time::sleep(LETTERS_PAUSE) => {}
                 () = self.stop.cancelled() => {}
@@ -224,8 +224,8 @@ impl Lane {
     }
 
     fn store_refused(&self, lane: &str, error: &StoreError) {
-        // what is remembered for searches tells nobody
-        if lane != VECTORS_LANE {
+        // what is remembered for searches and refused messages tell nobody
+        if ![VECTORS_LANE, DEAD_LETTER_LANE].contains(&lane) {
             self.reporter.vitals().teller_failed(Teller::Lane(lane.to_owned()), error);
         }
     }
