@@ -7,6 +7,7 @@
 //! circle: a module that another one uses never uses that one, directly or through others.
 
 pub mod admin;
+pub mod analysis;
 pub mod catalogue;
 pub mod cli;
 pub mod condition;

@@ -408,6 +408,7 @@ mod verdicts {
             second_fault: None,
             new_comb_db: None,
             bearing_estimate: None,
+            damaged: None,
             since_commissioning: Vec::new(),
             undetermined: None,
         }

@@ -6,11 +6,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use pdm_dsp::DefectOrders;
 use pdm_dsp::diagnose::{DEFAULT_ORDER_TOLERANCE, DEFAULT_SPEED_TOLERANCE};
-use pdm_dsp::{DefectOrders, Request};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::units::{Rpm, SampleRate};
 
+pub use crate::analysis::Machine;
 use crate::catalogue::{Catalogue, Estimate};
 use crate::source::{AccelUnit, Calibration, Preferred, RecordingOptions};
 use crate::tabular::Decimal;
@@ -83,21 +84,6 @@ pub struct MachineArgs {
     /// Catalogue file whose bearings are added to the built-in ones or replace those of the same id
     #[arg(long, value_name = "TOML")]
     pub catalogue: Option<PathBuf>,
-}
-
-/// A machine, checked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Machine {
-    /// Nominal shaft speed.
-    pub speed: Rpm,
-    /// Largest deviation of the true speed, ratio.
-    pub speed_tolerance: f64,
-    /// Defect orders.
-    pub orders: DefectOrders,
-    /// Largest deviation of a line from its order, ratio.
-    pub order_tolerance: f64,
-    /// The estimate that the orders are, if the catalogue has no better for this bearing.
-    pub estimate: Option<Estimate>,
 }
 
 /// A wrong option: exit code 64.
@@ -215,20 +201,6 @@ impl MachineArgs {
             orders: bearing_from.orders.clone(),
             order_tolerance: self.order_tolerance.or(other.order_tolerance),
             catalogue: self.catalogue.clone().or_else(|| other.catalogue.clone()),
-        }
-    }
-}
-
-impl Machine {
-    /// The request for a thorough look at a recording of this machine.
-    pub const fn request(&self, rate: SampleRate) -> Request {
-        Request {
-            rate,
-            speed: self.speed,
-            speed_tolerance: self.speed_tolerance,
-            orders: self.orders,
-            order_tolerance: self.order_tolerance,
-            envelope_band: None,
         }
     }
 }

@@ -46,7 +46,7 @@ const STEADY: f64 = 0.003;
 /// Envelope band where none is configured, as shares of the sampling rate. The lower end, 2.56 kHz
 /// at 25.6 kHz, lies above shaft and gear lines; the upper end is the corner of the anti-alias
 /// filter of common converters (0.39 of the rate).
-const DEFAULT_BAND: (f64, f64) = (0.1, 0.39);
+pub const DEFAULT_BAND: (f64, f64) = (0.1, 0.39);
 
 /// The state of a point that is kept between windows and over a restart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,26 +1,21 @@
-//! Measuring one recording: reading, quality, features, thorough verdict, event.
+//! Measuring one recording: reading it and its baseline, then the judgement of [`crate::analysis`].
 
 use std::path::Path;
 use std::sync::Arc;
 
-use pdm_dsp::diagnose::{Against, Past, Undetermined, diagnose_against, past_of};
-use pdm_dsp::{Findings, time_domain};
+use pdm_dsp::Findings;
+use pdm_dsp::diagnose::Past;
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
-use pdm_shared::event::{
-    Anomaly, Baseline, BaselineState, EVENT_SCHEMA, Event, FrequencyDomain, Method, Operating,
-    Persistence, SpeedSource, TimeDomain, Trend, TrendDirection, Window,
-};
-use pdm_shared::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
+use pdm_shared::event::Event;
+use pdm_shared::id::{BearingId, EquipmentId, MeasuringPoint};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
-use super::super::recording_options::{Machine, RecordingArgs};
+use super::super::recording_options::RecordingArgs;
 use super::Job;
-use crate::catalogue::Estimate;
-use crate::features;
+use crate::analysis::{self, Judged, Machine, ReadChannel, RecordingNames};
 use crate::plot::Picture;
-use crate::quality::{Quality, QualityContext, assess};
 use crate::source::{Interpretation, SourceError, open_recording};
 
 /// A recording and its findings.
@@ -51,39 +46,21 @@ impl Analysis {
 /// Reads and judges one recording.
 pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
     let machine = job.machine.machine()?;
-    let Read { accel_m_s2, rate, input, quality } = read(job, &job.path, &job.recording, &machine)?;
+    let channel = read(job, &job.path, &job.recording)?;
     let mut notes = Vec::new();
     let past = match &job.baseline {
-        Some(file) => past(job, file, (&machine, rate), &mut notes)?,
+        Some(file) => past(job, file, (&machine, channel.rate), &mut notes)?,
         None => None,
     };
-    let findings = if quality.signal.valid {
-        let against = past.as_ref().map_or(Against::Nothing, Against::Past);
-        let judged = diagnose_against(&accel_m_s2, &machine.request(rate), against);
-        Some(judged.map_err(|e| unfit(&job.path, &e))?.0)
-    } else {
-        None
-    };
+    let Judged { event, findings } = analysis::judge(&channel, &machine, past.as_ref(), names(job))
+        .map_err(|e| unfit(&job.path, &e))?;
     let title = title(job, job.recording.channel.unwrap_or(0));
-    let mut event = event(job, &machine, &accel_m_s2, rate, &quality, findings.as_ref());
-    event.input = input.as_ref().map(|input| input.described(0));
+    let ReadChannel { accel_m_s2, rate, input } = channel;
+    let input = input.map(|(input, _)| input);
     Ok(Analysis { title, event, input, notes, machine, findings, accel_m_s2, rate })
 }
 
-/// A recording as it was read, and whether it can be judged.
-struct Read {
-    accel_m_s2: Vec<f64>,
-    rate: SampleRate,
-    input: Option<Arc<Interpretation>>,
-    quality: Quality,
-}
-
-fn read(
-    job: &Job,
-    path: &Path,
-    recording: &RecordingArgs,
-    machine: &Machine,
-) -> anyhow::Result<Read> {
+fn read(job: &Job, path: &Path, recording: &RecordingArgs) -> anyhow::Result<ReadChannel> {
     let mut options = recording.options()?;
     options.channels = vec![job.recording.channel.unwrap_or(0)];
     options.snapshot = Some(job.snapshot.unwrap_or(0));
@@ -94,15 +71,9 @@ fn read(
         Some(block) => block.accel_m_s2.row(0).to_vec(),
         None => Vec::new(),
     };
-    let input = source.interpretation().map(Arc::clone);
-    let context = QualityContext {
-        speed: Some(machine.speed),
-        lost_samples: input.as_ref().map_or(0, |input| input.lost_samples),
-        jitter_ratio: input.as_ref().and_then(|input| input.jitter_ratio).unwrap_or(0.0),
-        ..QualityContext::new(rate)
-    };
-    let quality = assess(&accel_m_s2, &context);
-    Ok(Read { accel_m_s2, rate, input, quality })
+    // the channel that was asked for is the only one of this reading
+    let input = source.interpretation().map(|input| (Arc::clone(input), 0));
+    Ok(ReadChannel { accel_m_s2, rate, input })
 }
 
 fn unfit(path: &Path, why: &dyn std::fmt::Display) -> Failure {
@@ -118,39 +89,12 @@ fn past(
 ) -> anyhow::Result<Option<Past>> {
     let rate_hz = job.baseline_rate.or(job.recording.rate);
     let recording = RecordingArgs { rate: rate_hz, ..job.recording.clone() };
-    let sound = read(job, file, &recording, machine)?;
-    notes.extend(sound.input.as_ref().map(|input| format!("{}: {input}", file.display())));
-    if !sound.quality.signal.valid {
-        let why = not_judged(&sound.quality).undetermined.unwrap_or_default();
-        return Err(unfit(file, &format!("no baseline, {why}")).into());
-    }
-    if sound.rate.get() < rate.get() {
-        let why = format!(
-            "no baseline, sampled at {} Hz, the recording at {} Hz: a baseline needs at least the rate of \
-             the recording that --baseline is given for",
-            sound.rate.get(),
-            rate.get()
-        );
-        return Err(unfit(file, &why).into());
-    }
-    let (findings, past) = past_of(&sound.accel_m_s2, sound.rate, &machine.request(rate))
-        .map_err(|e| unfit(file, &e))?;
-    let why = match (findings.dominant, &findings.undetermined) {
-        (Some(fault), _) => format!(
-            "lines of the {} stand in the baseline itself (confidence {:.2})",
-            fault.name().en,
-            findings.confidence
-        ),
-        (
-            None,
-            Some(why @ (Undetermined::SpeedMisfit { .. } | Undetermined::TooFewTurns { .. })),
-        ) => {
-            format!("no baseline, {why}")
-        }
-        (None, _) => return Ok(past),
-    };
-    notes.push(format!("{}: {why}; the recording is judged without it", file.display()));
-    Ok(None)
+    let sound = read(job, file, &recording)?;
+    let told = |text: &dyn std::fmt::Display| format!("{}: {text}", file.display());
+    notes.extend(sound.input.as_ref().map(|(input, _)| told(input)));
+    let baseline = analysis::baseline(&sound, machine, rate).map_err(|e| unfit(file, &e))?;
+    notes.extend(baseline.note.as_ref().map(|note| told(note)));
+    Ok(baseline.past)
 }
 
 fn title(job: &Job, channel: usize) -> String {
@@ -159,139 +103,13 @@ fn title(job: &Job, channel: usize) -> String {
     format!("{}, channel {channel}{snapshot}{variable}", job.path.display())
 }
 
-fn event(
-    job: &Job,
-    machine: &Machine,
-    accel_m_s2: &[f64],
-    rate: SampleRate,
-    quality: &Quality,
-    findings: Option<&Findings>,
-) -> Event {
-    let measured_at = measured_at(&job.path);
-    let speed = findings.map_or(machine.speed, |found| found.speed);
-    let is_estimated = findings.is_some_and(|found| found.speed_estimated);
-    let samples = accel_m_s2.len() as u64;
-    let sampling_rate_hz = rate.get();
-    Event {
-        schema: EVENT_SCHEMA.to_owned(),
-        event_id: EventId::at(measured_at.unix_ms()),
-        gateway_id: GatewayId::from_any("analyze"),
-        sequence: 1,
-        epoch: None,
-        site: SiteId::from_any("local"),
-        equipment_id: EquipmentId::from_any(&file_name(&job.path)),
-        bearing_id: BearingId::from_any(job.machine.bearing.as_deref().unwrap_or("bearing")),
-        measuring_point: Some(MeasuringPoint::from_any(&format!(
-            "channel-{}",
-            job.recording.channel.unwrap_or(0)
-        ))),
-        measured_at,
-        replayed: false,
-        delayed_s: 0.0,
-        window: Window {
-            samples,
-            sampling_rate_hz,
-            measured_rate_hz: None,
-            duration_s: samples as f64 / sampling_rate_hz,
-        },
-        operating: Operating {
-            running: quality.is_running,
-            shaft_speed_rpm: Some(speed.get()),
-            speed_source: if is_estimated {
-                SpeedSource::Estimated
-            } else {
-                SpeedSource::Configured
-            },
-            state: "default".to_owned(),
-            temperature_c: None,
-        },
-        signal_quality: quality.signal.clone(),
-        anomaly_detected: false,
-        anomaly: no_anomaly(),
-        change: None,
-        timing: None,
-        input: None,
-        time_domain: time_block(accel_m_s2, rate, findings),
-        frequency_domain: frequency_domain(machine, quality, findings),
-        trend: unknown_trend(),
-        rul: pdm_shared::event::Rul::unknown("one recording has no history"),
-        spectra: findings.map(features::spectra),
-    }
-}
-
-fn frequency_domain(
-    machine: &Machine,
-    quality: &Quality,
-    findings: Option<&Findings>,
-) -> FrequencyDomain {
-    let estimate = machine.estimate.as_ref();
-    match findings {
-        Some(findings) => features::judged_block(findings, &machine.orders, estimate),
-        None => {
-            let bearing_estimate = estimate.map(Estimate::told);
-            FrequencyDomain { bearing_estimate, ..not_judged(quality) }
-        }
-    }
-}
-
-/// The anomaly block of a recording without a baseline.
-fn no_anomaly() -> Anomaly {
-    Anomaly {
-        score: None,
-        contributors: Vec::new(),
-        persistence: Persistence { k: 0, n: 0 },
-        baseline: Baseline { state: BaselineState::Learning, windows: 0 },
-        level_ratio: None,
-    }
-}
-
-/// The trend block of a recording without a history.
-fn unknown_trend() -> Trend {
-    Trend {
-        feature: "rms_g".to_owned(),
-        slope: None,
-        slope_unit: "g/h".to_owned(),
-        slope_ci: None,
-        trend_direction: TrendDirection::Unknown,
-        acceleration_detected: false,
-        span_h: None,
-        baseline_level: None,
-        baseline_limit: None,
-    }
-}
-
-fn time_block(accel_m_s2: &[f64], rate: SampleRate, findings: Option<&Findings>) -> TimeDomain {
-    let Some(time) = time_domain::time_domain(accel_m_s2) else { return TimeDomain::default() };
-    let mut transforms = pdm_dsp::transform::Transforms::new();
-    let velocity = pdm_dsp::integrate::velocity_rms_mm_s(accel_m_s2, rate, &mut transforms);
-    features::time_block(&time, velocity, findings.map(|found| found.envelope_rms_m_s2), None)
-}
-
-/// The frequency domain of a signal that cannot be judged, with the reason.
-fn not_judged(quality: &Quality) -> FrequencyDomain {
-    let why = if quality.is_running {
-        let flags: Vec<String> =
-            quality.signal.flags.iter().map(|&flag| super::table::flag_words(flag)).collect();
-        format!("the signal cannot be judged: {}", flags.join(", "))
-    } else {
-        "the machine stands".to_owned()
-    };
-    FrequencyDomain {
-        method: Method::Thorough,
-        envelope_band_hz: None,
-        noise_floor_g: None,
-        bpfo: pdm_shared::event::DefectLine::default(),
-        bpfi: pdm_shared::event::DefectLine::default(),
-        bsf: pdm_shared::event::DefectLine::default(),
-        ftf: pdm_shared::event::DefectLine::default(),
-        dominant_fault: None,
-        confidence: 0.0,
-        second_fault: None,
-        new_comb_db: None,
-        bearing_estimate: None,
-        damaged: None,
-        since_commissioning: Vec::new(),
-        undetermined: Some(why),
+fn names(job: &Job) -> RecordingNames {
+    let channel = job.recording.channel.unwrap_or(0);
+    RecordingNames {
+        equipment: EquipmentId::from_any(&file_name(&job.path)),
+        bearing: BearingId::from_any(job.machine.bearing.as_deref().unwrap_or("bearing")),
+        measuring_point: MeasuringPoint::from_any(&format!("channel-{channel}")),
+        measured_at: measured_at(&job.path),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use pdm_shared::event::{DefectLine, Event, QualityFlag, StoodLine};
+use pdm_shared::event::{DefectLine, Event, StoodLine};
 use pdm_shared::fault::Fault;
 
 use super::Analysis;
+use crate::analysis::flag_words;
 
 /// The whole table.
 pub(super) fn table(analysis: &Analysis) -> String {
@@ -34,8 +35,7 @@ fn write_table(out: &mut String, analysis: &Analysis) -> std::fmt::Result {
     }
     writeln!(out)?;
     if !event.signal_quality.flags.is_empty() {
-        let flags: Vec<String> =
-            event.signal_quality.flags.iter().map(|&f| flag_words(f)).collect();
+        let flags: Vec<&str> = event.signal_quality.flags.iter().map(|&f| flag_words(f)).collect();
         let judged = if event.signal_quality.valid { "judged all the same" } else { "not judged" };
         writeln!(out, "Signal: {} ({judged})", flags.join(", "))?;
     }
@@ -180,21 +180,4 @@ fn frequency_name(fault: Fault) -> &'static str {
         Fault::Ball => "BSF",
         Fault::Cage => "FTF",
     }
-}
-
-/// A quality flag in words.
-pub(super) fn flag_words(flag: QualityFlag) -> String {
-    match flag {
-        QualityFlag::NotFinite => "samples that are no numbers",
-        QualityFlag::Clipping => "clipped samples",
-        QualityFlag::FlatLine => "flat line",
-        QualityFlag::DropOut => "drop-out",
-        QualityFlag::DcDrift => "drifting mean",
-        QualityFlag::SkiSlope => "ski slope (loose mount?)",
-        QualityFlag::WrongRate => "wrong sampling rate",
-        QualityFlag::MachineOff => "machine off",
-        QualityFlag::TooShort => "too short",
-        QualityFlag::Implausible => "levels that no bearing reaches (unit or scale wrong?)",
-    }
-    .to_owned()
 }
