@@ -98,7 +98,7 @@ impl Photos {
         let before = self.clock.now().plus_seconds(-AT_LEAST_S);
         match self.store.forget_old_photos(before).await {
             Ok(gone) => {
-                metrics::counter!("pdm_agent_forgotten_total", "what" => "photos").increment(gone)
+                metrics::counter!("pdm_agent_forgotten_total", "what" => "photos").increment(gone);
             }
             Err(error) => {
                 tracing::warn!(%error, "old photos cannot be forgotten, trying again in an hour");

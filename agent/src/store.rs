@@ -29,6 +29,7 @@ mod outbox;
 mod postgres;
 mod retention;
 mod roles;
+mod room;
 mod sequence;
 mod shown;
 mod sql;
@@ -64,6 +65,7 @@ pub use roles::{
     RecollectionStore, Removal, RemovalStore, RetentionStore, ReviseAssets, SeriesStore,
     StatusStore, Store, TakenOut,
 };
+pub(crate) use room::Room;
 pub use sql::{SqlStore, connect, open};
 pub use sqlite::{RecoveredTable, Recovery, recover};
 pub use trouble::StoreTrouble;

@@ -129,11 +129,13 @@ async fn bad_messages_are_dead_letters_and_the_same_again_only_counts() {
     })
     .await;
     until("two letters", 10, || client.heard_on("dead-letter").len() == 2).await;
-    let letters: Vec<DeadLetter> = client
+    let mut letters: Vec<DeadLetter> = client
         .heard_on("dead-letter")
         .iter()
         .map(|text| serde_json::from_str(text).expect("letter"))
         .collect();
+    // senders are served in turn
+    letters.sort_by(|one, other| one.reason.cmp(&other.reason));
     assert!(letters[0].reason.starts_with("not an event"), "{}", letters[0].reason);
     assert!(letters[1].reason.starts_with("topic and event differ"), "{}", letters[1].reason);
     agent.stop().await.expect("no part failed");

@@ -290,9 +290,11 @@ async fn hostile_payloads_end_in_the_dead_letters_and_the_flow_goes_on() {
         .map(|text| serde_json::from_str(text).expect("a letter"))
         .collect();
     assert_eq!(letters.len(), count);
-    for (letter, (reason, payload)) in letters.iter().zip(&hostile) {
+    // senders are served in turn, and what names no gateway is a sender by itself
+    for (reason, payload) in &hostile {
+        let of_payload = |letter: &&DeadLetter| letter.payload_bytes == payload.len() as u64;
+        let letter = letters.iter().find(of_payload).expect("a letter of this size");
         assert!(letter.reason.contains(reason), "{reason}: {}", letter.reason);
-        assert_eq!(letter.payload_bytes, payload.len() as u64);
         assert_eq!(letter.topic, at);
         // an invalid byte becomes one letter of three bytes
         assert!(

@@ -255,13 +255,11 @@ fn frequency_domain(
     findings: Option<&Findings>,
 ) -> FrequencyDomain {
     let estimate = machine.estimate.as_ref();
-    match findings {
-        Some(findings) => features::judged_block(findings, &machine.orders, estimate),
-        None => {
-            let bearing_estimate = estimate.map(Estimate::told);
-            FrequencyDomain { bearing_estimate, ..not_judged(quality) }
-        }
-    }
+    let Some(findings) = findings else {
+        let bearing_estimate = estimate.map(Estimate::told);
+        return FrequencyDomain { bearing_estimate, ..not_judged(quality) };
+    };
+    features::judged_block(findings, &machine.orders, estimate)
 }
 
 /// The anomaly block of a recording without a baseline.

@@ -252,6 +252,8 @@ mod tests {
             site in "[a-z가-힣0-9_.-]([a-z가-힣0-9 _.-]{0,10}[a-z가-힣0-9_.-])?", gateway in "[a-zA-Z0-9-]{1,12}",
             what in prop::sample::select(GatewayTopic::ALL.to_vec()),
         ) {
+            // no name of a site
+            prop_assume!(site != "." && site != "..");
             let prefix = Prefix::new("enterprise/site/area").expect("prefix");
             let topic = Topic::Gateway {
                 site: site.parse().expect("name"), gateway: gateway.parse().expect("name"), what,

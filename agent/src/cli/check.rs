@@ -163,9 +163,8 @@ fn room(size: StoreSize, max_bytes: u64) -> String {
     }
 }
 
-/// What every connection answers, and the exit code if one of them fails.
-async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), Failure> {
-    let (mut findings, mut exit) = (Vec::new(), Exit::Unavailable);
+/// What the store answers, and the ways to staff that it knows as failing.
+async fn store(settings: &AgentSettings, exit: &mut Exit) -> Vec<Finding> {
     // opened without migration, because an agent may be running on the store
     let answers = async {
         let store = connect_store(&settings.store).await?;
@@ -176,21 +175,28 @@ async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), F
         answer.map(|()| (channels, size))
     };
     let mut size = None;
-    let (store, channels) = match answers.await {
+    let (wrong, channels) = match answers.await {
         Ok((channels, found)) => {
             size = found;
             (None, channels)
         }
         Err(error) => {
             if !StoreTrouble::from(&error).may_end() {
-                exit = Exit::Config;
+                *exit = Exit::Config;
             }
             (Some(format!("{:#}", anyhow::Error::new(error))), Vec::new())
         }
     };
     let room = size.map(|size| room(size, settings.store.max_bytes)).unwrap_or_default();
-    findings.push(Finding { what: format!("store {}{room}", settings.store), wrong: store });
+    let mut findings = vec![Finding { what: format!("store {}{room}", settings.store), wrong }];
     findings.extend(channels.iter().filter(|one| one.is_failing).map(undelivered));
+    findings
+}
+
+/// What every connection answers, and the exit code if one of them fails.
+async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), Failure> {
+    let mut exit = Exit::Unavailable;
+    let mut findings = store(settings, &mut exit).await;
     let knowledge =
         async { Knowledge::probe(&settings.knowledge).await.err().map(|error| error.to_string()) };
     findings.push(Finding { what: "knowledge base".to_owned(), wrong: in_time(knowledge).await });

@@ -26,8 +26,10 @@ use tokio::time::Instant;
 
 /// How long what came and what was taken is counted together.
 const SLICE: Duration = Duration::from_secs(1);
-/// Messages of a slice that a sender may always send: those of 16 measuring points.
-const FREE: usize = 16;
+/// Messages of a slice that a sender may always send. Chosen: the default quota of a minute
+/// (`[intake.quota] events_per_minute`) by the second, so that the backlog of a gateway that comes back is
+/// not put off.
+const FREE: usize = 1000;
 
 use super::sender::{Sender, Urgency};
 
@@ -462,10 +464,10 @@ mod tests {
     async fn a_sender_that_is_shut_out_is_put_off_until_then() {
         let (inlet, outlet) = fair(LIMITS);
         let flood = gateway("flood");
-        outlet.shut_out(&flood, Instant::now() + Duration::from_secs(60));
+        outlet.shut_out(&flood, Instant::now() + Duration::from_mins(1));
         assert_eq!(came(&inlet, &flood, Repeated, 1, 1), Came::PutOff);
         assert_eq!(came(&inlet, &flood, Once, 1, 2), Came::Queued, "a status");
-        tokio::time::advance(Duration::from_secs(60)).await;
+        tokio::time::advance(Duration::from_mins(1)).await;
         assert_eq!(came(&inlet, &flood, Repeated, 1, 3), Came::Queued);
     }
 

@@ -34,15 +34,15 @@ use crate::settings::BrokerSettings;
 /// number, this bounds their bytes, because 1,024 messages of the largest size have a gigabyte. Chosen:
 /// 1,024 usual events have 3 MB, 512 with spectra 15 MB.
 const IN_HAND_KIB: u32 = 16 * 1024;
-/// Messages of one batch, and messages that wait before shares are held to, KiB: a quarter of all each, so
-/// that a sender of large messages leaves room for the others.
+/// Messages of one batch, KiB: a quarter of all, so that a sender of large messages leaves room for others.
 pub(crate) const BATCH_KIB: usize = IN_HAND_KIB as usize / 4;
 
-/// How much waits for an intake with batches of this size. Chosen: four times a batch of room, so that what
-/// is put off is acknowledged at once while the broker may still send.
-pub(crate) fn limits(receive_maximum: u16, batch: usize) -> Limits {
+/// How much waits for the intake. Shares are held to from half of the room on, so that what is put off is
+/// acknowledged at once while the broker may still send, and a backlog of usual size is not put off.
+pub(crate) fn limits(receive_maximum: u16) -> Limits {
     let messages = usize::from(receive_maximum);
-    Limits { messages, crowded: batch.min(messages / 4).max(1), crowded_kib: BATCH_KIB }
+    let crowded_kib = IN_HAND_KIB as usize / 2;
+    Limits { messages, crowded: (messages / 2).max(1), crowded_kib }
 }
 
 /// A message that is not acknowledged yet. If it is dropped, the broker keeps the message.
@@ -411,9 +411,9 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_waits_beside_the_one_that_is_stored_and_the_rest_is_room() {
-        assert_eq!(limits(4096, 512).crowded, 512);
-        assert_eq!(limits(64, 512).crowded, 16);
-        assert_eq!(limits(1, 1).crowded, 1);
+    fn shares_are_held_to_from_half_of_the_room_on() {
+        assert_eq!(limits(4096).crowded, 2048);
+        assert_eq!(limits(64).crowded, 32);
+        assert_eq!(limits(1).crowded, 1);
     }
 }

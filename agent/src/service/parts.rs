@@ -346,7 +346,7 @@ impl Parts {
         let for_others = remarks.clone();
         self.remarks(remarked, thrown_out);
         let receive_maximum = self.settings.broker.receive_maximum;
-        let (queue, deliveries) = fair(limits(receive_maximum, self.settings.intake.batch));
+        let (queue, deliveries) = fair(limits(receive_maximum));
         let owed = Arc::new(Owed::default());
         let intake = Intake {
             store: self.store.clone(),

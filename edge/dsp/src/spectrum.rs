@@ -53,7 +53,8 @@ impl Spectrum {
     /// The first lines, up to and with `limit_hz`.
     #[must_use]
     pub fn up_to(&self, limit_hz: f64) -> Self {
-        let lines = if self.df_hz > 0.0 { (limit_hz / self.df_hz) as usize + 2 } else { 0 };
+        let lines =
+            if self.df_hz > 0.0 { ((limit_hz / self.df_hz) as usize).saturating_add(2) } else { 0 };
         let end = lines.min(self.amplitude.len());
         Self { df_hz: self.df_hz, amplitude: self.amplitude[..end].to_vec() }
     }

@@ -335,6 +335,7 @@ fn raw_of(
 }
 
 /// The reader of a content that is not compressed, or no longer; `extension` is that of its name.
+#[expect(clippy::too_many_lines, reason = "one branch for each format")]
 fn raw_inside(
     path: &Path,
     extension: &str,

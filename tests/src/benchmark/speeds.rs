@@ -72,15 +72,12 @@ impl NameTally {
                 tally.confident.1 += usize::from(is_right);
             }
             if let Some(parts) = verdict.damaged {
-                match label.truth {
-                    Some(truth) => {
-                        tally.seen.0 += 1;
-                        tally.seen.1 += usize::from(parts.contains(&truth));
-                    }
-                    None => {
-                        tally.called_damaged += 1;
-                        tally.failures.push(format!("{record}: sound, called damaged: {parts:?}"));
-                    }
+                if let Some(truth) = label.truth {
+                    tally.seen.0 += 1;
+                    tally.seen.1 += usize::from(parts.contains(&truth));
+                } else {
+                    tally.called_damaged += 1;
+                    tally.failures.push(format!("{record}: sound, called damaged: {parts:?}"));
                 }
             }
             if matches!(outcome, DiagnosisOutcome::Wrong | DiagnosisOutcome::FalselyNamed) {

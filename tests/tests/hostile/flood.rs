@@ -12,7 +12,7 @@ const FLOOD: u64 = 12_000;
 /// Of these, how many may be judged before an honest event that came behind all of them: what is taken in at
 /// full speed within the second in which the agent learns that it is busy, then a part of it. First in, first
 /// out judges all of them before it.
-const BEFORE: i64 = FLOOD as i64 / 2;
+const BEFORE: i64 = FLOOD.cast_signed() / 2;
 
 const HOSTILE: Gateway<'static> =
     Gateway { site: "ulsan-1", name: "gw-66", bearing: "X", epoch: None };
@@ -90,7 +90,7 @@ async fn what_a_flood_had_put_off_is_asked_for_and_stored_when_it_comes_again() 
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     assert_eq!(watch.receipt(end), Some(FLOOD), "the receipt covers all of it");
-    assert_eq!(plant.figures(STORED).await, [FLOOD as i64 + 2], "each once");
+    assert_eq!(plant.figures(STORED).await, [FLOOD.cast_signed() + 2], "each once");
 }
 
 #[tokio::test]

@@ -272,6 +272,7 @@ async fn a_photo_is_added_shown_and_removed_and_what_is_none_is_refused() {
 /// A shelf ends at the morning that people name, from the page and from a message's link; what is too far away is
 /// refused with a sentence.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[expect(clippy::too_many_lines, reason = "one story")]
 async fn a_shelf_ends_at_the_morning_that_people_name() {
     const PATH: &str = "/bearings/ulsan-1/P-101/DE/shelve";
     let plant = Plant::with_users().await;
@@ -302,6 +303,13 @@ async fn a_shelf_ends_at_the_morning_that_people_name() {
     assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert!(answer.text().await.expect("text").contains("7 days at most"));
 
+    // the watch ends a shelf, and tells what it withheld, at its next look
+    for _ in 0..200 {
+        if suppression().await["state"] == json!("none") {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
     let claim = AckClaim {
         episode_id: row(&plant).await["episode"]["episode_id"]
             .as_str()
@@ -427,9 +435,6 @@ async fn duty_labels_and_knowledge_are_pages() {
     assert!(found.contains("href=\"/knowledge/"), "{found}");
     assert!(user.page("/search?q=P101").await.contains("href=\"/bearings/ulsan-1/P-101/DE\""));
     assert!(user.page("/knowledge").await.contains("action=\"/search\""));
-    let event = row(&plant).await["event_id"].as_str().expect("an event").to_owned();
-    let analysis = user.page(&format!("/analyses/{event}")).await;
-    assert!(analysis.contains("href=\"/knowledge/"), "a judgement's documents lead to their pages");
     plant.stop().await;
 }
 

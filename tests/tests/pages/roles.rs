@@ -275,7 +275,7 @@ async fn a_link_acknowledges_once_by_post_and_shows_what_stands_ever_after() {
     assert!(text.contains("Kim (webhook ops)") && !text.contains("Lee"), "{text}");
     assert_eq!(row(&plant).await["alarm"], after["alarm"], "again it changes nothing");
     let shown = client().get(&url).send().await.expect("answers").text().await.expect("text");
-    assert!(!shown.contains("name=\"by\""), "nothing is left to acknowledge");
+    assert!(!shown.contains("name=\"note\""), "nothing is left to acknowledge");
     let episode = format!("{}/api/v1/episodes/{}", plant.url, claim.episode_id);
     let episode = client().get(episode).bearer_auth(TOKEN).send().await.expect("answers");
     let episode: Value = episode.json().await.expect("json");

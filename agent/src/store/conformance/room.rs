@@ -5,8 +5,7 @@ use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 
 use super::{at, event, incoming, judge_all, judge_some, key, put};
-use crate::retention::Room;
-use crate::store::{DEAD_LETTER_LANE, Incoming, MQTT_LANE, RoomStage, SendOutcome, Store};
+use crate::store::{DEAD_LETTER_LANE, Incoming, MQTT_LANE, Room, RoomStage, SendOutcome, Store};
 
 /// A healthy event of another bearing, whose identity lies behind that of [`event`].
 pub(super) fn healthy(number: u64) -> Event {

@@ -10,6 +10,7 @@ use super::super::link::{Down, Happening};
 use super::super::log;
 use super::{Publication, Session};
 use crate::progress::ReceiptTrouble;
+use crate::settings::Protocol;
 use crate::spool::{ReceiptOutcome, SpoolError};
 
 /// Wait after the broker declined a publication. The wait doubles with each further one up to 5
@@ -131,8 +132,12 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Notes what the agent asks for again: a broker of MQTT 3.1.1 acknowledges what it drops.
+    /// Notes what the agent asks for again: a broker of MQTT 3.1.1 acknowledges what it drops. One of MQTT 5
+    /// refuses it with a reason, and an agent that asks again has put the event off or lost it.
     fn lost_often(&self, receipt: &Receipt) {
+        if self.publisher.settings.broker.protocol != Protocol::V311 {
+            return;
+        }
         let mut limit = self.publisher.limit();
         limit.stored(receipt.stored_through);
         let is_gone =

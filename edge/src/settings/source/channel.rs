@@ -157,7 +157,8 @@ impl ChannelTable {
             (Some(name), None) => match catalogue.find(name) {
                 Ok(bearing) => Ok((bearing.orders, bearing.estimate())),
                 Err(error) => {
-                    Err(origin.refuse(&format!("{key}.bearing_type"), name, error.to_string()))
+                    let allowed = format!("a bearing of the catalogue ({error})");
+                    Err(origin.refuse(&format!("{key}.bearing_type"), name, allowed))
                 }
             },
             (None, Some([bpfo, bpfi, bsf, ftf])) => DefectOrders::new(bpfo, bpfi, bsf, ftf)

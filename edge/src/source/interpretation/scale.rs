@@ -20,6 +20,7 @@ pub(crate) struct DecidedScale {
 ///
 /// # Errors
 /// The contradiction or the missing statement, in words.
+#[expect(clippy::too_many_lines, reason = "one branch for each source of a scale")]
 pub(crate) fn decided_scale(
     label: &str,
     stated: &StatedChannel,

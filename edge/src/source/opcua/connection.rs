@@ -185,9 +185,8 @@ impl Connection {
         let Some(Variant::Array(array)) = value.value else {
             return Err("the server does not tell its namespaces".to_owned());
         };
-        let uri = |value: &Variant| match value {
-            Variant::String(uri) => uri.as_ref().to_owned(),
-            _ => String::new(),
+        let uri = |value: &Variant| {
+            if let Variant::String(uri) = value { uri.as_ref().to_owned() } else { String::new() }
         };
         Ok(array.values.iter().map(uri).collect())
     }

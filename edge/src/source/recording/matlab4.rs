@@ -88,7 +88,7 @@ impl MatrixHead {
         };
         let (kind, rows, columns) = (long(0)?, long(1)?, long(2)?);
         let (is_complex, name_bytes) = (long(3)?, long(4)? as usize);
-        let order = if is_big_endian { 1 } else { 0 };
+        let order = u32::from(is_big_endian);
         let precision = match kind % 100 / 10 {
             0 => Precision::Double,
             1 => Precision::Single,
@@ -103,8 +103,8 @@ impl MatrixHead {
             && kind % 10 <= 2
             && is_complex <= 1
             && (2..=MAX_NAME_BYTES).contains(&name_bytes)
-            && rows <= i32::MAX as u32
-            && columns <= i32::MAX as u32;
+            && i32::try_from(rows).is_ok()
+            && i32::try_from(columns).is_ok();
         fits.then_some(Self {
             is_big_endian,
             precision,

@@ -31,6 +31,7 @@ pub(super) struct WithoutTime {
 ///
 /// # Errors
 /// A first column that rises, but not evenly, and that nothing names; in words.
+#[expect(clippy::too_many_lines, reason = "the columns are judged in their order")]
 pub(super) fn take_time_columns(
     data: Array2<f64>,
     channels: Vec<StatedChannel>,

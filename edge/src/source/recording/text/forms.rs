@@ -361,6 +361,7 @@ fn gaps_and_lost_samples_of_an_honest_time_column_are_told() {
 
 /// Names and forms of phone apps, loggers and oscilloscopes (issue 32).
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of forms")]
 fn exports_of_apps_oscilloscopes_and_labview_are_read() {
     let ms2 = |n: usize| 9.806_65 * g(n);
     let phone = table(

@@ -1,4 +1,4 @@
-//! Lines of names and values, as sketches print them for a serial plotter: `ax:0.12,ay:-0.03`, `X: 0.12	Y: -0.03`,
+//! Lines of names and values, as sketches print them for a serial plotter: `ax:0.12,ay:-0.03`, `X: 0.12 Y: -0.03`,
 //! with the time of the serial monitor before them (`14:14:15.657 -> ax:0.12`).
 //!
 //! Such a text becomes a table with a header before the layout is looked for. Invariant: every line has the names
@@ -116,8 +116,8 @@ mod tests {
             let read = table(text).expect("labelled");
             assert!(read.starts_with("ax\tay\n") && read.contains("0.25\t2\n-1e-3\t3\n"), "{read}");
         }
-        let timed: String = (0..4).map(|n| format!("14:14:15.65{n} -> ax:0.{n}\n")).collect();
-        let read = table(&timed).expect("labelled");
+        let timed: Vec<String> = (0..4).map(|n| format!("14:14:15.65{n} -> ax:0.{n}\n")).collect();
+        let read = table(&timed.concat()).expect("labelled");
         assert!(read.starts_with("time\tax\n14:14:15.650\t0.0\n14:14:15.651\t0.1\n"), "{read}");
     }
 
