@@ -292,9 +292,11 @@ async fn hostile_payloads_end_in_the_dead_letters_and_the_flow_goes_on() {
     assert_eq!(letters.len(), count);
     // senders are served in turn, and what names no gateway is a sender by itself
     for (reason, payload) in &hostile {
-        let of_payload = |letter: &&DeadLetter| letter.payload_bytes == payload.len() as u64;
-        let letter = letters.iter().find(of_payload).expect("a letter of this size");
-        assert!(letter.reason.contains(reason), "{reason}: {}", letter.reason);
+        let of_payload = |letter: &&DeadLetter| {
+            letter.payload_bytes == payload.len() as u64 && letter.reason.contains(reason)
+        };
+        let told = || panic!("no letter of {} bytes: {reason}", payload.len());
+        let letter = letters.iter().find(of_payload).unwrap_or_else(told);
         assert_eq!(letter.topic, at);
         // an invalid byte becomes one letter of three bytes
         assert!(
