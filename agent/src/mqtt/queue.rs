@@ -283,6 +283,11 @@ impl<T> Inlet<T> {
         Offered::Queued
     }
 
+    /// Whether something of a sender waits.
+    pub(crate) fn has_waiting(&self, sender: &Sender) -> bool {
+        self.0.state().lines.contains_key(sender)
+    }
+
     /// Waits until something has left the queue.
     pub(crate) async fn room(&self) {
         self.0.left.notified().await;
@@ -496,6 +501,18 @@ mod tests {
         assert_eq!(came(&inlet, &honest, Repeated, 1, 1), Came::Queued, "the other is not held up");
         tokio::time::advance(Duration::from_secs(2)).await;
         assert_eq!(came(&inlet, &flood, Repeated, 1, 1), Came::Queued, "the intake had time");
+    }
+
+    #[tokio::test]
+    async fn a_sender_has_something_waiting_until_it_is_taken() {
+        let (inlet, outlet) = fair(LIMITS);
+        let claimed = Sender::Claimed("s/gw-01".parse().expect("a gateway"));
+        assert!(!inlet.has_waiting(&claimed));
+        assert_eq!(came(&inlet, &claimed, Repeated, 1, "event"), Came::Queued);
+        assert!(inlet.has_waiting(&claimed), "a status that comes now stands behind it");
+        assert_eq!(came(&inlet, &claimed, Once, 1, "status"), Came::Queued);
+        assert_eq!(outlet.take(8, 1000).await, ["event", "status"]);
+        assert!(!inlet.has_waiting(&claimed));
     }
 
     #[tokio::test]

@@ -329,15 +329,19 @@ impl Receiver {
             self.put_off(&sender, place, acks);
             return true;
         }
+        // a status stands behind the events that came before it under topics that name no gateway
+        let claimed = sender.gateway().cloned().map(Sender::Claimed);
+        let behind =
+            claimed.filter(|line| urgency == sender::Urgency::Once && queue.has_waiting(line));
+        let line = behind.unwrap_or_else(|| sender.clone());
         let wanted = u32::try_from(kib).unwrap_or(u32::MAX).min(IN_HAND_KIB);
         let room = Arc::clone(&self.room).acquire_many_owned(wanted).await;
         // the semaphore is never closed
         let Ok(room) = room else { return false };
         let acks_of = Arc::clone(acks);
-        let mut delivery =
-            Delivery { publish, sender: sender.clone(), place, acks: acks_of, _room: room };
+        let mut delivery = Delivery { publish, sender, place, acks: acks_of, _room: room };
         loop {
-            match queue.offer(&sender, kib, delivery) {
+            match queue.offer(&line, kib, delivery) {
                 Offered::Queued => return true,
                 Offered::Full(same) => delivery = same,
                 Offered::Closed => return false,
