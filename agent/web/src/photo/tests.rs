@@ -1,3 +1,5 @@
+//! Photos of phones, and files that only look like them.
+
 use super::*;
 
 fn segment(marker: u8, content: &[u8]) -> Vec<u8> {

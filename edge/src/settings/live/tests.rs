@@ -1,3 +1,5 @@
+//! Live sources as `edge.toml` names them, right and wrong.
+
 use std::sync::Arc;
 
 use pdm_service::clock::{SharedClock, SystemClock};

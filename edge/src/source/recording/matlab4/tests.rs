@@ -1,3 +1,5 @@
+//! Files of MATLAB level 4, right, cut off and drawn at random.
+
 use proptest::prelude::*;
 
 use super::*;
