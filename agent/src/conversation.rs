@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
+use chrono::Timelike as _;
 use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
     Answer, AnsweredBy, Chat, CoreFields, Desk, DeskTools, DutyRoster, Focus, FocusRecord,
-    GatewayLine, Listener, Question, Said, Speaker, Step, WorkLine,
+    GatewayLine, Listener, Question, Said, Speaker, StandingAlarm, Step, ToldLine, WorkLine,
 };
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
@@ -17,11 +18,13 @@ use pdm_reasoner::settings::ChatActions;
 use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_reasoner::trouble::Trouble;
+use pdm_report::settings::ReportSettings;
 use pdm_routes::Table;
 use pdm_script::ProgramHost;
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Presence;
 use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
 use pdm_tools::Runtime;
 use pdm_web::plant::BearingRow;
 use pdm_web::talk::{Busy, Talk, TalkAnswer, TalkQuestion, TalkRole, TalkStep};
@@ -32,13 +35,17 @@ use uuid::Uuid;
 use crate::model::LanguageModel;
 use crate::store::{Store, StoreError, VECTORS_LANE};
 use places::QuestionPlaces;
-use record::{levels_of, onset_of};
+use record::{levels_of, onset_of, operation_of};
 
 mod places;
 mod record;
 
 /// Notifications of a bearing that are read.
 const TOLD: u32 = 10;
+/// Notifications of the whole plant that are read.
+const TOLD_OF_PLANT: u32 = 30;
+/// Quarters of an hour that are looked ahead for changes of a rota.
+const QUARTERS_OF_A_DAY: u32 = 96;
 /// Tokens of an answer where no model is configured: unused.
 const NO_TOKENS: u32 = 1;
 
@@ -62,8 +69,9 @@ impl Conversation {
         runtime: Arc<Runtime>,
         model: Option<Arc<LanguageModel>>,
         routes: Table,
+        reports: ReportSettings,
     ) -> Self {
-        let desk = Arc::new(StoreDesk { store, clock, routes });
+        let desk = Arc::new(StoreDesk { store, clock, routes, reports });
         let catalogue = Arc::new(CatalogueTools::new(runtime));
         let tools = DeskTools::new(Arc::<StoreDesk>::clone(&desk), catalogue);
         let programs = ProgramHost::own_program();
@@ -206,6 +214,8 @@ struct StoreDesk {
     clock: SharedClock,
     /// Rotas, groups and names of people and channels.
     routes: Table,
+    /// Names of machines and bearings.
+    reports: ReportSettings,
 }
 
 fn told(error: StoreError) -> String {
@@ -214,9 +224,10 @@ fn told(error: StoreError) -> String {
     "the store does not answer at the moment".to_owned()
 }
 
-fn core_of(row: BearingRow) -> CoreFields {
+fn core_of(row: BearingRow, reports: &ReportSettings) -> CoreFields {
     let title = row.standing_title();
     CoreFields {
+        machine_name: reports.asset_of_bearing(&row.key).equipment,
         key: row.key,
         risk: row.risk_level,
         stage: row.fault_stage,
@@ -224,7 +235,11 @@ fn core_of(row: BearingRow) -> CoreFields {
         rul_hours: row.rul_hours,
         event_id: row.event_id,
         measured_at: row.measured_at,
-        alarm: row.alarm.map(|alarm| (title, alarm.acknowledged_at.is_some())),
+        alarm: row.alarm.map(|alarm| StandingAlarm {
+            title,
+            since: alarm.since,
+            acknowledged_by: alarm.acknowledged_at.and(alarm.acknowledged_by),
+        }),
     }
 }
 
@@ -232,7 +247,7 @@ fn core_of(row: BearingRow) -> CoreFields {
 impl Desk for StoreDesk {
     async fn fleet(&self) -> Result<Vec<CoreFields>, String> {
         let rows = self.store.fleet().await.map_err(told)?;
-        Ok(rows.into_iter().map(core_of).collect())
+        Ok(rows.into_iter().map(|row| core_of(row, &self.reports)).collect())
     }
 
     async fn focus(&self, key: &BearingKey) -> Result<Option<Focus>, String> {
@@ -246,7 +261,7 @@ impl Desk for StoreDesk {
         let work = self.store.recall(key, until).await.map_err(told)?.memory.work;
         let list = self.store.notifications(Some(key), until, TOLD).await.map_err(told)?;
         Ok(Some(Focus {
-            core: core_of(row),
+            core: core_of(row, &self.reports),
             grounds: diagnosis.thoughts.into_iter().map(|thought| thought.conclusion).collect(),
             advice: diagnosis.recommendation,
             memory: diagnosis.memory.summary,
@@ -269,6 +284,21 @@ impl Desk for StoreDesk {
         }))
     }
 
+    fn now(&self) -> Option<Timestamp> {
+        Some(self.clock.now())
+    }
+
+    async fn told_lately(&self) -> Result<Vec<ToldLine>, String> {
+        let until = self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
+        let list = self.store.notifications(None, until, TOLD_OF_PLANT).await.map_err(told)?;
+        let mut lines = Vec::with_capacity(list.len());
+        for one in list {
+            let told_to = self.told_to(Some(one.notification_id)).await?;
+            lines.push(ToldLine { at: one.created_at, title: one.title, told_to });
+        }
+        Ok(lines)
+    }
+
     async fn gateways(&self) -> Result<Vec<GatewayLine>, String> {
         let all = self.store.gateways().await.map_err(told)?;
         let line = |state: crate::store::GatewayState| GatewayLine {
@@ -276,8 +306,16 @@ impl Desk for StoreDesk {
             is_online: state.presence.map(|(presence, _)| presence == Presence::Online),
             since: state.presence.map(|(_, since)| since),
             last_event_at: state.last_event_at,
+            bearings: Vec::new(),
         };
-        Ok(all.into_iter().map(line).collect())
+        let mut lines: Vec<GatewayLine> = all.into_iter().map(line).collect();
+        for (bearing, gateway) in self.store.bearing_owners().await.map_err(told)? {
+            let gateway = gateway.to_string();
+            if let Some(line) = lines.iter_mut().find(|line| line.name == gateway) {
+                line.bearings.push(format!("{} · {}", bearing.equipment, bearing.bearing));
+            }
+        }
+        Ok(lines)
     }
 
     async fn duty(&self) -> Result<Option<DutyRoster>, String> {
@@ -287,19 +325,49 @@ impl Desk for StoreDesk {
             |rota: &pdm_routes::Rota| (rota.name.clone(), people(&rota.name).into_iter().collect());
         Ok(Some(DutyRoster {
             rotas: table.rotas.iter().map(rota).collect(),
+            changes: table.rotas.iter().flat_map(|rota| self.changes_of(rota, now)).collect(),
             everybody: table.names.iter().cloned().collect(),
         }))
     }
 }
 
 impl StoreDesk {
+    /// Who is on duty after the next changes of a day, by the rota's clock.
+    fn changes_of(
+        &self,
+        rota: &pdm_routes::Rota,
+        now: Timestamp,
+    ) -> Vec<(String, String, Vec<String>)> {
+        let zone = rota.zone.unwrap_or(self.routes.zone);
+        let mut on_duty = rota.on_duty(zone, now);
+        let mut changes = Vec::new();
+        for quarter in 1..=QUARTERS_OF_A_DAY {
+            let at = now.plus_seconds(f64::from(quarter) * 900.0);
+            let then = rota.on_duty(zone, at);
+            if then != on_duty {
+                // shifts change on the quarter hour as a rule
+                let local = zone.local(at);
+                let minute = local.minute() / 15 * 15;
+                let told = format!("{} {:02}:{minute:02}", local.format("%m-%d"), local.hour());
+                let people = then.iter().map(ToString::to_string).collect();
+                changes.push((rota.name.clone(), told, people));
+                on_duty = then;
+            }
+        }
+        changes
+    }
+
     /// The last abnormality of a bearing, and the figures of its last judged window.
     async fn record(&self, key: &BearingKey, event_id: EventId) -> Result<FocusRecord, String> {
         let episode = self.store.episode(key).await.map_err(told)?;
         let event = self.store.event(event_id).await.map_err(told)?;
+        let asset = self.reports.asset_of_bearing(key);
         Ok(FocusRecord {
             onset: episode.and_then(onset_of),
             levels: event.as_ref().map(levels_of).unwrap_or_default(),
+            operation: event.as_ref().map(operation_of),
+            location: asset.location,
+            designation: asset.designation,
             told_to: Vec::new(),
         })
     }

@@ -162,7 +162,7 @@ pub enum ScenarioError {
 ///
 /// # Errors
 /// [`ScenarioError`] with file and phase.
-pub fn read(path: &Path) -> Result<Vec<Scenario>, ScenarioError> {
+pub fn read_scenarios(path: &Path) -> Result<Vec<Scenario>, ScenarioError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
         move |source| ScenarioError::Unreadable { path, source }
@@ -202,7 +202,7 @@ fn base(folder: &Path) -> Result<Value, ScenarioError> {
 }
 
 fn read_one(path: &Path, folder: &Path) -> Result<Scenario, ScenarioError> {
-    let mut scenario: Scenario = config::read(path)?;
+    let mut scenario: Scenario = config::read_config(path)?;
     if scenario.schema != SCHEMA {
         return Err(ConfigError::value(path, "schema", scenario.schema, SCHEMA).into());
     }
@@ -322,10 +322,10 @@ mod tests {
         let text = "schema = \"pdm.scenario/1\"\nname = \"a\"\nabout = { ko = \"\", en = \"\" }\n\
                     [[phase]]\n[phase.expect]\nrisk = \"Panic\"\nstage = 0\n";
         std::fs::write(&file, text).expect("scenario");
-        let error = read(folder.path()).expect_err("no such risk").to_string();
+        let error = read_scenarios(folder.path()).expect_err("no such risk").to_string();
         assert!(error.contains("a.toml:6") && error.contains("Panic"), "{error}");
         std::fs::write(&file, text.replace("Panic", "Watch")).expect("scenario");
-        let error = read(folder.path()).expect_err("no event").to_string();
+        let error = read_scenarios(folder.path()).expect_err("no event").to_string();
         assert!(error.contains("phase 1"), "{error}");
     }
 }

@@ -121,7 +121,7 @@ impl AgentSettings {
     /// # Errors
     /// [`ConfigError`] with file, line, key, value and what is allowed.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let file: File = config::read(path)?;
+        let file: File = config::read_config(path)?;
         file.meant(path)
     }
 
@@ -200,7 +200,7 @@ impl File {
     fn meant(self, path: &Path) -> Result<AgentSettings, ConfigError> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut rules = match &self.rules.file {
-            Some(file) => rules::read(&folder.join(file))?,
+            Some(file) => rules::read_rules(&folder.join(file))?,
             None => Rules::default(),
         };
         let shutdown_grace = match self.shutdown_grace_s {

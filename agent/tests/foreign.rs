@@ -135,7 +135,7 @@ fn document(text: &str) {
             let (id, source) = (chunk.id.clone(), chunk.citation());
             let document =
                 research::Document { id, title: chunk.head(), text: chunk.body(), source };
-            for learnt in research::read(&document) {
+            for learnt in research::facts_of(&document) {
                 assert!(document.text.contains(&learnt.quote), "{learnt:?}");
             }
         }

@@ -138,7 +138,7 @@ impl Catalogue {
     /// # Errors
     /// [`ConfigError`] with file, line or key and what is allowed.
     pub fn with(path: &Path) -> Result<Self, ConfigError> {
-        let form: Form = config::read(path)?;
+        let form: Form = config::read_config(path)?;
         let built_in = Self::built_in();
         let own = Self::from_form(path, form, built_in.families)?;
         let replaced = |bearing: &Bearing| own.exact(&bearing.id).is_none();

@@ -20,7 +20,7 @@ use crate::condition::{Features, Judgement, Monitor, MonitorSettings, Observatio
 
 use beside::Beside;
 
-pub use table::{Request, Row, SeriesError, Table, read};
+pub use table::{Request, Row, SeriesError, Table, read_table};
 
 /// The judgement of one column of one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -38,7 +38,7 @@ mod topic;
 mod values;
 mod zones;
 
-pub use file::{LogSettings, parse, read};
+pub use file::{LogSettings, parse, read_settings};
 pub use pdm_dsp::DefectOrders;
 pub use pdm_service::broker::{BrokerAddress, Login, TlsFiles};
 pub use zones::ZoneTable;

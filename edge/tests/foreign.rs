@@ -12,7 +12,7 @@ use pdm_dsp::diagnose::{Request as Record, diagnose};
 use pdm_edge::catalogue::Catalogue;
 use pdm_edge::features;
 use pdm_edge::quality::{QualityContext, assess};
-use pdm_edge::series::{Request, judge, read};
+use pdm_edge::series::{Request, judge, read_table};
 use pdm_edge::source::frames::{Encoding, FrameDecoder, FrameFormat};
 use pdm_edge::source::modbus::adu::{AnswerHeader, RegisterRequest};
 use pdm_edge::source::modbus::{ByteOrder, RegisterKind, RegisterType, RegisterValue};
@@ -116,7 +116,7 @@ fn table(bytes: &[u8]) {
     let values = vec!["rms_g".to_owned()];
     let request =
         Request { time: "time".to_owned(), values, period_s: 600.0, ..Request::default() };
-    if let Ok(table) = read(bytes, &request) {
+    if let Ok(table) = read_table(bytes, &request) {
         let Ok(()) = judge(&table, &BTreeMap::new(), |line| {
             serde_json::to_string(&line).expect("a line is JSON");
             Ok::<_, Infallible>(())

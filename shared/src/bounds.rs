@@ -138,7 +138,7 @@ pub const fn count(got: usize, most: usize) -> Result<(), BoundError> {
 
 /// A foreign text as a person may see it: on one line, hidden characters as `\u{202e}`, cut to
 /// `most` characters with `…`.
-pub fn shown(text: &str, most: usize) -> Cow<'_, str> {
+pub fn in_one_line(text: &str, most: usize) -> Cow<'_, str> {
     if line(text, most).is_ok() {
         return Cow::Borrowed(text);
     }
@@ -214,7 +214,7 @@ pub fn unit(text: &str) -> Result<(), BoundError> {
         return Ok(());
     }
     let allowed = "a unit of at most 32 bytes without spaces, such as \"g/h\"";
-    Err(BoundError::Unknown { got: shown(text, MAX_WORD).into_owned(), allowed })
+    Err(BoundError::Unknown { got: in_one_line(text, MAX_WORD).into_owned(), allowed })
 }
 
 #[cfg(test)]
@@ -251,8 +251,8 @@ mod tests {
 
     #[test]
     fn a_refused_text_is_shown_on_one_line_and_cut() {
-        assert_eq!(shown("a\nb\u{202e}c", 40), "a\\nb\\u{202e}c");
-        assert_eq!(shown("abcdef", 4), "abc…");
+        assert_eq!(in_one_line("a\nb\u{202e}c", 40), "a\\nb\\u{202e}c");
+        assert_eq!(in_one_line("abcdef", 4), "abc…");
         assert_eq!(cut("abc", 3), "abc");
         assert_eq!(cut("a\nb", 40), "a\\nb");
     }
@@ -260,7 +260,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_shown_is_always_one_line_of_the_length(text in "\\PC{0,40}|[\\x00-\\x20\\u{202a}-\\u{202e}]{0,40}", most in 1_usize..60) {
-            prop_assert_eq!(line(&shown(&text, most), most), Ok(()));
+            prop_assert_eq!(line(&in_one_line(&text, most), most), Ok(()));
             prop_assert!(cut(&text, most.max(16)).len() <= most.max(16));
         }
     }

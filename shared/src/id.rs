@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::bounds::{is_hidden, shown};
+use crate::bounds::{in_one_line, is_hidden};
 
 pub use crate::bounds::MAX_NAME_BYTES;
 
@@ -23,7 +23,7 @@ const NAME_PATTERN: &str = "^[^/+#\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\
 #[error(
     "{got:?} is no {what}: 1 to {MAX_NAME_BYTES} bytes without '/', '+', '#', '$' at the start, \
      control or direction characters or spaces at either end, and neither \".\" nor \"..\"",
-    got = shown(got, 2 * MAX_NAME_BYTES)
+    got = in_one_line(got, 2 * MAX_NAME_BYTES)
 )]
 pub struct NameError {
     /// The kind of name.

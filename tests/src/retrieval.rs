@@ -124,7 +124,7 @@ pub fn questions(set: Set) -> anyhow::Result<Vec<Question>> {
         Set::Blind => "retrieval-blind",
     };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/{name}.toml"));
-    let file: File = pdm_service::config::read(&path)?;
+    let file: File = pdm_service::config::read_config(&path)?;
     Ok(file.question)
 }
 

@@ -67,6 +67,16 @@ fn the_simulated_bearing_goes_from_normal_to_critical_and_staff_is_told() {
     }
 }
 
+/// R-RUN-1: of a bearing of which nothing fails nobody is told, and no work is ordered.
+#[test]
+fn a_simulated_bearing_that_stays_sound_tells_nobody_and_orders_nothing() {
+    for seed in ["1", "3"] {
+        let (summary, text) = demo(&["--fault", "none", "--seed", seed]);
+        assert!(summary.judged > 100 && summary.notified == 0, "{summary:?}\n{text}");
+        assert!(!text.contains("last work order: "), "{text}");
+    }
+}
+
 fn femto(name: &str, recording: &str, rpm: &str) -> Option<(Summary, String)> {
     let data = data_dir(name)?;
     let path = data.join("femto").join(recording);

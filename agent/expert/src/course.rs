@@ -28,7 +28,7 @@ const FASTER_RATIO: f64 = 1.5;
 type Note = (Text, Vec<Evidence>);
 
 /// Adds what the memory says to the thoughts of a diagnosis; `state` is the bearing's after it.
-pub(crate) fn tell(diagnosis: &mut Diagnosis, case: &Case<'_>, state: &BearingState) {
+pub(crate) fn tell_course(diagnosis: &mut Diagnosis, case: &Case<'_>, state: &BearingState) {
     for (title, (text, evidence)) in notes(diagnosis, case, state) {
         let thought = diagnosis.thoughts.iter_mut().find(|thought| thought.title == title);
         let Some(thought): Option<&mut Thought> = thought else { continue };

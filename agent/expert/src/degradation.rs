@@ -3,7 +3,7 @@
 //! Rules: DEGR-1 direction and slope; DEGR-2 rising with time to plan is slow; DEGR-3 acceleration is
 //! rapid; DEGR-4 a falling level after stage 3 is no recovery (rise then fall); DEGR-5 no trend yet.
 
-use pdm_shared::bounds::{MAX_WORD, shown};
+use pdm_shared::bounds::{MAX_WORD, in_one_line};
 use pdm_shared::diagnosis::{Degradation, DegradationSpeed, Evidence, Thought, ThoughtTitle};
 use pdm_shared::event::TrendDirection;
 use pdm_shared::feature::Feature;
@@ -84,7 +84,7 @@ fn conclusion(
     let slope = trend.slope.map(|slope| {
         let slope = figure(slope);
         // an event that an earlier version stored may hold any text
-        let unit = shown(&trend.slope_unit, MAX_WORD);
+        let unit = in_one_line(&trend.slope_unit, MAX_WORD);
         let feature = Feature::of_key(&trend.feature).name();
         Text::new(
             format!("({} 기울기 {slope} {unit})", feature.ko),

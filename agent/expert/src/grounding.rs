@@ -19,7 +19,7 @@
 //! A figure without a source is withheld: [`withhold`] puts a mark in its place and leaves the rest
 //! of the sentence, as the advice around it may be needed. The caller counts and logs it.
 
-use pdm_shared::bounds::{MAX_WORD, shown};
+use pdm_shared::bounds::{MAX_WORD, in_one_line};
 use pdm_shared::diagnosis::{ComparedCase, Diagnosis, Evidence, Reasoner};
 use pdm_shared::event::Event;
 use pdm_shared::feature::Feature;
@@ -64,7 +64,7 @@ impl Sources {
     /// not hold what it says.
     pub fn of(diagnosis: &Diagnosis, grounds: &Grounds<'_>) -> Self {
         let (event, mut sources) = (grounds.event, Self::default());
-        sources.set_slope_unit(&shown(&event.trend.slope_unit, MAX_WORD));
+        sources.set_slope_unit(&in_one_line(&event.trend.slope_unit, MAX_WORD));
         for evidence in diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence) {
             sources.add_evidence(evidence, diagnosis);
         }
@@ -133,7 +133,7 @@ impl Sources {
             event.equipment_id.as_str(),
             event.bearing_id.as_str(),
             event.measuring_point.as_ref().map_or("", |point| point.as_str()),
-            &shown(&event.trend.feature, MAX_WORD),
+            &in_one_line(&event.trend.feature, MAX_WORD),
         ] {
             self.add_name(name);
         }
@@ -184,7 +184,7 @@ impl Sources {
         grounds: &Grounds<'_>,
         at: &Diagnosis,
     ) -> Vec<String> {
-        let truth = memory::tell(grounds.memory, at.judged_at).summary;
+        let truth = memory::memory_use(grounds.memory, at.judged_at).summary;
         if *told == truth {
             return Vec::new();
         }

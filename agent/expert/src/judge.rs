@@ -47,7 +47,7 @@ pub fn judge_raised(case: &Case<'_>, rules: &Rules, asked: RiskLevel) -> Judgeme
 fn judge_asked(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgement {
     let Some(closing) = repair::closing(case, rules) else { return judge_on(case, rules, asked) };
     let mut judgement = judge_on(&Case { memory: &closing.memory, ..*case }, rules, asked);
-    repair::tell(&mut judgement, &closing, case);
+    repair::tell_repair(&mut judgement, &closing, case);
     judgement
 }
 
@@ -92,7 +92,7 @@ fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgeme
     let fault = shown_fault(&thoughts, &state, shown_stage);
     let mut diagnosis =
         assemble(case, rules, thoughts, ShownState { risk, stage: shown_stage, fault });
-    course::tell(&mut diagnosis, case, &state);
+    course::tell_course(&mut diagnosis, case, &state);
     Judgement { diagnosis, state, late: case.is_late(), ahead: false }
 }
 
@@ -186,7 +186,7 @@ fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: ShownStat
             overall,
         ],
         tools: Vec::new(),
-        memory: memory::tell(case.memory, case.now),
+        memory: memory::memory_use(case.memory, case.now),
         disagreement: None,
         research: None,
         second_opinion: None,

@@ -1,7 +1,7 @@
 //! The last judgements and what was done, told in words with times: "5일 전 정상 판정, 15일 전 Watch
 //! 판정 이력 존재".
 
-use pdm_shared::bounds::{MAX_WORD, shown};
+use pdm_shared::bounds::{MAX_WORD, in_one_line};
 use pdm_shared::diagnosis::MemoryUse;
 use pdm_shared::follow_up::{FollowUpState, Verdict};
 use pdm_shared::risk::RiskLevel;
@@ -20,7 +20,7 @@ struct Stretch<'a> {
 }
 
 /// Tells what is remembered, newest first.
-pub fn tell(memory: &Memory, now: Timestamp) -> MemoryUse {
+pub fn memory_use(memory: &Memory, now: Timestamp) -> MemoryUse {
     let recent = &memory.recent;
     if recent.is_empty() {
         return MemoryUse::default();
@@ -159,10 +159,9 @@ fn tell_work(work: &Work, now: Timestamp) -> Text {
                 |part| Text::new(format!(" {}", part.ko), format!(" {}", part.en)),
             );
             // a person's words: told as one bounded line, never as a figure of ours
-            let cause = found
-                .cause
-                .as_deref()
-                .map(|cause| shown(cause, MAX_WORD).replace(|c: char| c.is_ascii_digit(), "#"));
+            let cause = found.cause.as_deref().map(|cause| {
+                in_one_line(cause, MAX_WORD).replace(|c: char| c.is_ascii_digit(), "#")
+            });
             let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
             Text::new(
                 format!(", 확인 결과 {ko}{}{cause}", part.ko),
@@ -188,7 +187,7 @@ mod tests {
 
     fn tell_now(recent: &[Remembered]) -> Text {
         let memory = Memory { recent: recent.to_vec(), ..Memory::default() };
-        tell(&memory, Timestamp::from_unix_ms(1_795_238_000_000).expect("in range")).summary
+        memory_use(&memory, Timestamp::from_unix_ms(1_795_238_000_000).expect("in range")).summary
     }
 
     /// R-AGENT-9: the seed's own example.
@@ -238,7 +237,7 @@ mod tests {
             }),
         };
         let memory = Memory { recent: vec![entry], work: vec![work], ..Memory::default() };
-        let told = tell(&memory, now).summary;
+        let told = memory_use(&memory, now).summary;
         assert_eq!(
             told.en,
             "On record: Warning (stage 2, outer race, remaining life then 17 days) 2 days ago · \

@@ -58,7 +58,7 @@ pub(crate) fn note_baseline(point: &mut PointState, before: Option<&PointState>,
 }
 
 /// Tells in the last thought that the episode has ended, and remembers it.
-pub(crate) fn tell(judgement: &mut Judgement, closing: &Closing, case: &Case<'_>) {
+pub(crate) fn tell_repair(judgement: &mut Judgement, closing: &Closing, case: &Case<'_>) {
     judgement.state.repaired_at = Some(closing.reported_at);
     let title = ThoughtTitle::OverallRisk;
     let thoughts = &mut judgement.diagnosis.thoughts;

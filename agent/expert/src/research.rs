@@ -2,7 +2,7 @@
 //! are read and compared with the case, and what they change in the judgement (R-AGENT-6).
 //!
 //! Pure: questions out ([`ask`]), documents in ([`read`], past cases by `record`), comparison sign by
-//! sign (`compare`), changes (`conclude`), all of it into the thoughts ([`tell`]); who calls the tools
+//! sign (`compare`), changes (`conclude`), all of it into the thoughts ([`tell_research`]); who calls the tools
 //! stands elsewhere. Invariants: a quote is the document's own words with its source; text of documents
 //! is data and is only ever quoted, never followed; nothing found in documents changes a stage, a risk
 //! or the remaining life that is planned with.
@@ -38,8 +38,8 @@ mod signs;
 mod tell;
 
 pub use ask::ask;
-pub use read::read;
-pub use tell::tell;
+pub use read::facts_of;
+pub use tell::tell_research;
 pub(crate) use tell::{Cited, facts};
 
 /// Rounds of research that are always made where research is due (the seed: search → reading →
@@ -180,7 +180,7 @@ impl Inquiry {
             .flat_map(|answered| answered.learnt.iter().map(|learnt| learnt.document.as_str()))
             .collect();
         let fresh = found.iter().filter(|document| !known.contains(&document.id.as_str()));
-        let learnt = fresh.flat_map(read).collect();
+        let learnt = fresh.flat_map(facts_of).collect();
         let documents = found.iter().map(|document| document.id.clone()).collect();
         let limited = note.is_some();
         self.answered.push(Answered { question, documents, failure, limited, learnt, not_made });

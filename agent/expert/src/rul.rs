@@ -6,7 +6,7 @@
 //! median below the lead time stops a machine only at an advanced stage, or where growth is significant
 //! and the interval is narrow enough: a lower bound by itself asks for a plan.
 
-use pdm_shared::bounds::{MAX_LINE, shown};
+use pdm_shared::bounds::{MAX_LINE, in_one_line};
 use pdm_shared::diagnosis::{Evidence, RulAssessment, Thought, ThoughtTitle};
 use pdm_shared::event::{Rul, TrendDirection};
 use pdm_shared::text::Text;
@@ -61,7 +61,8 @@ pub fn assess(
         return unknown(reason, fact("rul.model", &rul.model, "RUL-1"), screening, stage);
     }
     let Some(median) = rul.hours else {
-        let reason = rul.unknown.as_deref().map_or("not given".into(), |why| shown(why, MAX_LINE));
+        let reason =
+            rul.unknown.as_deref().map_or("not given".into(), |why| in_one_line(why, MAX_LINE));
         let reason = reason.into_owned();
         let evidence = fact("rul.unknown", &reason, "RUL-1");
         return unknown(reason, evidence, screening, stage);

@@ -7,7 +7,7 @@ use pdm_reasoner::wire;
 use pdm_reasoner::wire::stream::Assembly;
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = wire::read(bytes);
+    let _ = wire::read_completion(bytes);
     let Some((cut, stream)) = bytes.split_first() else { return };
     let (head, tail) = stream.split_at(usize::from(*cut).min(stream.len()));
     let whole = assembled(&[stream]);

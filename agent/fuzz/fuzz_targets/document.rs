@@ -32,7 +32,7 @@ fuzz_target!(|text: &str| {
             text: body,
             source: chunk.citation(),
         };
-        for learnt in research::read(&document) {
+        for learnt in research::facts_of(&document) {
             assert!(document.text.contains(&learnt.quote), "a quote stands in its document");
         }
     }

@@ -18,7 +18,7 @@ mod write;
 
 pub use check::check;
 pub use difference::{AssetChange, difference};
-pub use read::{Origins, read};
+pub use read::{Origins, read_assets};
 pub use write::to_yaml;
 
 /// Types of nodes that files bring.

@@ -145,7 +145,10 @@ fn compare(
         return Outcome::Wrong(format!("columns {columns:?}, wanted {header:?}"));
     }
     let own = table.rows.iter().map(|row| {
-        row.iter().map(|value| shape::of(value, any_list_order)).collect::<Vec<_>>().join(" | ")
+        row.iter()
+            .map(|value| shape::shape_of(value, any_list_order))
+            .collect::<Vec<_>>()
+            .join(" | ")
     });
     let wanted = rows.iter().map(|row| {
         row.iter()
@@ -176,7 +179,7 @@ fn reading_scenarios_of_the_suite_answer_what_it_says() {
         features(&suite.join("features").join(folder), &mut files);
         assert!(!files.is_empty(), "{folder} holds no feature");
         for file in files {
-            for scenario in gherkin::read(&file) {
+            for scenario in gherkin::read_scenarios(&file) {
                 match run(&suite, &scenario) {
                     Outcome::Passed => passed += 1,
                     Outcome::Refused(construct) => {
@@ -212,7 +215,7 @@ fn every_writing_or_calling_query_of_the_suite_is_refused() {
     features(&suite.join("features"), &mut files);
     let mut count = 0;
     for file in files {
-        for scenario in gherkin::read(&file) {
+        for scenario in gherkin::read_scenarios(&file) {
             for text in scenario.setup.iter().chain([&scenario.query]) {
                 if setup::writes_or_calls(text) {
                     count += 1;

@@ -8,7 +8,7 @@ use pdm_service::broker::TlsFiles;
 use pdm_service::clock::SharedClock;
 use pdm_service::error_chain::error_chain;
 use pdm_service::secret::Secret;
-use pdm_shared::bounds::shown;
+use pdm_shared::bounds::in_one_line;
 use pdm_shared::text::Language;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use uuid::Uuid;
@@ -162,7 +162,7 @@ impl Hook {
         } else {
             (status, head)
         };
-        let answer = shown(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned();
+        let answer = in_one_line(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned();
         let said = || format!("the receiver answers {status}: {answer}");
         let body = head.whole().unwrap_or_default();
         match self.template.answers.verdict(status, &body) {

@@ -2,7 +2,7 @@
 //! for.
 
 use minijinja::value::{Serde, Value};
-use pdm_shared::bounds::shown;
+use pdm_shared::bounds::in_one_line;
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
 use pdm_shared::id::{BearingId, EquipmentId, SiteId};
 use pdm_shared::risk::RiskLevel;
@@ -120,11 +120,11 @@ impl Message<'_> {
 }
 
 fn one_line(text: &str) -> String {
-    shown(text, TITLE).into_owned()
+    in_one_line(text, TITLE).into_owned()
 }
 
 fn lines(text: &str) -> String {
-    let lines = text.split('\n').take(LINES).map(|line| shown(line, LINE).into_owned());
+    let lines = text.split('\n').take(LINES).map(|line| in_one_line(line, LINE).into_owned());
     lines.collect::<Vec<_>>().join("\n")
 }
 

@@ -74,7 +74,7 @@ impl Knowledge {
         collection: Collection,
     ) -> Result<IngestOutcome, KnowledgeError> {
         let (from, reader) = (path.to_owned(), self.pdf_reader.clone());
-        self.ingest_read(path, move || read(&from, collection, &reader)).await
+        self.ingest_read(path, move || read_document(&from, collection, &reader)).await
     }
 
     /// Ingests the content of a file called `name`; without front matter it goes into `collection`.
@@ -134,7 +134,7 @@ impl Knowledge {
 ///
 /// # Errors
 /// [`DocumentError`]; a path that is not a regular file is not waited for.
-pub fn read(
+pub fn read_document(
     path: &Path,
     collection: Collection,
     reader: &PdfReader,

@@ -149,10 +149,10 @@ impl Relevance {
         let question = evidence::Question {
             terms: &terms::terms(query),
             elsewhere: &elsewhere,
-            nearness: nearness::of(query, &readings),
+            nearness: nearness::nearness_of(query, &readings),
             by_model,
         };
-        evidence::of(&question, &readings)
+        evidence::evidence_of(&question, &readings)
     }
 
     fn reading(&self, chunk: &Chunk) -> Arc<Reading> {

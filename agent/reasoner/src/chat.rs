@@ -14,9 +14,12 @@ mod answer;
 mod bare;
 mod context;
 mod courses;
+mod dates;
 mod desk;
 mod entities;
+mod exchange;
 mod extract;
+mod figures;
 mod intent;
 mod meanings;
 mod passage;
@@ -31,7 +34,7 @@ use pdm_expert::grounding::Readings;
 use pdm_script::{ProgramHost, Session};
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
-use serde::{Deserialize, Serialize};
+
 use serde_json::Value;
 
 use crate::budget::Spent;
@@ -42,8 +45,10 @@ use crate::meter::Meter;
 use crate::toolbox::{self, ToolAnswer, Toolbox};
 
 pub use desk::{
-    CoreFields, Desk, DutyRoster, Focus, FocusRecord, GatewayLine, MeasuredLevel, Onset, WorkLine,
+    CoreFields, Desk, DutyRoster, Focus, FocusRecord, GatewayLine, MeasuredLevel, Onset, Operation,
+    StandingAlarm, ToldLine, WorkLine,
 };
+pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
 pub use tools::DeskTools;
 
 use entities::{Meant, UnknownName};
@@ -61,102 +66,6 @@ pub const MAX_QUESTION: usize = 2000;
 pub const MAX_HISTORY: usize = 100;
 /// Calls of tools in one step.
 const MAX_CALLS: usize = 6;
-
-/// Who said a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Speaker {
-    /// The person.
-    User,
-    /// The program.
-    Assistant,
-}
-
-/// A message of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Said {
-    /// Who said it.
-    pub role: Speaker,
-    /// The text.
-    pub content: String,
-}
-
-/// A question with the conversation before it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Question {
-    /// The question.
-    pub message: String,
-    /// What was said before, oldest first.
-    pub history: Vec<Said>,
-    /// The bearing that the conversation is about.
-    pub about: Option<BearingKey>,
-    /// Language of the answer.
-    pub language: Language,
-}
-
-/// A call in a step.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StepCall {
-    /// The tool.
-    pub name: String,
-    /// Its arguments.
-    pub arguments: Value,
-}
-
-/// One step of an answer, as it is told.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Step {
-    /// Its number, from 1.
-    pub step_number: u32,
-    /// A program that the model has written; absent where it calls tools by name.
-    pub code: Option<String>,
-    /// What was observed.
-    pub observations: Option<String>,
-    /// The calls of tools.
-    pub tool_calls: Vec<StepCall>,
-    /// Why the step failed.
-    pub error: Option<String>,
-}
-
-/// Where an answer comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnsweredBy {
-    /// The language model.
-    Model,
-    /// Extraction from records and documents, without a model.
-    Extraction,
-    /// The last observation, because the model gave no answer.
-    Observation,
-    /// Nothing: an apology.
-    Apology,
-}
-
-/// An answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Answer {
-    /// The text.
-    pub answer: String,
-    /// Where it comes from.
-    pub by: AnsweredBy,
-    /// The bearing that it is about.
-    pub about: Option<BearingKey>,
-    /// Tokens of the questions.
-    pub prompt_tokens: u64,
-    /// Tokens of the answers.
-    pub completion_tokens: u64,
-    /// Cost, US dollars, by the configured prices.
-    pub cost_usd: f64,
-    /// Why the model gave no answer, in the word of metrics.
-    pub model_failure: Option<&'static str>,
-}
-
-/// Is told of every step as it is made.
-pub trait Listener: Send + Sync {
-    /// A step was made.
-    fn step(&self, step: &Step);
-}
 
 /// Answers questions.
 #[derive(Debug, Clone, Copy)]
@@ -222,7 +131,8 @@ impl Chat<'_> {
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
         let plan = planning::plan(question, &fleet, &meant, is_away);
         let bearings = bearings_of(&plan, &meant);
-        let foci = bearings.iter().map(|key| async { self.desk.focus(key).await.ok().flatten() });
+        let read = planning::bearings_read(&plan, &bearings, &fleet);
+        let foci = read.iter().map(|key| async { self.desk.focus(key).await.ok().flatten() });
         let foci: Vec<Focus> =
             futures_util::future::join_all(foci).await.into_iter().flatten().collect();
         let mut making = Making {
@@ -247,8 +157,13 @@ impl Chat<'_> {
             Err(reason)
                 if making.last.is_none() || matches!(reason, Some(ModelError::BareNumber)) =>
             {
-                let sources =
-                    Sources { desk: self.desk, tools: self.tools, fleet: &fleet, foci: &foci };
+                let sources = Sources {
+                    desk: self.desk,
+                    tools: self.tools,
+                    fleet: &fleet,
+                    foci: &foci,
+                    now: self.desk.now(),
+                };
                 let told = answer::without_model(language, reason.as_ref());
                 let asked = (&plan[..], &meant);
                 match self.by_extraction(asked, language, &sources, &mut making).await {
@@ -407,8 +322,8 @@ impl Chat<'_> {
         if is_foreign(&words) {
             return Err(Some(ModelError::OtherLanguage));
         }
-        let held =
-            answer::held(&words, question, making.read.clone(), &making.fence).ok_or(None)?;
+        let held = answer::grounded_words(&words, question, making.read.clone(), &making.fence)
+            .ok_or(None)?;
         if bare::is_bare(&held) { Err(Some(ModelError::BareNumber)) } else { Ok(held) }
     }
 

@@ -284,7 +284,7 @@ fn words(head: &Head) -> String {
     let text = head.told(4000);
     let value: Option<serde_json::Value> = serde_json::from_str(&text).ok();
     let error = value.as_ref().and_then(|value| value.get("error"));
-    error.map_or_else(|| pdm_shared::bounds::shown(&text, 300).into_owned(), wire::reported)
+    error.map_or_else(|| pdm_shared::bounds::in_one_line(&text, 300).into_owned(), wire::reported)
 }
 
 async fn whole(mut answer: reqwest::Response) -> Result<Completion, Failure> {
@@ -295,7 +295,7 @@ async fn whole(mut answer: reqwest::Response) -> Result<Completion, Failure> {
         }
     }
     let body = head.whole().ok_or_else(|| Failure::of(ModelError::TooLong))?;
-    wire::read(&body).map_err(|error| Failure::of(error.into()))
+    wire::read_completion(&body).map_err(|error| Failure::of(error.into()))
 }
 
 async fn streamed(mut answer: reqwest::Response) -> Result<Completion, Failure> {

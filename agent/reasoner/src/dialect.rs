@@ -239,7 +239,7 @@ impl Dialect {
                 calls: answer.calls.into_iter().map(call_of).collect(),
             },
             Self::Json => read_object(answer.content),
-            Self::Code => code::read(answer.content),
+            Self::Code => code::read_turn(answer.content),
         }
     }
 }

@@ -132,7 +132,7 @@ impl KnownIds {
                 Value::Bool(_) | Value::Object(_) => vec![""],
             };
             if let Some(unknown) = texts.iter().find(|text| !self.0.contains(**text)) {
-                let unknown = pdm_shared::bounds::shown(unknown, 64);
+                let unknown = pdm_shared::bounds::in_one_line(unknown, 64);
                 return Err(format!("refused: {name} {unknown:?} does not belong to this case"));
             }
         }

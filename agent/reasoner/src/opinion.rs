@@ -341,7 +341,7 @@ fn conclude(
     let complaints = match &call.arguments {
         Ok(arguments) => {
             let (event, names) = (case.as_value(), case.names());
-            match verdict::read(arguments, &event, case.judged, &names, how.place) {
+            match verdict::read_conclusion(arguments, &event, case.judged, &names, how.place) {
                 Ok(verdict) => return Progressed::Concluded(Box::new(verdict)),
                 Err(complaints) => complaints.join("; "),
             }

@@ -66,19 +66,19 @@ pub enum ProbeError {
 /// [`ProbeError`] with what has to be changed.
 pub async fn probe(client: &Client, model: &str) -> Result<Dialect, ProbeError> {
     let asked = client.raw(&native(model)).await.map_err(unavailable)?;
-    match told(&asked.0, &asked.1, &asked.2, client.has_key(), model) {
+    match read_probe_answer(&asked.0, &asked.1, &asked.2, client.has_key(), model) {
         Ok(answer) if calls_the_function(&answer) => return Ok(Dialect::Native),
         // some servers refuse functions altogether
         Ok(_) | Err(ProbeError::Unfit(_)) => {}
         Err(error) => return Err(error),
     }
     let asked = client.raw(&one_object(model)).await.map_err(unavailable)?;
-    let answer = told(&asked.0, &asked.1, &asked.2, client.has_key(), model)?;
+    let answer = read_probe_answer(&asked.0, &asked.1, &asked.2, client.has_key(), model)?;
     let object: Option<Value> = serde_json::from_str(answer.content.trim()).ok();
     if object.as_ref().and_then(|object| object.get("ready")).is_some_and(Value::is_boolean) {
         return Ok(Dialect::Json);
     }
-    Err(ProbeError::Unfit(pdm_shared::bounds::shown(&answer.content, 120).into_owned()))
+    Err(ProbeError::Unfit(pdm_shared::bounds::in_one_line(&answer.content, 120).into_owned()))
 }
 
 fn unavailable(error: ModelError) -> ProbeError {
@@ -98,7 +98,7 @@ pub async fn speaks(client: &Client, model: &str, language: Language) -> Result<
         Language::En => ("Say in one English sentence what an outer race fault is.", "English"),
     };
     let asked = client.raw(&request(model, ask)).await.map_err(unavailable)?;
-    let answer = told(&asked.0, &asked.1, &asked.2, client.has_key(), model)?;
+    let answer = read_probe_answer(&asked.0, &asked.1, &asked.2, client.has_key(), model)?;
     let is_wanted = match language_of(&answer.content) {
         TextLanguage::Korean => language == Language::Ko,
         TextLanguage::English => language == Language::En,
@@ -107,7 +107,7 @@ pub async fn speaks(client: &Client, model: &str, language: Language) -> Result<
     if is_wanted {
         return Ok(());
     }
-    let shown = pdm_shared::bounds::shown(&answer.content, 80).into_owned();
+    let shown = pdm_shared::bounds::in_one_line(&answer.content, 80).into_owned();
     Err(ProbeError::OtherLanguage { wanted, shown })
 }
 
@@ -142,8 +142,8 @@ pub async fn writes_programs(
     };
     let request = Dialect::Code.request(&Transcript { messages }, &asking);
     let asked = client.raw(&request).await.map_err(unavailable)?;
-    let answer = told(&asked.0, &asked.1, &asked.2, client.has_key(), model)?;
-    let shown = pdm_shared::bounds::shown(&answer.content, 120).into_owned();
+    let answer = read_probe_answer(&asked.0, &asked.1, &asked.2, client.has_key(), model)?;
+    let shown = pdm_shared::bounds::in_one_line(&answer.content, 120).into_owned();
     let Turn::Calls { calls, .. } = Dialect::Code.read(answer) else {
         return Err(ProbeError::NoPrograms(shown));
     };
@@ -171,7 +171,7 @@ impl Tools for Ready {
 ///
 /// # Errors
 /// [`ProbeError`].
-pub fn told(
+pub fn read_probe_answer(
     status: &u16,
     content_type: &str,
     body: &[u8],
@@ -179,7 +179,7 @@ pub fn told(
     model: &str,
 ) -> Result<wire::Completion, ProbeError> {
     let text = String::from_utf8_lossy(body);
-    let head = || format!("{status}: {}", pdm_shared::bounds::shown(&text, 160));
+    let head = || format!("{status}: {}", pdm_shared::bounds::in_one_line(&text, 160));
     let error: Option<Value> = serde_json::from_slice(body).ok();
     let error = error.as_ref().and_then(|body| body.get("error"));
     let names_model = error.is_some_and(|error| is_about_name(&error.to_string()));
@@ -194,7 +194,7 @@ pub fn told(
         200..=299 if !content_type.contains("json") => {
             Err(ProbeError::NoApi(format!("it answers {content_type:?}")))
         }
-        200..=299 => match wire::read(body) {
+        200..=299 => match wire::read_completion(body) {
             Ok(answer) => Ok(answer),
             Err(wire::AnswerError::Reported(reason)) => Err(ProbeError::Unavailable(reason)),
             Err(error) => Err(ProbeError::NoApi(error.to_string())),
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     fn wrong(status: u16, kind: &str, body: &str, has_key: bool) -> ProbeError {
-        told(&status, kind, body.as_bytes(), has_key, "gpt-9").expect_err("wrong")
+        read_probe_answer(&status, kind, body.as_bytes(), has_key, "gpt-9").expect_err("wrong")
     }
 
     #[test]

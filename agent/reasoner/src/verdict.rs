@@ -113,7 +113,7 @@ const MAX_COMPLAINTS: usize = 5;
 ///
 /// # Errors
 /// Complaints in words for the model, which may repair its answer.
-pub fn read(
+pub fn read_conclusion(
     arguments: &Map<String, Value>,
     event: &Value,
     judged: RiskLevel,
@@ -168,7 +168,8 @@ fn checked(
             complaints.push(format!("{name}.en: has to be English"));
         }
     }
-    if concluded.rul_basis == RulBasis::CiLowHours && found(event, "rul.ci_low_hours").is_none() {
+    if concluded.rul_basis == RulBasis::CiLowHours && value_at(event, "rul.ci_low_hours").is_none()
+    {
         complaints.push("rul_basis: the event has no rul.ci_low_hours".to_owned());
     }
     if !complaints.is_empty() {
@@ -215,7 +216,7 @@ fn evidence(concluded: &Concluded, event: &Value) -> Vec<Evidence> {
         if evidence.iter().any(|known| known.path == path) {
             continue;
         }
-        if let Some(value) = found(event, path) {
+        if let Some(value) = value_at(event, path) {
             let (path, value) = (path.to_owned(), value.clone());
             evidence.push(Evidence { path, value, rule: None, source: None });
         }
@@ -224,7 +225,7 @@ fn evidence(concluded: &Concluded, event: &Value) -> Vec<Evidence> {
 }
 
 /// The value at a path of the event; nothing for null, lists and mappings.
-pub(crate) fn found<'a>(event: &'a Value, path: &str) -> Option<&'a Value> {
+pub(crate) fn value_at<'a>(event: &'a Value, path: &str) -> Option<&'a Value> {
     if path.is_empty() || path.len() > MAX_PATH {
         return None;
     }
@@ -268,7 +269,7 @@ impl<'a> Renderer<'a> {
         while let Some((before, after)) = rest.split_once('{') {
             let Some((path, behind)) = after.split_once('}') else { break };
             out.push_str(&self.sources.withheld(before, mark).0);
-            match found(self.event, path.trim()) {
+            match value_at(self.event, path.trim()) {
                 Some(value) => out.push_str(&shown(value)),
                 None => out.push_str(mark),
             }
@@ -327,7 +328,13 @@ mod tests {
     }
 
     fn read_at(value: &Value, place: Place) -> Result<Verdict, Vec<String>> {
-        read(value.as_object().expect("a mapping"), &event(), RiskLevel::Warning, &[], place)
+        read_conclusion(
+            value.as_object().expect("a mapping"),
+            &event(),
+            RiskLevel::Warning,
+            &[],
+            place,
+        )
     }
 
     fn read_value(value: &Value) -> Result<Verdict, Vec<String>> {
@@ -426,7 +433,7 @@ mod tests {
     fn every_path_that_is_offered_leads_to_a_fact() {
         let event = event();
         let paths = paths(&event);
-        assert!(paths.iter().all(|path| found(&event, path).is_some()), "{paths:?}");
+        assert!(paths.iter().all(|path| value_at(&event, path).is_some()), "{paths:?}");
         for path in ["trend.slope", "frequency_domain.bpfo.snr_db", "anomaly_detected"] {
             assert!(paths.iter().any(|one| one == path), "{path}: {paths:?}");
         }
@@ -435,9 +442,12 @@ mod tests {
     #[test]
     fn a_path_leads_to_a_fact_or_nowhere() {
         let event = event();
-        assert_eq!(found(&event, "frequency_domain.bpfo.harmonics[1].snr_db"), Some(&json!(14.0)));
+        assert_eq!(
+            value_at(&event, "frequency_domain.bpfo.harmonics[1].snr_db"),
+            Some(&json!(14.0))
+        );
         for nowhere in ["", "frequency_domain", "spectra", "a~1b", "..", "harmonics[", "window.x"] {
-            assert_eq!(found(&event, nowhere), None, "{nowhere}");
+            assert_eq!(value_at(&event, nowhere), None, "{nowhere}");
         }
     }
 

@@ -215,7 +215,7 @@ struct Said {
 ///
 /// # Errors
 /// [`AnswerError`].
-pub fn read(body: &[u8]) -> Result<Completion, AnswerError> {
+pub fn read_completion(body: &[u8]) -> Result<Completion, AnswerError> {
     let form = |reason: &str| AnswerError::Form(reason.to_owned());
     let body: Body = serde_json::from_slice(body).map_err(|error| form(&error.to_string()))?;
     if let Some(error) = &body.error {
@@ -258,7 +258,7 @@ fn whole(
 pub(crate) fn reported(error: &Value) -> String {
     let text = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
     let text = text.map_or_else(|| error.to_string(), str::to_owned);
-    pdm_shared::bounds::shown(&text, 300).into_owned()
+    pdm_shared::bounds::in_one_line(&text, 300).into_owned()
 }
 
 #[cfg(test)]
@@ -268,9 +268,9 @@ mod tests {
     #[test]
     fn an_answer_without_a_reason_to_end_is_none() {
         let body = br#"{"choices":[{"message":{"content":"Normal"}}]}"#;
-        assert_eq!(read(body), Err(AnswerError::Unfinished));
+        assert_eq!(read_completion(body), Err(AnswerError::Unfinished));
         let null = br#"{"choices":[{"message":{"content":"x"},"finish_reason":null}]}"#;
-        assert_eq!(read(null), Err(AnswerError::Unfinished));
+        assert_eq!(read_completion(null), Err(AnswerError::Unfinished));
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
             "tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},
             {"id":"a","function":{"name":"g"}},{"id":"","function":{"name":"h"}}]}}],
             "usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}"#;
-        let answer = read(body).expect("an answer");
+        let answer = read_completion(body).expect("an answer");
         let ids: std::collections::BTreeSet<_> = answer.calls.iter().map(|call| &call.id).collect();
         assert_eq!((ids.len(), answer.calls[0].id.as_str()), (3, "a"));
         assert_eq!(answer.usage, Some(Usage { prompt_tokens: 7, completion_tokens: 3 }));
@@ -288,9 +288,10 @@ mod tests {
     #[test]
     fn what_is_no_completion_is_refused() {
         for body in ["", "null", "[]", "{}", "<html>", r#"{"choices":[]}"#, r#"{"choices":[{}]}"#] {
-            assert!(read(body.as_bytes()).is_err(), "{body}");
+            assert!(read_completion(body.as_bytes()).is_err(), "{body}");
         }
-        let error = read(br#"{"error":{"message":"no such model"}}"#).expect_err("an error");
+        let error =
+            read_completion(br#"{"error":{"message":"no such model"}}"#).expect_err("an error");
         assert!(error.to_string().contains("no such model"));
     }
 
@@ -338,7 +339,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_bytes_end_the_program(bytes in proptest::collection::vec(0_u8..=255, 0..200)) {
-            let _refused = read(&bytes);
+            let _refused = read_completion(&bytes);
         }
     }
 }

@@ -38,7 +38,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        let _ = wire::read(&bytes);
+        let _ = wire::read_completion(&bytes);
         let stream = &bytes[1..];
         let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(stream.len())).collect();
         at.extend([0, stream.len()]);

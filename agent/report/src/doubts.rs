@@ -1,7 +1,7 @@
 //! The limits of a judgement: the quality of its data, and observations that would change it.
 
 use pdm_expert::wording::figure;
-use pdm_shared::bounds::{MAX_LINE, shown};
+use pdm_shared::bounds::{MAX_LINE, in_one_line};
 use pdm_shared::event::{BaselineState, Event, Method, SpeedSource, TrendDirection};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -24,14 +24,14 @@ pub(super) fn data_quality(case: &CaseFile) -> Vec<Text> {
         }
     });
     if let Some(why) = &event.frequency_domain.undetermined {
-        let why = shown(why, MAX_LINE);
+        let why = in_one_line(why, MAX_LINE);
         told.push(Text::new(
             format!("결함 판별 불가 사유: {why}"),
             format!("No fault can be named or excluded: {why}"),
         ));
     }
     if let Some(estimate) = &event.frequency_domain.bearing_estimate {
-        let bearing = shown(&estimate.bearing, MAX_LINE);
+        let bearing = in_one_line(&estimate.bearing, MAX_LINE);
         let percent = figure(estimate.order_tolerance_percent);
         told.push(Text::new(
             format!("{bearing} 베어링의 결함 차수는 주요 치수로 추정한 값(오차 {percent}% 이내): 제조사 값이 더 확실함"),

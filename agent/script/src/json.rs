@@ -51,7 +51,7 @@ fn read(json: Json, usage: &mut Usage) -> Outcome<Value> {
 }
 
 /// The value as JSON, for the arguments of a tool.
-pub(crate) fn of(value: &Value) -> Outcome<Json> {
+pub(crate) fn json_of(value: &Value) -> Outcome<Json> {
     of_at(value, 0)
 }
 
@@ -147,7 +147,7 @@ fn write(value: &Value, indent: Option<usize>, depth: usize, out: &mut String) -
             Ok(())
         }
         _ => {
-            out.push_str(&of(value)?.to_string());
+            out.push_str(&json_of(value)?.to_string());
             Ok(())
         }
     }

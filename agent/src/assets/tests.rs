@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pdm_graph::assets::{Assets, EdgeName, NodeName, check, difference, read};
+use pdm_graph::assets::{Assets, EdgeName, NodeName, check, difference, read_assets};
 use pdm_graph::{Limits, MemoryGraph, NamedGraphs, Properties, Query, Value};
 use pdm_harness::Postgres;
 use pdm_service::clock::SystemClock;
@@ -69,7 +69,7 @@ async fn planted() -> (tempfile::TempDir, Arc<dyn Store>) {
     let folder = tempfile::tempdir().expect("folder");
     let file = folder.path().join("plant.yaml");
     std::fs::write(&file, PLANT).expect("file");
-    let (assets, origins) = read(&[file]).expect("a plant");
+    let (assets, origins) = read_assets(&[file]).expect("a plant");
     assert!(check(&assets, &origins).is_empty());
     let store = sqlite(folder.path()).await;
     store.change_assets(&mut |before| Some(difference(before, &assets))).await.expect("written");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args as ClapArgs, Subcommand};
-use pdm_graph::assets::{AssetChange, Assets, Origins, check, difference, read, to_yaml};
+use pdm_graph::assets::{AssetChange, Assets, Origins, check, difference, read_assets, to_yaml};
 use pdm_graph::files::FileProblem;
 use pdm_graph::{Limits, Properties, Query};
 use pdm_service::exit::{Exit, Failure};
@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Command::Check { files } = &args.command
         && !files.is_empty()
     {
-        let (assets, origins) = read(files).map_err(|problems| refused(&problems))?;
+        let (assets, origins) = read_assets(files).map_err(|problems| refused(&problems))?;
         wrong(&check(&assets, &origins))?;
         writeln!(
             out,
@@ -148,7 +148,7 @@ async fn import(
     dry_run: bool,
     prune: bool,
 ) -> Result<String, Failure> {
-    let (new, origins) = read(files).map_err(|problems| refused(&problems))?;
+    let (new, origins) = read_assets(files).map_err(|problems| refused(&problems))?;
     let revised = |before: &Assets| {
         let after = if prune { pruned(before, &new) } else { before.clone().with(&new) };
         wrong(&check(&after, &origins))?;

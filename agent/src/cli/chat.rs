@@ -89,6 +89,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             tooling.runtime,
             model,
             settings.notify.table(Path::new("")),
+            settings.reports.clone(),
         );
         let ended = talk(args, &conversation, about).await;
         store.close().await;

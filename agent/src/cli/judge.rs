@@ -80,7 +80,7 @@ pub struct Args {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let rules = match &args.rules {
-        Some(path) => rules::read(path).map_err(failure::config)?,
+        Some(path) => rules::read_rules(path).map_err(failure::config)?,
         None => Rules::default(),
     };
     if args.jsonl {

@@ -73,10 +73,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let ScenarioAction::Run { place, rules: rules_file, documents, reasoner, json } = &args.action;
     telemetry::start(LogFormat::Text, "error");
     let rules = match rules_file {
-        Some(path) => rules::read(path).map_err(failure::config)?,
+        Some(path) => rules::read_rules(path).map_err(failure::config)?,
         None => Rules::default(),
     };
-    let scenarios = scenario::read(place).map_err(unreadable)?;
+    let scenarios = scenario::read_scenarios(place).map_err(unreadable)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;
     let (judging, model) = reasoner.as_deref().map(model_of).transpose()?.unzip();

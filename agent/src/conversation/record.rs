@@ -1,6 +1,6 @@
 //! What the store records of a bearing beside its judgement, as the chat tells it.
 
-use pdm_reasoner::chat::{MeasuredLevel, Onset};
+use pdm_reasoner::chat::{MeasuredLevel, Onset, Operation};
 use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::event::Event;
 use pdm_shared::text::Text;
@@ -39,4 +39,12 @@ pub(super) fn levels_of(event: &Event) -> Vec<MeasuredLevel> {
         level("파고율", "crest factor", domain.crest_factor, ""),
     ];
     all.into_iter().flatten().collect()
+}
+
+pub(super) fn operation_of(event: &Event) -> Operation {
+    Operation {
+        is_running: event.operating.running,
+        speed_rpm: event.operating.shaft_speed_rpm,
+        zone: event.time_domain.iso_zone,
+    }
 }

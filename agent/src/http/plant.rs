@@ -71,7 +71,7 @@ impl StoredPlant {
 #[async_trait]
 impl Plant for StoredPlant {
     async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError> {
-        surroundings::of(self.store.as_ref(), equipment).await.map_err(away)
+        surroundings::surroundings_of(self.store.as_ref(), equipment).await.map_err(away)
     }
 
     async fn machine_places(&self) -> Result<BTreeMap<String, MachinePlace>, PlantError> {

@@ -17,7 +17,7 @@ const MOST_MACHINES: usize = 10_000;
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer.
-pub(super) async fn of(
+pub(super) async fn surroundings_of(
     store: &dyn Store,
     equipment: &str,
 ) -> Result<Option<Surroundings>, StoreError> {

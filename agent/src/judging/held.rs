@@ -65,7 +65,7 @@ impl Judging {
             steps: run.steps.clone(),
         };
         if self.store.hold(&bearing.key, &held).await? {
-            log::held(event_id, judged);
+            log::log_held(event_id, judged);
             model.asked.notify_one();
             return Ok(true);
         }

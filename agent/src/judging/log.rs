@@ -95,7 +95,7 @@ pub(super) fn lead_time(hours: f64) {
 }
 
 /// A judgement waits for the language model.
-pub(super) fn held(event_id: EventId, judged: RiskLevel) {
+pub(super) fn log_held(event_id: EventId, judged: RiskLevel) {
     metrics::counter!("pdm_agent_judgements_held_total").increment(1);
     tracing::info!(%event_id, risk = judged.as_str(), "judgement waits for the language model");
 }

@@ -322,7 +322,8 @@ impl Receiver {
     /// more waiting than its share; false if the intake has ended.
     async fn hand_on(&self, publish: Publish, acks: &Arc<Acks>, queue: &Inlet<Delivery>) -> bool {
         let topic = String::from_utf8_lossy(&publish.topic);
-        let (sender, urgency) = sender::of(&self.settings.prefix, &topic, &publish.payload);
+        let (sender, urgency) =
+            sender::sender_and_urgency(&self.settings.prefix, &topic, &publish.payload);
         let place = acks.came(&publish);
         let kib = publish.payload.len() / 1024 + 1;
         if queue.puts_off(&sender, urgency) {

@@ -55,7 +55,11 @@ pub(crate) enum Urgency {
 const HEAD_BYTES: usize = 2048;
 
 /// Whose message it is, and whether it may be put off.
-pub(crate) fn of(prefix: &Prefix, topic: &str, payload: &[u8]) -> (Sender, Urgency) {
+pub(crate) fn sender_and_urgency(
+    prefix: &Prefix,
+    topic: &str,
+    payload: &[u8],
+) -> (Sender, Urgency) {
     match Topic::parse(prefix, topic) {
         Some(Topic::GatewayEvent { key, gateway }) => {
             (Sender::Gateway(GatewayKey::new(key.site, gateway)), Urgency::Repeated)
@@ -93,8 +97,9 @@ mod tests {
 
     const EVENT: &str = include_str!("../../../config/examples/event.json");
 
-    fn of(topic: &str, payload: &str) -> (String, Urgency) {
-        let (sender, urgency) = super::of(&Prefix::default(), topic, payload.as_bytes());
+    fn sender_and_urgency(topic: &str, payload: &str) -> (String, Urgency) {
+        let (sender, urgency) =
+            super::sender_and_urgency(&Prefix::default(), topic, payload.as_bytes());
         (sender.to_string(), urgency)
     }
 
@@ -103,14 +108,18 @@ mod tests {
         use Urgency::{Once, Repeated};
         let said = |text: &str, urgency| (text.to_owned(), urgency);
         let long = "pdm/v1/ulsan-1/P-101/DE/event/gw-02";
-        assert_eq!(of(long, EVENT), said("ulsan-1/gw-02", Repeated), "the topic, not the claim");
+        assert_eq!(
+            sender_and_urgency(long, EVENT),
+            said("ulsan-1/gw-02", Repeated),
+            "the topic, not the claim"
+        );
         let short = "pdm/v1/ulsan-1/P-101/DE/event";
-        assert_eq!(of(short, EVENT), said("ulsan-1/gw-01 (claimed)", Repeated));
+        assert_eq!(sender_and_urgency(short, EVENT), said("ulsan-1/gw-01 (claimed)", Repeated));
         for other in ["{", "{\"gateway_id\":7}", "{\"gateway_id\":\"a b/\"}", "\"gateway_id\""] {
-            assert_eq!(of(short, other), said("nobody", Repeated), "{other}");
+            assert_eq!(sender_and_urgency(short, other), said("nobody", Repeated), "{other}");
         }
-        assert_eq!(of("pdm/v1/s/gateway/g/status", ""), said("s/g", Once));
-        assert_eq!(of("pdm/v1/s/e/b/ack", ""), said("staff", Once));
-        assert_eq!(of("elsewhere", ""), said("nobody", Repeated));
+        assert_eq!(sender_and_urgency("pdm/v1/s/gateway/g/status", ""), said("s/g", Once));
+        assert_eq!(sender_and_urgency("pdm/v1/s/e/b/ack", ""), said("staff", Once));
+        assert_eq!(sender_and_urgency("elsewhere", ""), said("nobody", Repeated));
     }
 }

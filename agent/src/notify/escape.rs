@@ -4,7 +4,7 @@
 //! Texts are bounded and on one line when they are taken in (`pdm_shared::bounds`). This module is the
 //! second lock: it also holds for what an earlier version stored.
 
-use pdm_shared::bounds::shown;
+use pdm_shared::bounds::in_one_line;
 use pdm_shared::text::Language;
 
 /// Longest line of a message: the longest line of the agent's own texts has 400 characters.
@@ -16,12 +16,12 @@ const LINES: usize = 60;
 
 /// A title: one line.
 pub(super) fn title(text: &str) -> String {
-    shown(text, TITLE).into_owned()
+    in_one_line(text, TITLE).into_owned()
 }
 
 /// The lines of a body, each on one line.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = String> {
-    text.split('\n').take(LINES).map(|line| shown(line, LINE).into_owned())
+    text.split('\n').take(LINES).map(|line| in_one_line(line, LINE).into_owned())
 }
 
 /// A body for plain text: mail.
@@ -34,7 +34,7 @@ pub(super) fn plain(text: &str) -> String {
 pub(super) fn one_line(text: &str, most: usize) -> String {
     let parts: Vec<&str> =
         text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect();
-    shown(&parts.join(" / "), most).into_owned()
+    in_one_line(&parts.join(" / "), most).into_owned()
 }
 
 /// A line in a page.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pdm_shared::bounds::{MAX_LINE, shown};
+use pdm_shared::bounds::{MAX_LINE, in_one_line};
 use pdm_shared::id::GatewayKey;
 use pdm_shared::time::Timestamp;
 
@@ -45,7 +45,7 @@ impl Watchdog {
             if let Some((trouble, _)) = &gateway.trouble {
                 troubled += 1;
                 // a gateway's own words, which everybody may read
-                let trouble = shown(trouble, MAX_LINE);
+                let trouble = in_one_line(trouble, MAX_LINE);
                 said.push(format!("gateway {}: {trouble}", gateway.gateway));
             }
             if gateway.twin_at.is_some_and(|at| (0.0..TWIN_S).contains(&now.seconds_since(at))) {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use pdm_service::bounded::{ERROR_BYTES, Head};
 use pdm_service::broker::TlsError;
 use pdm_service::error_chain::error_chain;
-use pdm_shared::bounds::shown;
+use pdm_shared::bounds::in_one_line;
 use pdm_shared::delivery::Notification;
 use pdm_shared::text::Language;
 use serde_json::{Value, json};
@@ -172,7 +172,7 @@ async fn head(mut answer: reqwest::Response) -> String {
             break;
         }
     }
-    shown(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned()
+    in_one_line(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned()
 }
 
 fn body(format: WebhookFormat, languages: &[Language], notifications: &[Notification]) -> Value {

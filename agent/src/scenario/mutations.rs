@@ -41,7 +41,7 @@ async fn conclusions() -> Vec<(State, Diagnosis)> {
     let cast = Cast::default();
     let expert = Expert::new(Rules::default());
     let recorder = Arc::new(Recorder { expert, concluded: Mutex::default() });
-    for scenario in super::read(&folder).expect("scenarios") {
+    for scenario in super::read_scenarios(&folder).expect("scenarios") {
         let place = tempfile::tempdir().expect("folder");
         let reasoner: Arc<dyn Reasoner> = recorder.clone();
         let played = play_by(&scenario, &cast, place.path(), reasoner).await.expect("played");

@@ -13,7 +13,7 @@ pub(super) fn task_still_busy(part: &'static str) {
 }
 
 /// The agent does not watch the machines from now on.
-pub(super) fn blind(blindness: &Blindness) {
+pub(super) fn log_blindness(blindness: &Blindness) {
     metrics::counter!("pdm_agent_store_outages_total").increment(1);
     metrics::gauge!("pdm_agent_blind").set(1.0);
     tracing::error!("blind: {blindness}");
@@ -28,7 +28,7 @@ pub(super) fn sighted(after: std::time::Duration) {
 /// The agent starts without its store or a secret, and waits.
 pub(super) fn waits_for_start(ailment: Option<&Ailment>) {
     if let Some(ailment) = ailment {
-        blind(&ailment.blindness);
+        log_blindness(&ailment.blindness);
         tracing::error!("the start waits, and goes on as soon as this is mended");
     }
 }

@@ -114,6 +114,7 @@ impl Parts {
             Arc::clone(&tools),
             self.model.clone(),
             self.settings.notify.table(Path::new("")),
+            self.settings.reports.clone(),
         )
         .with_judging(self.settings.judging.has_model());
         let served = Served {

@@ -72,7 +72,7 @@ impl PulseWatch {
                 Some((since, blindness)) => {
                     let since = since.unwrap_or(asked);
                     if was.is_none_or(|was| !is_alike(&was.blindness, &blindness)) {
-                        log::blind(&blindness);
+                        log::log_blindness(&blindness);
                     }
                     let since_at = self.clock.now().plus_seconds(-since.elapsed().as_secs_f64());
                     self.vitals.ails(Ailment { since, since_at, blindness });

@@ -10,8 +10,8 @@ use pdm_service::config::{self, ConfigError};
 ///
 /// # Errors
 /// [`ConfigError`] with file, line or key and what is allowed.
-pub fn read(path: &Path) -> Result<Rules, ConfigError> {
-    checked(path, config::read(path)?)
+pub fn read_rules(path: &Path) -> Result<Rules, ConfigError> {
+    checked(path, config::read_config(path)?)
 }
 
 /// Reads rules from `text` as if it stood in `path`.

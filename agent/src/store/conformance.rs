@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::LocalBoxFuture;
 use pdm_expert::case::Case;
 use pdm_expert::judge;
 use pdm_expert::rules::Rules;
@@ -137,8 +138,23 @@ async fn judge_one(store: &dyn Store, unjudged: Unjudged, unwritten: Option<Chec
     store.save(&[bearing]).await.expect("saved again");
 }
 
+/// A claim: it is given an empty store.
+type Claim = fn(&dyn Store) -> LocalBoxFuture<'_, ()>;
+
+/// Claims as functions that box their futures: the futures of all of them in one frame overflow the stack of a
+/// test's thread.
+macro_rules! claims {
+    ($($claim:path),* $(,)?) => {
+        [$({
+            fn boxed(store: &dyn Store) -> LocalBoxFuture<'_, ()> {
+                Box::pin($claim(store))
+            }
+            boxed as Claim
+        }),*]
+    };
+}
+
 /// Runs the whole suite; `fresh` gives an empty store each time.
-#[expect(clippy::too_many_lines, reason = "one line for each claim")]
 pub(super) async fn suite<F, S>(fresh: F)
 where
     F: AsyncFn() -> S,
@@ -151,87 +167,93 @@ where
         let store: Arc<dyn Store> = Arc::new(store);
         store
     };
-    removal::what_is_gone_is_taken_out_whole(&*fresh().await).await;
-    removal::a_bearing_is_renamed_with_its_history(&*fresh().await).await;
-    removal::a_gateway_is_replaced_and_taken_out(&*fresh().await).await;
-    removal::refused_events_are_kept_until_they_are_over(&*fresh().await).await;
-    removal::suppressed_episodes_and_shares_are_found(&*fresh().await).await;
-    intake::an_event_is_stored_once(&*fresh().await).await;
-    intake::sequences_are_followed(&*fresh().await).await;
-    intake::a_gateway_counts_anew_only_by_its_status(&*fresh().await).await;
-    intake::the_first_count_of_a_gateway_goes_on(&*fresh().await).await;
-    intake::a_count_that_events_have_brought_goes_on(&*fresh().await).await;
-    intake::two_sites_have_two_receipts_for_one_name(&*fresh().await).await;
-    intake::a_bearing_stays_with_its_gateway_until_it_is_released(&*fresh().await).await;
-    intake::a_proven_gateway_is_believed_by_its_topic_until_it_is_released(&*fresh().await).await;
-    intake::gaps_are_lost_in_the_end(&*fresh().await).await;
-    judgements::judgements_are_remembered(&*fresh().await).await;
-    judgements::the_past_of_a_bearing_is_read_back(&*fresh().await).await;
-    judgements::a_run_is_resumed_where_it_stood(&*fresh().await).await;
-    judgements::documents_are_left_until_they_are_written(&*fresh().await).await;
-    judgements::what_is_to_be_done_is_followed(&*fresh().await).await;
-    judgements::later_work_supersedes_what_is_open(&*fresh().await).await;
-    judgements::what_was_found_is_remembered_and_counted(&*fresh().await).await;
-    reports::a_report_on_replaced_work_goes_to_the_open_work(&*fresh().await).await;
-    reports::a_report_on_a_replaced_action_sets_the_one_that_asks_for_the_same(&*fresh().await)
+    for claim in OF_EVENTS.into_iter().chain(OF_PEOPLE) {
+        claim(&*fresh().await).await;
+    }
+    Box::pin(held::judgements_wait_for_a_model(&*fresh().await, &*fresh().await)).await;
+    Box::pin(claims::no_claim_of_one_gateway_changes_what_is_told_of_anothers_bearing(&fresh))
         .await;
-    reports::a_report_without_open_work_is_a_finding_of_the_bearing(&*fresh().await).await;
-    reports::the_same_report_is_kept_once(&*fresh().await).await;
-    reports::a_report_is_taken_back_soon_after_it(&*fresh().await).await;
-    leaving::an_alarm_is_told_once_and_acknowledged(&*fresh().await).await;
-    leaving::a_channel_that_fails_is_told_with_its_reason(&*fresh().await).await;
-    leaving::an_acknowledgement_of_before_silences_no_alarm(&*fresh().await).await;
-    leaving::what_is_held_back_is_counted_and_settled_together(&*fresh().await).await;
-    episodes::a_bearing_is_shelved_and_told_of_at_its_end(&*fresh().await).await;
-    episodes::an_acknowledgement_and_a_window_change_their_own_axis(&*fresh().await).await;
-    episodes::a_step_is_due_until_somebody_acknowledges(&*fresh().await).await;
-    episodes::alarms_of_one_cause_are_found(&*fresh().await).await;
-    episodes::one_episode_is_open_and_the_closed_ones_are_listed(&*fresh().await).await;
-    leaving::judgements_are_sent_again_once(&*fresh().await).await;
-    leaving::an_alarm_of_a_clock_that_was_ahead_is_repeated(&*fresh().await).await;
-    leaving::the_outbox_keeps_order_and_counts_tries(&*fresh().await).await;
-    intake::refused_messages_do_not_pile_up(&*fresh().await).await;
-    intake::presence_is_noted(&*fresh().await).await;
-    intake::what_a_gateway_has_no_more_is_lost_at_once(&*fresh().await).await;
-    intake::what_a_gateway_says_of_itself_is_kept(&*fresh().await).await;
-    reports::a_report_that_names_no_action_of_several_sets_none(&*fresh().await).await;
-    leaving::what_failed_is_tried_at_once(&*fresh().await).await;
-    leaving::what_is_old_goes_and_what_waits_stays(&*fresh().await).await;
-    leaving::no_clock_makes_anything_old_by_being_set(&*fresh().await).await;
-    leaving::what_is_stored_is_not_missing(&*fresh().await).await;
-    leaving::a_message_is_told_once(&*fresh().await).await;
-    ways::a_notification_spreads_to_further_lanes_once(&*fresh().await).await;
-    ways::the_worst_risk_leaves_first(&*fresh().await).await;
-    room::room_is_made_of_what_is_least_missed(&*fresh().await).await;
-    room::a_flood_does_not_grow_beyond_the_ceiling_and_open_alarms_stay(&*fresh().await).await;
-    room::gateways_are_judged_in_turn(&*fresh().await).await;
-    room::notifications_are_claimed_before_publications(&*fresh().await).await;
-    room::no_more_than_so_many_refused_messages_wait_to_be_published(&*fresh().await).await;
-    opinions::an_opinion_is_claimed_noted_and_ended_once(&*fresh().await).await;
-    opinions::a_full_queue_takes_no_more(&*fresh().await).await;
-    opinions::what_the_model_costs_is_counted_by_day(&*fresh().await).await;
-    held::judgements_wait_for_a_model(&*fresh().await, &*fresh().await).await;
-    claims::no_claim_of_one_gateway_changes_what_is_told_of_anothers_bearing(&fresh).await;
-    for_people(&fresh).await;
 }
 
+/// What intake, judging and telling need.
+const OF_EVENTS: [Claim; 58] = claims![
+    removal::what_is_gone_is_taken_out_whole,
+    removal::a_bearing_is_renamed_with_its_history,
+    removal::a_gateway_is_replaced_and_taken_out,
+    removal::refused_events_are_kept_until_they_are_over,
+    removal::suppressed_episodes_and_shares_are_found,
+    intake::an_event_is_stored_once,
+    intake::sequences_are_followed,
+    intake::a_gateway_counts_anew_only_by_its_status,
+    intake::the_first_count_of_a_gateway_goes_on,
+    intake::a_count_that_events_have_brought_goes_on,
+    intake::two_sites_have_two_receipts_for_one_name,
+    intake::a_bearing_stays_with_its_gateway_until_it_is_released,
+    intake::a_proven_gateway_is_believed_by_its_topic_until_it_is_released,
+    intake::gaps_are_lost_in_the_end,
+    intake::refused_messages_do_not_pile_up,
+    intake::presence_is_noted,
+    intake::what_a_gateway_has_no_more_is_lost_at_once,
+    intake::what_a_gateway_says_of_itself_is_kept,
+    judgements::judgements_are_remembered,
+    judgements::the_past_of_a_bearing_is_read_back,
+    judgements::a_run_is_resumed_where_it_stood,
+    judgements::documents_are_left_until_they_are_written,
+    judgements::what_is_to_be_done_is_followed,
+    judgements::later_work_supersedes_what_is_open,
+    judgements::what_was_found_is_remembered_and_counted,
+    reports::a_report_on_replaced_work_goes_to_the_open_work,
+    reports::a_report_on_a_replaced_action_sets_the_one_that_asks_for_the_same,
+    reports::a_report_without_open_work_is_a_finding_of_the_bearing,
+    reports::the_same_report_is_kept_once,
+    reports::a_report_is_taken_back_soon_after_it,
+    reports::a_report_that_names_no_action_of_several_sets_none,
+    leaving::an_alarm_is_told_once_and_acknowledged,
+    leaving::a_channel_that_fails_is_told_with_its_reason,
+    leaving::an_acknowledgement_of_before_silences_no_alarm,
+    leaving::what_is_held_back_is_counted_and_settled_together,
+    leaving::judgements_are_sent_again_once,
+    leaving::an_alarm_of_a_clock_that_was_ahead_is_repeated,
+    leaving::the_outbox_keeps_order_and_counts_tries,
+    leaving::what_failed_is_tried_at_once,
+    leaving::what_is_old_goes_and_what_waits_stays,
+    leaving::no_clock_makes_anything_old_by_being_set,
+    leaving::what_is_stored_is_not_missing,
+    leaving::a_message_is_told_once,
+    episodes::a_bearing_is_shelved_and_told_of_at_its_end,
+    episodes::an_acknowledgement_and_a_window_change_their_own_axis,
+    episodes::a_step_is_due_until_somebody_acknowledges,
+    episodes::alarms_of_one_cause_are_found,
+    episodes::one_episode_is_open_and_the_closed_ones_are_listed,
+    ways::a_notification_spreads_to_further_lanes_once,
+    ways::the_worst_risk_leaves_first,
+    room::room_is_made_of_what_is_least_missed,
+    room::a_flood_does_not_grow_beyond_the_ceiling_and_open_alarms_stay,
+    room::gateways_are_judged_in_turn,
+    room::notifications_are_claimed_before_publications,
+    room::no_more_than_so_many_refused_messages_wait_to_be_published,
+    opinions::an_opinion_is_claimed_noted_and_ended_once,
+    opinions::a_full_queue_takes_no_more,
+    opinions::what_the_model_costs_is_counted_by_day,
+];
+
 /// What pages, users and the asset graph need.
-async fn for_people(fresh: &impl AsyncFn() -> Arc<dyn Store>) {
-    pages::the_fleet_is_listed_worst_first_with_its_alarms(&*fresh().await).await;
-    pages::windows_are_told_as_their_events_and_judgements(&*fresh().await).await;
-    pages::the_last_spectra_are_found(&*fresh().await).await;
-    pages::what_staff_was_told_is_listed_newest_first(&*fresh().await).await;
-    photos::photos_are_bounded_by_order_and_in_all(&*fresh().await).await;
-    photos::photos_go_with_their_judgement(&*fresh().await).await;
-    accounts::a_user_stands_once_and_the_first_is_first(&*fresh().await).await;
-    accounts::a_user_of_a_provider_is_found_by_its_name_there(&*fresh().await).await;
-    accounts::a_token_lets_its_owner_in_until_its_end(&*fresh().await).await;
-    accounts::a_session_is_found_with_its_user_until_it_ends(&*fresh().await).await;
-    accounts::acts_are_listed_newest_first_in_pages(&*fresh().await).await;
-    accounts::episodes_and_work_come_in_pages_and_none_twice(&*fresh().await).await;
-    series::a_value_of_a_station_stands_once(&*fresh().await).await;
-    series::a_case_is_read_with_its_values_newest_first(&*fresh().await).await;
-    series::the_features_of_a_bearing_are_series_under_their_names(&*fresh().await).await;
-    graph::a_plant_is_stored_changed_and_read_back(&*fresh().await).await;
-    graph::the_days_of_a_bearing_are_read(&*fresh().await).await;
-}
+const OF_PEOPLE: [Claim; 17] = claims![
+    pages::the_fleet_is_listed_worst_first_with_its_alarms,
+    pages::windows_are_told_as_their_events_and_judgements,
+    pages::the_last_spectra_are_found,
+    pages::what_staff_was_told_is_listed_newest_first,
+    photos::photos_are_bounded_by_order_and_in_all,
+    photos::photos_go_with_their_judgement,
+    accounts::a_user_stands_once_and_the_first_is_first,
+    accounts::a_user_of_a_provider_is_found_by_its_name_there,
+    accounts::a_token_lets_its_owner_in_until_its_end,
+    accounts::a_session_is_found_with_its_user_until_it_ends,
+    accounts::acts_are_listed_newest_first_in_pages,
+    accounts::episodes_and_work_come_in_pages_and_none_twice,
+    series::a_value_of_a_station_stands_once,
+    series::a_case_is_read_with_its_values_newest_first,
+    series::the_features_of_a_bearing_are_series_under_their_names,
+    graph::a_plant_is_stored_changed_and_read_back,
+    graph::the_days_of_a_bearing_are_read,
+];

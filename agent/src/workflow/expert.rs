@@ -75,7 +75,7 @@ impl Expert {
         let case =
             Case { event: &state.event_payload, memory: &state.memory_context, now: state.now };
         let mut judgement = judge(&case);
-        research::tell(&mut judgement.diagnosis, &case, &state.inquiry);
+        research::tell_research(&mut judgement.diagnosis, &case, &state.inquiry);
         judgement
     }
 }

@@ -9,7 +9,7 @@ use super::state::State;
 
 /// `load_memory`: the judgements that were recalled.
 pub(super) fn recalled(state: &State) -> Value {
-    let told = pdm_expert::memory::tell(&state.memory_context, state.now);
+    let told = pdm_expert::memory::memory_use(&state.memory_context, state.now);
     json!({ "recalled": told.used, "summary": told.summary })
 }
 

@@ -64,7 +64,7 @@ impl<'a> Reading<'a> {
         let value = map.get(key)?;
         let text = value.as_str().filter(|text| !text.trim().is_empty());
         if text.is_none() {
-            let message = format!("is {}, expected a text that is not empty", shown(value));
+            let message = format!("is {}, expected a text that is not empty", short_text(value));
             self.problem(&format!("{pointer}/{key}"), message);
         }
         text.map(str::to_owned)
@@ -81,7 +81,7 @@ impl<'a> Reading<'a> {
             None => return Vec::new(),
             Some(Value::Array(list)) => list,
             Some(other) => {
-                let message = format!("is {}, expected a list of words", shown(other));
+                let message = format!("is {}, expected a list of words", short_text(other));
                 self.problem(&format!("{pointer}/{key}"), message);
                 return Vec::new();
             }
@@ -92,7 +92,7 @@ impl<'a> Reading<'a> {
             if let Some(word) = word.filter(|w| !w.trim().is_empty() && !words.contains(w)) {
                 words.push(word);
             } else {
-                let message = format!("is {}, expected a word, each once", shown(item));
+                let message = format!("is {}, expected a word, each once", short_text(item));
                 self.problem(&format!("{pointer}/{key}/{index}"), message);
             }
         }
@@ -113,7 +113,7 @@ impl<'a> Reading<'a> {
             Some(number) if range.contains(&number) => number,
             _ => {
                 let (low, high) = (range.start(), range.end());
-                let message = format!("is {}, allowed is {low} to {high}", shown(value));
+                let message = format!("is {}, allowed is {low} to {high}", short_text(value));
                 self.problem(&format!("{pointer}/{key}"), message);
                 default
             }
@@ -134,7 +134,8 @@ impl<'a> Reading<'a> {
             Some(number) if range.contains(&number) => number,
             _ => {
                 let (low, high) = (range.start(), range.end());
-                let message = format!("is {}, allowed is {low} to {high}, whole", shown(value));
+                let message =
+                    format!("is {}, allowed is {low} to {high}, whole", short_text(value));
                 self.problem(&format!("{pointer}/{key}"), message);
                 default
             }
@@ -150,7 +151,7 @@ impl<'a> Reading<'a> {
     ) -> Option<&'m Map<String, Value>> {
         let value = map.get(key)?;
         if !value.is_object() {
-            let message = format!("is {}, expected a mapping", shown(value));
+            let message = format!("is {}, expected a mapping", short_text(value));
             self.problem(&format!("{pointer}/{key}"), message);
         }
         value.as_object()
@@ -158,7 +159,7 @@ impl<'a> Reading<'a> {
 }
 
 /// A value as text, short enough for a message.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn short_text(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {
         Some((cut, _)) => format!("{}…", &text[..cut]),

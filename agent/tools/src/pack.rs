@@ -158,13 +158,13 @@ impl Pack {
             Ok(text) => text,
             Err(problem) => return Err(vec![problem]),
         };
-        let manifest = manifest::read(&files.root.join(MANIFEST), &text)?;
+        let manifest = manifest::read_manifest(&files.root.join(MANIFEST), &text)?;
         let mut problems = Vec::new();
         let mut data = data(&manifest.name, files.data, &mut problems);
         match files.graph {
             // a table that cannot be read is told once, not by every line of the graph that names it
             Some(Ok(text)) if problems.is_empty() => {
-                match graph::read(&files.root.join(GRAPH_FILE), &text, &data.tables) {
+                match graph::read_pack_graph(&files.root.join(GRAPH_FILE), &text, &data.tables) {
                     Ok(graph) => data.graph = Some(graph),
                     Err(mut found) => problems.append(&mut found),
                 }
@@ -191,7 +191,8 @@ fn data(pack: &str, files: FileTexts, problems: &mut Vec<Problem>) -> PackData {
         };
         let (stem, ending) = (part(file.file_stem()), part(file.extension()));
         let read = match ending.as_str() {
-            "csv" => table::read(&stem, &text).map(|table| drop(data.tables.insert(stem, table))),
+            "csv" => table::read_pack_table(&stem, &text)
+                .map(|table| drop(data.tables.insert(stem, table))),
             "md" => Articles::read(&text).map(|one| drop(data.documents.insert(stem, one))),
             _ => Err((1, "is neither .csv (a table) nor .md (articles)".to_owned())),
         };

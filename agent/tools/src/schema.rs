@@ -9,7 +9,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use super::fields::{Reading, shown};
+use super::fields::{Reading, short_text};
 use super::problem::dotted;
 use super::yaml::escaped;
 
@@ -87,13 +87,13 @@ impl Schema {
             let allowed = known.map(|names| format!(", allowed are {names}"));
             return format!("{}: unknown{}", names.join(", "), allowed.unwrap_or_default());
         }
-        let masked = error.masked_with(shown(error.instance())).to_string();
+        let masked = error.masked_with(short_text(error.instance())).to_string();
         if at.is_empty() { masked } else { format!("{at}: {masked}") }
     }
 }
 
 /// Reads the schema in `key` of a tool and notes all its errors.
-pub(super) fn read(
+pub(super) fn read_schema(
     reading: &mut Reading<'_>,
     map: &Map<String, Value>,
     key: &str,
@@ -145,7 +145,7 @@ fn check_root(
             }
         }
         Some(kind) if must_be_object => {
-            let message = format!("is {}, expected object: arguments have names", shown(kind));
+            let message = format!("is {}, expected object: arguments have names", short_text(kind));
             reading.problem(&format!("{pointer}/type"), message);
         }
         Some(_other) => {}
@@ -159,7 +159,7 @@ fn check_required(reading: &mut Reading<'_>, schema: &Map<String, Value>, pointe
     if let (Some(properties), Some(Value::Array(required))) = (properties, schema.get("required")) {
         for (index, name) in required.iter().enumerate() {
             if name.as_str().is_some_and(|name| !properties.contains_key(name)) {
-                let message = format!("{} is none of the properties", shown(name));
+                let message = format!("{} is none of the properties", short_text(name));
                 reading.problem(&format!("{pointer}/required/{index}"), message);
             }
         }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use semver::Version;
 use serde_json::{Map, Value};
 
-use crate::fields::{Reading, shown};
+use crate::fields::{Reading, short_text};
 use crate::layer::Layer;
 use crate::names::{is_plain, is_snake_case};
 use crate::problem::Problem;
@@ -123,7 +123,7 @@ impl ToolSpec {
         let parts = if let Some(map) = document.value.as_object() {
             read(&mut reading, map, setting)
         } else {
-            let message = format!("is {}, expected a mapping", shown(&document.value));
+            let message = format!("is {}, expected a mapping", short_text(&document.value));
             reading.problem("", message);
             None
         };
@@ -181,8 +181,8 @@ fn read(
     let layer = layer(reading, map);
     let domain = domain(reading, map, setting);
     let description = reading.text("", map, "description");
-    let input = schema::read(reading, map, "input_schema", true);
-    let output = schema::read(reading, map, "output_schema", false);
+    let input = schema::read_schema(reading, map, "input_schema", true);
+    let output = schema::read_schema(reading, map, "output_schema", false);
     let dependencies = reading.words("", map, "dependencies");
     let produces = reading.words("", map, "produces");
     let tags = reading.words("", map, "tags");

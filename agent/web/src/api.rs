@@ -231,7 +231,7 @@ impl EpisodesAsked {
     }
 
     pub(crate) fn before(&self) -> Result<Option<Place>, Problem> {
-        self.cursor.as_deref().map(cursor::read).transpose()
+        self.cursor.as_deref().map(cursor::read_cursor).transpose()
     }
 }
 
@@ -265,7 +265,7 @@ impl WorkAsked {
     }
 
     pub(crate) fn before(&self) -> Result<Option<Place>, Problem> {
-        self.cursor.as_deref().map(cursor::read).transpose()
+        self.cursor.as_deref().map(cursor::read_cursor).transpose()
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn write(place: Place) -> String {
 }
 
 /// The place of a word.
-pub(crate) fn read(word: &str) -> Result<Place, Problem> {
+pub(crate) fn read_cursor(word: &str) -> Result<Place, Problem> {
     let wrong = || Problem::parameter("cursor", word, "the `next` of the page before");
     let bytes = URL_SAFE_NO_PAD.decode(word).map_err(|_other| wrong())?;
     let parts = bytes.split_at_checked(8).and_then(|(at, rest)| {
@@ -38,9 +38,9 @@ mod tests {
     #[test]
     fn a_place_is_read_back_and_another_word_is_refused() {
         let place = Place { at_ms: -7, id: Uuid::from_u128(9), number: 3 };
-        assert_eq!(read(&write(place)).ok(), Some(place));
+        assert_eq!(read_cursor(&write(place)).ok(), Some(place));
         for wrong in ["", "x", "AAAA", "2026-11-23", "../..", "'; DROP TABLE users"] {
-            assert!(read(wrong).is_err(), "{wrong}");
+            assert!(read_cursor(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -15,7 +15,7 @@ static TEXTS: LazyLock<BTreeMap<String, Text>> =
     LazyLock::new(|| toml::from_str(include_str!("texts.toml")).unwrap_or_default());
 
 /// The viewer's language: the choice, else what the browser prefers, else Korean.
-pub(crate) fn of(headers: &HeaderMap) -> Language {
+pub(crate) fn language_of(headers: &HeaderMap) -> Language {
     if let Some(chosen) = cookie(headers, COOKIE).as_deref().and_then(parse) {
         return chosen;
     }
@@ -64,10 +64,10 @@ mod tests {
     #[test]
     fn the_choice_stands_above_what_the_browser_prefers() {
         let mut headers = HeaderMap::new();
-        assert_eq!(of(&headers), Language::Ko);
+        assert_eq!(language_of(&headers), Language::Ko);
         headers.insert(header::ACCEPT_LANGUAGE, "de, en-GB;q=0.8, ko;q=0.5".parse().expect("v"));
-        assert_eq!(of(&headers), Language::En);
+        assert_eq!(language_of(&headers), Language::En);
         headers.insert(header::COOKIE, "pdm_language=ko".parse().expect("v"));
-        assert_eq!(of(&headers), Language::Ko);
+        assert_eq!(language_of(&headers), Language::Ko);
     }
 }

@@ -138,7 +138,9 @@ async fn ask(
     Query(to): Query<To>,
 ) -> Response {
     match shared.site.access.needs_login().await {
-        Ok(true) => pages::login(language::of(&headers), inner(&to.to), note(&shared).await),
+        Ok(true) => {
+            pages::login(language::language_of(&headers), inner(&to.to), note(&shared).await)
+        }
         Ok(false) => Redirect::to("/").into_response(),
         Err(error) => Problem::from(PlantError::Unavailable(error.to_string())).into_response(),
     }
@@ -187,7 +189,7 @@ async fn login(
         }
         Ok(None) => {
             let wrong = LoginFailure { text: "wrong_login", status: StatusCode::UNAUTHORIZED };
-            pages::login(language::of(&headers), to, note(&shared).await.because(wrong))
+            pages::login(language::language_of(&headers), to, note(&shared).await.because(wrong))
         }
         Err(error) => Problem::from(error).into_response(),
     }
@@ -269,7 +271,7 @@ async fn setup_page(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Re
     if !shared.site.setup.is_offered() {
         return Problem::unknown("page").into_response();
     }
-    pages::setup(language::of(&headers), StatusCode::OK, None)
+    pages::setup(language::language_of(&headers), StatusCode::OK, None)
 }
 
 /// The form of the first user.
@@ -290,7 +292,7 @@ async fn setup(
     match first_user(&shared, peer, &headers, form).await {
         Ok(cookie) => ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response(),
         Err(problem) => {
-            pages::setup(language::of(&headers), problem.status(), Some(problem.detail()))
+            pages::setup(language::language_of(&headers), problem.status(), Some(problem.detail()))
         }
     }
 }

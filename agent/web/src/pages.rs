@@ -193,7 +193,7 @@ impl Reader {
             has_session: viewer.has_session(),
             user: viewer.user().map(str::to_owned),
             role: Some(viewer.role()),
-            ..Self::nobody(language::of(headers))
+            ..Self::nobody(language::language_of(headers))
         }
     }
 

@@ -154,7 +154,7 @@ async fn back(
         (header::SET_COOKIE, set(&shared.site, "", 0)),
         (header::REFRESH, format!("0; url={to}")),
     ]);
-    (cookies, pages::entered(language::of(&headers), &to)).into_response()
+    (cookies, pages::entered(language::language_of(&headers), &to)).into_response()
 }
 
 /// The user whom the provider vouches for: with the role that the provider gives today, and new at the
@@ -207,7 +207,7 @@ async fn first_login(
 async fn failed(shared: &Shared, headers: &HeaderMap, to: &str, refusal: Refusal) -> Response {
     tracing::warn!(reason = %pdm_service::error_chain::error_chain(&refusal), "a login by the provider failed");
     let note = login::note(shared).await;
-    let page = pages::login(language::of(headers), to, note.because(refusal.told()));
+    let page = pages::login(language::language_of(headers), to, note.because(refusal.told()));
     ([(header::SET_COOKIE, set(&shared.site, "", 0))], page).into_response()
 }
 

@@ -197,12 +197,12 @@ async fn message(
     body: Asked,
 ) -> Result<Response, Problem> {
     let question = read(&viewer, &headers, body)?;
-    let (answer, steps) = answered(&shared, question).await?;
+    let (answer, steps) = answer_question(&shared, question).await?;
     Ok(Json(TalkReply { answer, steps }).into_response())
 }
 
 /// The answer to a question, with its steps.
-pub(crate) async fn answered(
+pub(crate) async fn answer_question(
     shared: &Shared,
     question: TalkQuestion,
 ) -> Result<(TalkAnswer, Vec<TalkStep>), Problem> {
@@ -287,7 +287,7 @@ fn read(viewer: &Viewer, headers: &HeaderMap, body: Asked) -> Result<TalkQuestio
         BearingKey::parse(&about.site, &about.equipment, &about.bearing)
             .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.to_string()))
     });
-    let language = body.language.unwrap_or_else(|| language::of(headers));
+    let language = body.language.unwrap_or_else(|| language::language_of(headers));
     checked(TalkQuestion {
         message: body.message,
         history: body.history,

@@ -73,7 +73,8 @@ async fn renewed(args: &UpArgs, hang_up: &mut Signal) -> Programs {
 
 fn programs(args: &UpArgs) -> anyhow::Result<Programs> {
     let config = |error| Failure::new(Exit::Config, anyhow::Error::from(error));
-    let (edge, _log) = pdm_edge::settings::read(&args.config.join("edge.toml")).map_err(config)?;
+    let (edge, _log) =
+        pdm_edge::settings::read_settings(&args.config.join("edge.toml")).map_err(config)?;
     let agent = AgentSettings::read(&args.config.join("agent.toml")).map_err(config)?;
     Ok(Programs { agent, edge })
 }

@@ -144,7 +144,7 @@ fn jobs(args: &Args) -> anyhow::Result<Vec<Job>> {
     };
     let mut jobs: Vec<Job> = args.files.iter().cloned().map(given).collect();
     if let Some(path) = &args.list {
-        jobs.extend(list::read(path, &given(PathBuf::new()))?);
+        jobs.extend(list::read_jobs(path, &given(PathBuf::new()))?);
     }
     Ok(jobs)
 }

@@ -56,7 +56,7 @@ impl Finding {
 /// A [`Failure`] with 78 if the configuration cannot be read.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (settings, _log) =
-        settings::read(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
+        settings::read_settings(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
     let mut findings = vec![Finding::good("configuration", args.config.display().to_string())];
     findings.extend(sources(&settings));
     let runtime = runtime()?;

@@ -47,7 +47,7 @@ pub struct Args {
 /// be opened.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (settings, _log) =
-        settings::read(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
+        settings::read_settings(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
     let keys = memory_of(&settings, &args.bearing)?;
     if args.stopped {
         return runtime()?.block_on(forget(&settings, &keys, &args.bearing));

@@ -93,8 +93,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.config {
         None => print_events(args, source),
         Some(config) => {
-            let (mut settings, log) =
-                settings::read(config).map_err(|error| Failure::new(Exit::Config, error))?;
+            let (mut settings, log) = settings::read_settings(config)
+                .map_err(|error| Failure::new(Exit::Config, error))?;
             telemetry::start(log.format, &log.filter);
             settings.sources = vec![source];
             settings.admin = None;

@@ -39,7 +39,7 @@ pub struct Args {
 /// that cannot be opened, 70 for a part that failed while it ran.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (settings, log) =
-        settings::read(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
+        settings::read_settings(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
     with_a_small_heap();
     keep_private();
     telemetry::start(log.format, &log.filter);
@@ -111,7 +111,7 @@ async fn renewed_settings(reload: &mut Signal, path: &Path) -> EdgeSettings {
             // the stream of signals has ended, so no SIGHUP can come any more
             std::future::pending::<()>().await;
         }
-        match settings::read(path) {
+        match settings::read_settings(path) {
             Ok((settings, _log)) => {
                 log::configuration_renewed(path);
                 return settings;

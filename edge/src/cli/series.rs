@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use pdm_service::exit::{Exit, Failure};
 
-use crate::series::{Request, SeriesError, SeriesLine, Table, judge, read};
+use crate::series::{Request, SeriesError, SeriesLine, Table, judge, read_table};
 use crate::tabular::{DateOrder, Decimal};
 
 mod summary;
@@ -92,7 +92,7 @@ fn open(args: &Args) -> anyhow::Result<Table> {
         date_order: args.date_order,
         decimal: args.decimal,
     };
-    let table = read(file, &request).map_err(|error| {
+    let table = read_table(file, &request).map_err(|error| {
         let asked = matches!(error, SeriesError::Period { .. } | SeriesError::NoColumn { .. });
         let exit = if asked { Exit::Usage } else { Exit::BadInput };
         Failure::new(exit, anyhow::Error::from(error).context(format!("{name}")))

@@ -1,6 +1,6 @@
 //! The status document of a gateway: birth, last will, clean stop.
 
-use pdm_shared::bounds::shown;
+use pdm_shared::bounds::in_one_line;
 use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge, MAX_GONE, Presence, STATUS_SCHEMA};
 use pdm_shared::id::GatewayId;
 use pdm_shared::time::Timestamp;
@@ -36,7 +36,7 @@ pub(super) struct Said {
 fn trouble(progress: &Progress, dead_sources: &[String]) -> Option<String> {
     let spool = progress.spool_trouble.map(|trouble| trouble.to_string());
     let all: Vec<String> = spool.into_iter().chain(dead_sources.iter().cloned()).collect();
-    (!all.is_empty()).then(|| shown(&all.join("; "), TROUBLE_CHARS).into_owned())
+    (!all.is_empty()).then(|| in_one_line(&all.join("; "), TROUBLE_CHARS).into_owned())
 }
 
 /// The status document.

@@ -125,7 +125,7 @@ pub enum SeriesError {
 ///
 /// # Errors
 /// The first [`SeriesError`] found.
-pub fn read(mut input: impl Read, request: &Request) -> Result<Table, SeriesError> {
+pub fn read_table(mut input: impl Read, request: &Request) -> Result<Table, SeriesError> {
     if !(request.period_s.is_finite() && request.period_s > 0.0) {
         return Err(SeriesError::Period { got: request.period_s });
     }
@@ -326,7 +326,7 @@ mod tests {
     }
 
     fn table(text: &str) -> Result<Table, SeriesError> {
-        read(text.as_bytes(), &request())
+        read_table(text.as_bytes(), &request())
     }
 
     fn first_step(text: &str) -> f64 {
@@ -395,6 +395,9 @@ mod tests {
     #[test]
     fn a_period_of_zero_is_refused() {
         let request = Request { period_s: 0.0, ..request() };
-        assert!(matches!(read("t,a\n0,1".as_bytes(), &request), Err(SeriesError::Period { .. })));
+        assert!(matches!(
+            read_table("t,a\n0,1".as_bytes(), &request),
+            Err(SeriesError::Period { .. })
+        ));
     }
 }

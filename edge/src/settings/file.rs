@@ -159,7 +159,7 @@ impl Origin<'_> {
 ///
 /// # Errors
 /// [`ConfigError`] with file, line, key, value and the allowed values.
-pub fn read(path: &Path) -> Result<(EdgeSettings, LogSettings), ConfigError> {
+pub fn read_settings(path: &Path) -> Result<(EdgeSettings, LogSettings), ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
     parse(path, &text)

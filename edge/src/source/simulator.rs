@@ -49,9 +49,12 @@ impl Simulator {
         Ok(Self { settings, format, samples, next_index: 0 })
     }
 
-    /// The true damage in a snapshot.
+    /// The true damage in a snapshot: none where no element fails.
     pub fn damage_at(&self, index: u64) -> Damage {
-        self.settings.course.damage_at(index, self.settings.snapshots)
+        match self.settings.fault {
+            None => Damage { severity: 0.0 },
+            Some(_element) => self.settings.course.damage_at(index, self.settings.snapshots),
+        }
     }
 
     /// The snapshot `index`.

@@ -27,7 +27,7 @@ impl Spool {
         mut tx: Transaction<'static, Sqlite>,
     ) -> Result<(), SpoolError> {
         let failed = |source| files.failed(source);
-        let tally = tally::read(&mut tx).await.map_err(failed)?;
+        let tally = tally::read_tally(&mut tx).await.map_err(failed)?;
         let turn = self.next_turn();
         tx.commit().await.map_err(failed)?;
         self.tell(turn, tally);
@@ -40,7 +40,7 @@ impl Spool {
         let files = self.files();
         let Ok(mut writer) = files.writer.acquire().await else { return };
         let turn = self.next_turn();
-        if let Ok(tally) = tally::read(&mut writer).await {
+        if let Ok(tally) = tally::read_tally(&mut writer).await {
             self.tell(turn, tally);
         }
     }

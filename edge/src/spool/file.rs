@@ -132,7 +132,7 @@ impl Files {
     /// Reads the tally.
     pub(super) async fn tally(&self) -> Result<Tally, SpoolError> {
         let mut reader = self.reader.acquire().await.map_err(|source| self.failed(source))?;
-        tally::read(&mut reader).await.map_err(|source| self.failed(source))
+        tally::read_tally(&mut reader).await.map_err(|source| self.failed(source))
     }
 }
 

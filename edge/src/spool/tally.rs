@@ -32,7 +32,7 @@ pub(super) enum Standing {
 }
 
 /// Reads the tally.
-pub(super) async fn read(connection: &mut SqliteConnection) -> Result<Tally, sqlx::Error> {
+pub(super) async fn read_tally(connection: &mut SqliteConnection) -> Result<Tally, sqlx::Error> {
     let row = sqlx::query(
         "SELECT g.next_sequence - 1, g.dropped, g.unconfirmed, g.stored_through,
                 sum(t.bytes), sum(t.rows) FILTER (WHERE t.state = 0),

@@ -63,7 +63,7 @@ impl ConfigError {
 ///
 /// # Errors
 /// [`ConfigError`] with file, line, column and the parser's message.
-pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
+pub fn read_config<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
     parse(path, &text)

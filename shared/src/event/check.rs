@@ -6,7 +6,7 @@ use super::{
 };
 use crate::bounds::{
     self, BoundError, MAX_CHANGED, MAX_CONTRIBUTORS, MAX_FLAGS, MAX_HARMONICS, MAX_LINE, MAX_WORD,
-    shown,
+    in_one_line,
 };
 use crate::fault::Fault;
 
@@ -15,7 +15,7 @@ use crate::fault::Fault;
 #[non_exhaustive]
 pub enum EventError {
     /// The event has another schema or version.
-    #[error("schema is {:?}, expected {EVENT_SCHEMA:?}", shown(got, MAX_WORD))]
+    #[error("schema is {:?}, expected {EVENT_SCHEMA:?}", in_one_line(got, MAX_WORD))]
     Schema {
         /// The schema in the event.
         got: String,

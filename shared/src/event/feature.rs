@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Event;
-use crate::bounds::{BoundError, MAX_WORD, shown};
+use crate::bounds::{BoundError, MAX_WORD, in_one_line};
 use crate::fault::Fault;
 use crate::text::Text;
 
@@ -247,7 +247,7 @@ impl Feature {
             Self::Confidence => ("결함 판별 신뢰도", "Confidence of the name"),
             Self::Line(fault, figure) => return line::name(*fault, *figure),
             Self::Other(text) => {
-                let safe = shown(text, MAX_WORD);
+                let safe = in_one_line(text, MAX_WORD);
                 return Text::new(safe.clone(), safe);
             }
         };
@@ -312,7 +312,7 @@ pub fn check_key(key: &str) -> Result<(), BoundError> {
         return Ok(());
     }
     let allowed = "the key of a figure in the event, such as \"envelope_rms_g\" or \"bpfo.snr_db\"";
-    Err(BoundError::Unknown { got: shown(key, MAX_WORD).into_owned(), allowed })
+    Err(BoundError::Unknown { got: in_one_line(key, MAX_WORD).into_owned(), allowed })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::EventError;
 use super::check::{bounded, line, not_negative};
-use crate::bounds::{self, MAX_LINE, MAX_WORD, shown};
+use crate::bounds::{self, MAX_LINE, MAX_WORD, in_one_line};
 
 /// How the samples of a window were read. Present where the source is a file, which has many possible
 /// readings; absent in events of streams and devices, whose form is configured.
@@ -66,7 +66,7 @@ impl InputDescription {
         let cut = |text: &str, most: usize| {
             let is_shown = |c: char| bounds::line(c.encode_utf8(&mut [0; 4]), MAX_LINE).is_ok();
             let plain: String = text.chars().map(|c| if is_shown(c) { c } else { ' ' }).collect();
-            shown(&plain, most).into_owned()
+            in_one_line(&plain, most).into_owned()
         };
         self.format = cut(&self.format, MAX_WORD);
         self.unit = cut(&self.unit, MAX_WORD);

@@ -148,7 +148,7 @@ pub fn some_recordings(
         judged.push((recording.file, name, verdict(&accel_m_s2, &request)));
     }
     // The truth is read only now, when all verdicts exist.
-    let labels = labels::read(data)?;
+    let labels = labels::read_labels(data)?;
     judged
         .into_iter()
         .map(|(file, name, verdict)| {

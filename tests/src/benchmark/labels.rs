@@ -65,7 +65,7 @@ fn is_clear(number: u32) -> bool {
 ///
 /// # Errors
 /// The manifest is missing or malformed.
-pub fn read(data: &Path) -> anyhow::Result<HashMap<String, Label>> {
+pub fn read_labels(data: &Path) -> anyhow::Result<HashMap<String, Label>> {
     let path = data.join("manifest.json");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let manifest: Manifest =

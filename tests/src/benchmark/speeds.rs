@@ -109,7 +109,7 @@ pub fn evaluate(folders: &[PathBuf]) -> anyhow::Result<Vec<NameTally>> {
     judged.push(("against a sound record of the point".to_owned(), verdicts));
     let mut labels = BTreeMap::new();
     for (number, folder) in truth {
-        labels.insert(number, labels::read(folder)?);
+        labels.insert(number, labels::read_labels(folder)?);
     }
     let tally = |(how, verdicts): (String, Vec<Option<Verdict>>)| {
         let scored = all.iter().zip(verdicts).filter_map(|((number, one), verdict)| {
@@ -224,7 +224,7 @@ mod tests {
         let Some(data) = pdm_harness::data_dir(test) else { return };
         let listed = recordings::list(&data).expect("the manifest");
         let mfpt: Vec<_> = listed.into_iter().filter(|one| one.file.starts_with("mfpt/")).collect();
-        let labels = labels::read(&data).expect("labels");
+        let labels = labels::read_labels(&data).expect("labels");
         let verdicts = in_parallel(&mfpt, |one| at_speed(one, 1.03)).expect("judged");
         let scored = mfpt.iter().zip(verdicts).map(|(one, verdict)| {
             (one.file.clone(), labels[&one.file].clone(), verdict.expect("judged"))

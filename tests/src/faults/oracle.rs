@@ -177,7 +177,7 @@ pub fn judge(evidence: &Evidence, healed: Result<(), String>) -> Verdict {
     staff::judgements(&evidence.kept, &mut verdict);
     staff::due(&evidence.kept, &mut verdict);
     staff::received(&evidence.kept, &evidence.posted, &mut verdict);
-    staff::heard(evidence, &mut verdict);
+    staff::check_heard(evidence, &mut verdict);
     if let Some(mailed) = &evidence.mailed {
         mail::judge(mailed, &evidence.kept.mails_due, &mut verdict);
     }

@@ -121,12 +121,12 @@ fn fitted(name: &str, end: &str, cases: &Cases, beside: &Cases) -> anyhow::Resul
     let mut told = constants(&all, &format!("{name}{end}"))?;
     let judged = folds::judged(cases, &[cases, beside]);
     told.push_str(&folds::cut_offs(&judged)?);
-    told.push_str(&folds::told(&judged)?);
+    told.push_str(&folds::line_of_each_set(&judged)?);
     if !beside.is_empty() {
         told.push_str("// the same where every second document names no questions:\n");
         let judged = folds::judged(beside, &[cases, beside]);
         told.push_str(&folds::cut_offs(&judged)?);
-        told.push_str(&folds::told(&judged)?);
+        told.push_str(&folds::line_of_each_set(&judged)?);
     }
     Ok(told)
 }

@@ -1,9 +1,10 @@
-//! Tests of the structure: the arrows between crates, the modules inside each, and the map in
+//! Tests of the structure: the arrows between crates, the modules inside each, their names, and the map in
 //! ARCHITECTURE.md.
 
 mod crates;
 mod map;
 mod modules;
+mod names;
 
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pdm_agent::service::{Agent, Handle, open_store};
 use pdm_agent::settings::{AgentSettings, StorePlace};
 use pdm_agent::store::Incoming;
-use pdm_graph::assets::{Assets, check, difference, read};
+use pdm_graph::assets::{Assets, check, difference, read_assets};
 use pdm_harness::{ModelStandIn, Postgres, free_port};
 use pdm_oidc::OidcSettings;
 use pdm_reasoner::settings::{DialectChoice, OpinionSettings, ReasonerSettings};
@@ -254,7 +254,7 @@ fn surroundings(folder: &Path) -> Assets {
     let file = folder.join("plant.yaml");
     let text = include_str!("plant.yaml").replace("MARKUP", &serde_json::json!(MARKUP).to_string());
     std::fs::write(&file, text).expect("written");
-    let (assets, origins) = read(&[file]).expect("a plant");
+    let (assets, origins) = read_assets(&[file]).expect("a plant");
     assert!(check(&assets, &origins).is_empty(), "the plant is right");
     assets
 }

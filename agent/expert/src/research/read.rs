@@ -40,7 +40,7 @@ const MAX_SENTENCES: usize = 40;
 
 /// The lessons of a document in the order of the sections, one quote for each kind: the sentence that
 /// answers it, the first of equal ones.
-pub fn read(document: &Document) -> Vec<Learnt> {
+pub fn facts_of(document: &Document) -> Vec<Learnt> {
     let mut sections: Vec<(Lesson, Vec<&str>)> = Vec::new();
     // the section that the lines belong to, and the number of its heading
     let mut open: Option<(usize, &str)> = None;
@@ -140,7 +140,7 @@ mod tests {
     fn the_first_sentence_under_a_heading_is_learnt() {
         let text = "1 설비 정보 (Equipment)\n- 펌프. 30 kW\n\n4 근본 원인 (Root cause)\n\
                     - 커플링 평행 편심 0.18 mm. 배관 지지대가 처짐.\n- 둘째";
-        let learnt = read(&document(text));
+        let learnt = facts_of(&document(text));
         assert_eq!(learnt.len(), 1);
         assert_eq!(learnt[0].lesson, Lesson::RootCause);
         assert_eq!(learnt[0].quote, "커플링 평행 편심 0.18 mm.");
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn the_passage_that_answers_is_quoted() {
         let course = |number: &str| {
-            let learnt = read(&crate::tests::shipped(number));
+            let learnt = facts_of(&crate::tests::shipped(number));
             let of = |lesson| learnt.iter().find(|one| one.lesson == lesson).cloned();
             of(Lesson::Course).map(|learnt| learnt.quote)
         };
@@ -159,7 +159,7 @@ mod tests {
         assert!(!told.contains("0.077"), "{told}");
         let sudden = course("04").expect("a course");
         assert!(sudden.contains("마지막 하루"), "{sudden}");
-        let learnt = read(&document("4 근본 원인\n- 공개되지 않았다.\n- 급유가 부족했다.\n"));
+        let learnt = facts_of(&document("4 근본 원인\n- 공개되지 않았다.\n- 급유가 부족했다.\n"));
         assert_eq!(learnt[0].quote, "급유가 부족했다.");
     }
 
@@ -167,7 +167,7 @@ mod tests {
         #[test]
         fn whatever_a_document_says_it_is_quoted_word_for_word(text in "(\\PC|\n|4 근본 원인|- ){0,40}") {
             let document = document(&text);
-            for learnt in read(&document) {
+            for learnt in facts_of(&document) {
                 prop_assert!(document.text.contains(&learnt.quote));
                 prop_assert!(learnt.quote.chars().count() <= QUOTE_CHARS);
             }

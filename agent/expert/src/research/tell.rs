@@ -23,7 +23,7 @@ const MAX_CASES: usize = 8;
 const MAX_QUOTES: usize = 6;
 
 /// The judgement with what was asked and found, and what that changes.
-pub fn tell(diagnosis: &mut Diagnosis, case: &Case<'_>, inquiry: &Inquiry) {
+pub fn tell_research(diagnosis: &mut Diagnosis, case: &Case<'_>, inquiry: &Inquiry) {
     if inquiry.answered.is_empty() {
         return;
     }
@@ -328,7 +328,7 @@ mod tests {
             let event = serde_json::from_str(EVENT).expect("the contract's example");
             let memory = crate::case::Memory::default();
             let case = Case { event: &event, memory: &memory, now: event.measured_at };
-            tell(&mut diagnosis, &case, &inquiry(note));
+            tell_research(&mut diagnosis, &case, &inquiry(note));
             diagnosis.uncertainty.causes
         };
         assert_eq!(causes(None), []);

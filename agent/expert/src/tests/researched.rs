@@ -8,7 +8,9 @@ use serde_json::Map;
 use super::{example, judge_with, shipped};
 use crate::case::{Case, Memory};
 use crate::grounding::{Grounds, withhold};
-use crate::research::{Document, HISTORY, Inquiry, LookupOutcome, MANUAL, Question, ask, tell};
+use crate::research::{
+    Document, HISTORY, Inquiry, LookupOutcome, MANUAL, Question, ask, tell_research,
+};
 use crate::rules::Rules;
 
 fn accelerating() -> Event {
@@ -46,7 +48,7 @@ fn found(round: u32, tool: &str, documents: Vec<Document>, inquiry: &mut Inquiry
 fn told(event: &Event, memory: &Memory, inquiry: &Inquiry) -> Diagnosis {
     let mut diagnosis = judge_with(event, memory, &Rules::default()).diagnosis;
     let now = event.measured_at.plus_seconds(2.0);
-    tell(&mut diagnosis, &Case { event, memory, now }, inquiry);
+    tell_research(&mut diagnosis, &Case { event, memory, now }, inquiry);
     let grounds = Grounds { event, memory, inquiry };
     assert_eq!(
         withhold(&mut diagnosis, &grounds, &Rules::default()),

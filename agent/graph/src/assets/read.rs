@@ -46,7 +46,7 @@ fn placed(at: Option<&(PathBuf, usize)>, message: String) -> FileProblem {
 ///
 /// # Errors
 /// Every [`FileProblem`] of the files; nothing of them is usable then.
-pub fn read(files: &[PathBuf]) -> Result<(Assets, Origins), Vec<FileProblem>> {
+pub fn read_assets(files: &[PathBuf]) -> Result<(Assets, Origins), Vec<FileProblem>> {
     let mut reader = Reader::default();
     for file in files {
         if let Err(problems) = reader.file(file) {

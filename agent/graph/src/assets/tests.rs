@@ -34,7 +34,7 @@ impl Folder {
 
 fn refused(files: &[(&str, &[u8])]) -> Vec<String> {
     let (folder, paths) = Folder::with(files);
-    let problems = match read(&paths) {
+    let problems = match read_assets(&paths) {
         Err(problems) => problems,
         Ok((assets, origins)) => check(&assets, &origins),
     };
@@ -47,7 +47,7 @@ fn refused(files: &[(&str, &[u8])]) -> Vec<String> {
 
 fn plant() -> Assets {
     let (_folder, paths) = Folder::with(&[("plant.yaml", PLANT.as_bytes())]);
-    let (assets, origins) = read(&paths).expect("a plant");
+    let (assets, origins) = read_assets(&paths).expect("a plant");
     assert_eq!(check(&assets, &origins), Vec::new());
     assets
 }
@@ -69,7 +69,7 @@ fn a_plant_is_read_with_its_tags() {
 fn what_is_written_is_read_as_the_same() {
     let before = plant();
     let (_folder, paths) = Folder::with(&[("again.yaml", to_yaml(&before).as_bytes())]);
-    let (after, _) = read(&paths).expect("a plant");
+    let (after, _) = read_assets(&paths).expect("a plant");
     assert_eq!(before, after);
     assert!(difference(&before, &before.clone().with(&after)).is_empty());
 }
@@ -81,7 +81,7 @@ fn a_difference_names_what_is_new_and_what_differs() {
         "more.csv",
         "type,id,name,power_kw\nEquipment,P-101,급수 펌프,75\nPart,S-1,씰,\n".as_bytes(),
     )]);
-    let (more, _) = read(&paths).expect("nodes");
+    let (more, _) = read_assets(&paths).expect("nodes");
     let change = difference(&before, &before.clone().with(&more));
     assert_eq!(change.to_string(), "~ Equipment/P-101: power_kw 55 -> 75\n+ Part/S-1\n");
 }
@@ -166,7 +166,7 @@ fn a_csv_of_korean_windows_keeps_its_names_and_leading_zeros() {
     let text = "type;id;name;part_no;stock\nPart;S-1;기계 씰;00451;3\n";
     let (korean, _, _) = encoding_rs::EUC_KR.encode(text);
     let (_folder, paths) = Folder::with(&[("parts.csv", &korean)]);
-    let (assets, _) = read(&paths).expect("parts");
+    let (assets, _) = read_assets(&paths).expect("parts");
     let part = &assets.nodes[&NodeName::new("Part", "S-1")];
     assert_eq!(part["name"], Value::from("기계 씰"));
     assert_eq!(part["part_no"], Value::from("00451"));

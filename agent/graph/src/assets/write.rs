@@ -1,4 +1,4 @@
-//! Writes a plant as the YAML that [`super::read`] takes. A JSON object on one line is YAML.
+//! Writes a plant as the YAML that [`super::read_assets`] takes. A JSON object on one line is YAML.
 
 use serde_json::{Map, Value as Json};
 

@@ -136,14 +136,14 @@ fn join(a: &Value, b: &Value) -> Option<Value> {
         (a, Value::List(b)) => {
             Some(Value::list(std::iter::once(a).chain(b.iter()).cloned().collect()))
         }
-        (Value::Text(a), b) => shown(b).map(|b| Value::text(format!("{a}{b}"))),
-        (a, Value::Text(b)) => shown(a).map(|a| Value::text(format!("{a}{b}"))),
+        (Value::Text(a), b) => scalar_text(b).map(|b| Value::text(format!("{a}{b}"))),
+        (a, Value::Text(b)) => scalar_text(a).map(|a| Value::text(format!("{a}{b}"))),
         _ => None,
     }
 }
 
 /// A text, number or truth value as text.
-pub(super) fn shown(value: &Value) -> Option<String> {
+pub(super) fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.to_string()),
         Value::Int(whole) => Some(whole.to_string()),

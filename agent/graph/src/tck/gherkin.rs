@@ -28,7 +28,7 @@ struct Step {
     table: Vec<Vec<String>>,
 }
 
-pub(super) fn read(file: &Path) -> Vec<Scenario> {
+pub(super) fn read_scenarios(file: &Path) -> Vec<Scenario> {
     let text = std::fs::read_to_string(file).expect("a feature");
     let stem = file.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
     let mut scenarios = Vec::new();

@@ -3,7 +3,7 @@
 use crate::value::{Properties, Value};
 
 /// The canonical text of a result's value; with `any_order`, lists are sorted.
-pub(super) fn of(value: &Value, any_order: bool) -> String {
+pub(super) fn shape_of(value: &Value, any_order: bool) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(flag) => flag.to_string(),
@@ -11,7 +11,7 @@ pub(super) fn of(value: &Value, any_order: bool) -> String {
         Value::Float(number) => float(*number),
         Value::Text(text) => format!("{text:?}"),
         Value::List(items) => {
-            list(items.iter().map(|item| of(item, any_order)).collect(), any_order)
+            list(items.iter().map(|item| shape_of(item, any_order)).collect(), any_order)
         }
         Value::Map(entries) => map(entries, any_order),
         Value::Node(node) => {
@@ -25,12 +25,12 @@ pub(super) fn of(value: &Value, any_order: bool) -> String {
         Value::Path(path) => {
             let mut text = String::from("<");
             for (index, node) in path.nodes.iter().enumerate() {
-                text.push_str(&of(&Value::Node(node.clone()), any_order));
+                text.push_str(&shape_of(&Value::Node(node.clone()), any_order));
                 if let Some(r) = path.relationships.get(index) {
                     let (before, after) =
                         if r.start == node.id { ("-", "->") } else { ("<-", "-") };
                     text.push_str(before);
-                    text.push_str(&of(&Value::Relationship(r.clone()), any_order));
+                    text.push_str(&shape_of(&Value::Relationship(r.clone()), any_order));
                     text.push_str(after);
                 }
             }
@@ -51,7 +51,8 @@ fn list(mut items: Vec<String>, any_order: bool) -> String {
 }
 
 fn map(entries: &Properties, any_order: bool) -> String {
-    let entries = entries.iter().map(|(key, value)| format!("{key}: {}", of(value, any_order)));
+    let entries =
+        entries.iter().map(|(key, value)| format!("{key}: {}", shape_of(value, any_order)));
     format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
 }
 

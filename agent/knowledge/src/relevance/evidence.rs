@@ -108,7 +108,7 @@ pub(super) struct Question<'a> {
     pub(super) by_model: Option<&'a ByModel>,
 }
 
-pub(super) fn of(question: &Question<'_>, readings: &[Arc<Reading>]) -> Evidence {
+pub(super) fn evidence_of(question: &Question<'_>, readings: &[Arc<Reading>]) -> Evidence {
     let rows: Vec<Row> = question.terms.iter().map(|term| row(term, readings)).collect();
     let names = |topic: &usize, reading: &Arc<Reading>| reading.names(*topic);
     let topics = question.elsewhere;

@@ -21,7 +21,7 @@ pub(super) struct Nearness {
 }
 
 /// The nearness of each candidate.
-pub(super) fn of(query: &str, readings: &[impl AsRef<Reading>]) -> Nearness {
+pub(super) fn nearness_of(query: &str, readings: &[impl AsRef<Reading>]) -> Nearness {
     let asked = LocalEmbedder::vector(query, "");
     let dot = |dense: &[f32]| dense.iter().zip(&asked).map(|(a, b)| a * b).sum::<f32>();
     let cosines: Vec<f32> = readings.iter().map(|reading| dot(&reading.as_ref().dense)).collect();

@@ -238,7 +238,7 @@ fn is_of_key(error: &QdrantError) -> bool {
 /// A client's error in words for a person: what to do about it, and no types of the client.
 fn told(error: &QdrantError) -> String {
     let Some((code, words)) = status_of(error) else {
-        return bounds::shown(&error.to_string(), bounds::MAX_LINE).into_owned();
+        return bounds::in_one_line(&error.to_string(), bounds::MAX_LINE).into_owned();
     };
     let what = match code {
         code::UNAUTHENTICATED => "wrong key: the server refuses it",
@@ -252,7 +252,7 @@ fn told(error: &QdrantError) -> String {
     if words.is_empty() || words.contains("tonic") || words.contains("transport") {
         return what.to_owned();
     }
-    format!("{what}: {}", bounds::shown(words, bounds::MAX_LINE))
+    format!("{what}: {}", bounds::in_one_line(words, bounds::MAX_LINE))
 }
 
 /// The filter in Qdrant's form; `None` if the filter allows all chunks.

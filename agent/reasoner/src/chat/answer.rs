@@ -48,7 +48,7 @@ pub(super) fn of_call(call: &ToolCall, ending: &ToolDefinition) -> Option<String
 
 /// Words held to what was read: plain text, figures with a source only. Nothing if no words are left or
 /// they tell the instructions.
-pub(super) fn held(
+pub(super) fn grounded_words(
     words: &str,
     question: &Question,
     mut read: Readings,
@@ -157,16 +157,19 @@ pub(super) fn with_records(answer: String, about: &[Focus], language: Language) 
     if about.is_empty() {
         return answer;
     }
-    let recorded: Vec<String> = about.iter().map(|focus| recorded(focus, language)).collect();
+    let recorded: Vec<String> =
+        about.iter().map(|focus| recorded(focus, &answer, language)).collect();
     format!("{answer}\n\n{}", recorded.join("\n"))
 }
 
-/// The recorded judgement, which stands beside every answer about a bearing.
-fn recorded(focus: &Focus, language: Language) -> String {
+/// The recorded judgement, which stands beside every answer about a bearing; its name and time alone where the
+/// answer has its words.
+fn recorded(focus: &Focus, answer: &str, language: Language) -> String {
     let line = focus.core.line(language);
+    let told = if answer.contains(&line) { focus.core.name() } else { line };
     let at = focus.core.measured_at.map(told_time).unwrap_or_default();
     match language {
-        Language::Ko => format!("[기록된 판정] {line} ({at})"),
-        Language::En => format!("[Recorded judgement] {line} ({at})"),
+        Language::Ko => format!("[기록된 판정] {told} ({at})"),
+        Language::En => format!("[Recorded judgement] {told} ({at})"),
     }
 }

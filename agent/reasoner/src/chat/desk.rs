@@ -1,6 +1,7 @@
 //! Records of the plant that a conversation may use; the agent implements [`Desk`] on its store.
 
 use async_trait::async_trait;
+use pdm_shared::event::IsoZone;
 use pdm_shared::fault::Fault;
 use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::id::{BearingKey, EventId};
@@ -25,8 +26,21 @@ pub struct CoreFields {
     pub event_id: Option<EventId>,
     /// When its window was measured.
     pub measured_at: Option<Timestamp>,
-    /// The alarm that stands, and whether it is acknowledged.
-    pub alarm: Option<(Text, bool)>,
+    /// The alarm that stands.
+    pub alarm: Option<StandingAlarm>,
+    /// The machine's name, as people call it.
+    pub machine_name: Option<Text>,
+}
+
+/// An alarm that stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StandingAlarm {
+    /// What staff was told.
+    pub title: Text,
+    /// When it began.
+    pub since: Timestamp,
+    /// Who has acknowledged it.
+    pub acknowledged_by: Option<String>,
 }
 
 /// A piece of work that a judgement asks for.
@@ -66,6 +80,28 @@ pub struct MeasuredLevel {
     pub unit: &'static str,
 }
 
+/// The state of the machine in a window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Operation {
+    /// The machine ran.
+    pub is_running: bool,
+    /// Its speed, rpm.
+    pub speed_rpm: Option<f64>,
+    /// The zone of its vibration velocity.
+    pub zone: Option<IsoZone>,
+}
+
+/// A message that staff was told, of any bearing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToldLine {
+    /// When.
+    pub at: Timestamp,
+    /// The title.
+    pub title: Text,
+    /// Where it went.
+    pub told_to: Vec<String>,
+}
+
 /// What is recorded of a bearing beside its last judgement.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FocusRecord {
@@ -73,6 +109,12 @@ pub struct FocusRecord {
     pub onset: Option<Onset>,
     /// Figures of the last window.
     pub levels: Vec<MeasuredLevel>,
+    /// The state of the machine in the last window.
+    pub operation: Option<Operation>,
+    /// Where the bearing sits on the machine.
+    pub location: Option<Text>,
+    /// The bearing's designation.
+    pub designation: Option<String>,
     /// Where the last message went.
     pub told_to: Vec<String>,
 }
@@ -88,6 +130,8 @@ pub struct GatewayLine {
     pub since: Option<Timestamp>,
     /// When its last event came in.
     pub last_event_at: Option<Timestamp>,
+    /// The bearings that it measures, as `P-101 · DE`.
+    pub bearings: Vec<String>,
 }
 
 /// Who is on duty.
@@ -95,6 +139,8 @@ pub struct GatewayLine {
 pub struct DutyRoster {
     /// Each rota with the people who are on duty now.
     pub rotas: Vec<(String, Vec<String>)>,
+    /// Changes of the people on duty in the next day: the rota, the plant's time, the people.
+    pub changes: Vec<(String, String, Vec<String>)>,
     /// People and channels that are told where no rota decides.
     pub everybody: Vec<String>,
 }
@@ -136,6 +182,19 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// The reason in words.
     async fn focus(&self, key: &BearingKey) -> Result<Option<Focus>, String>;
+
+    /// The present instant, by which ages are told; none where there is no clock.
+    fn now(&self) -> Option<Timestamp> {
+        None
+    }
+
+    /// What staff was told lately of any bearing, newest first.
+    ///
+    /// # Errors
+    /// The reason in words.
+    async fn told_lately(&self) -> Result<Vec<ToldLine>, String> {
+        Ok(Vec::new())
+    }
 
     /// Every gateway, by name.
     ///
@@ -185,15 +244,29 @@ impl CoreFields {
             (None, true) => "잔여수명 미상".to_owned(),
             (None, false) => "remaining life unknown".to_owned(),
         });
-        if let Some((title, is_acknowledged)) = &self.alarm {
-            let state = match (is_acknowledged, is_korean) {
-                (true, true) => "확인됨",
-                (true, false) => "acknowledged",
-                (false, true) => "미확인",
-                (false, false) => "not acknowledged",
-            };
-            parts.push(format!("{} ({state})", title.in_language(language)));
+        if let Some(alarm) = &self.alarm {
+            parts.push(alarm.in_words(language));
         }
-        format!("{}: {}", self.name(), parts.join(", "))
+        format!("{}: {}", self.full_name(language), parts.join(", "))
+    }
+
+    /// `P-101 · DE (냉각수 펌프)`
+    pub(super) fn full_name(&self, language: Language) -> String {
+        match &self.machine_name {
+            Some(name) => format!("{} ({})", self.name(), name.in_language(language)),
+            None => self.name(),
+        }
+    }
+}
+
+impl StandingAlarm {
+    /// Whether it is acknowledged, and by whom.
+    pub(super) fn in_words(&self, language: Language) -> String {
+        match (&self.acknowledged_by, language) {
+            (Some(by), Language::Ko) => format!("경보 확인됨({by})"),
+            (Some(by), Language::En) => format!("alarm acknowledged by {by}"),
+            (None, Language::Ko) => "경보 미확인".to_owned(),
+            (None, Language::En) => "alarm not acknowledged".to_owned(),
+        }
     }
 }

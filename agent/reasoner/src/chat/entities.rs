@@ -52,6 +52,9 @@ pub(super) struct Meant {
 /// The bearings of a question.
 pub(super) fn meant(question: &Question, fleet: &[CoreFields]) -> Meant {
     let mut meant = named_in(&question.message, fleet);
+    if meant.keys.is_empty() && meant.unknown.is_empty() && !question.history.is_empty() {
+        meant.keys.extend(named_in_short(question, fleet));
+    }
     meant.keys.truncate(MAX_BEARINGS);
     if !meant.keys.is_empty() || !meant.unknown.is_empty() {
         return meant;
@@ -62,6 +65,37 @@ pub(super) fn meant(question: &Question, fleet: &[CoreFields]) -> Meant {
         meant.keys = of_history(&question.history, fleet);
     }
     meant
+}
+
+/// What a question in a conversation names in short: the number of one machine alone (`그럼 102는?`), or the other
+/// one of a kind (`and the other pump?`).
+fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Option<BearingKey> {
+    let lower = question.message.to_lowercase();
+    let only = |found: Vec<&CoreFields>| {
+        let first = found.first()?.key.clone();
+        found.iter().all(|core| core.key.equipment == first.equipment).then_some(first)
+    };
+    let digits_of = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    let numbers = lower.split(|c: char| !c.is_ascii_digit()).filter(|word| word.len() > 1);
+    for number in numbers {
+        let is_it = |core: &&CoreFields| digits_of(core.key.equipment.as_str()) == number;
+        if let Some(key) = only(fleet.iter().filter(is_it).collect()) {
+            return Some(key);
+        }
+    }
+    if !["other", "다른", "나머지", "딴"].iter().any(|word| lower.contains(word)) {
+        return None;
+    }
+    let before = of_history(&question.history, fleet);
+    let is_other = |core: &&CoreFields| {
+        let kind = |name: &String| name.rsplit(' ').next().unwrap_or_default().to_lowercase();
+        let names = core.machine_name.as_ref();
+        before.iter().all(|key| key.equipment != core.key.equipment)
+            && names.is_some_and(|name| {
+                [&name.ko, &name.en].iter().any(|name| lower.contains(&kind(name)))
+            })
+    };
+    only(fleet.iter().filter(is_other).collect())
 }
 
 /// The bearings that the conversation named last: of a turn those of the question, else the first of its answer.
@@ -95,7 +129,8 @@ pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
         if machines.contains(&machine) {
             continue;
         }
-        let Some(at) = place_of(text, &words, machine) else { continue };
+        let by_name = || place_of_name(text, core, fleet);
+        let Some(at) = place_of(text, &words, machine).or_else(by_name) else { continue };
         machines.push(machine);
         let on_machine = || fleet.iter().filter(|core| core.key.equipment.as_str() == machine);
         let has = |core: &&CoreFields| is_named(text, &words, core.key.bearing.as_str());
@@ -154,6 +189,39 @@ fn place_of(text: &str, words: &[(usize, &str)], name: &str) -> Option<usize> {
     let pair = pair.and_then(|pair| pair.first());
     let found = whole.or(pair).map(|(at, _)| *at);
     found.or_else(|| if is_latin { None } else { text.to_lowercase().find(&name.to_lowercase()) })
+}
+
+/// Where a text names a machine as people call it (`냉각수 펌프`, `the cooling water pump`), or by the last word of
+/// that name where no other machine has it (`the compressor`).
+fn place_of_name(text: &str, core: &CoreFields, fleet: &[CoreFields]) -> Option<usize> {
+    let names = core.machine_name.as_ref()?;
+    let (lower, squeezed_text) = (text.to_lowercase(), squeezed(text));
+    let is_only = |last: &str| {
+        fleet.iter().all(|other| {
+            let others = other.machine_name.as_ref();
+            other.key.equipment == core.key.equipment
+                || others.is_none_or(|other| {
+                    ![&other.ko, &other.en].iter().any(|name| ends_in(name, last))
+                })
+        })
+    };
+    [&names.ko, &names.en].into_iter().find_map(|name| {
+        let last = name.rsplit(' ').next().unwrap_or_default().to_lowercase();
+        let whole = squeezed(name);
+        if whole.chars().count() > 2 && squeezed_text.contains(&whole) {
+            return Some(lower.find(&last).unwrap_or_default());
+        }
+        let is_word = |at: usize| {
+            let before = lower[..at].chars().next_back();
+            !before.is_some_and(char::is_alphanumeric)
+        };
+        let at = lower.match_indices(&last).map(|(at, _)| at).find(|at| is_word(*at))?;
+        (last.chars().count() > 1 && is_only(&last)).then_some(at)
+    })
+}
+
+fn ends_in(name: &str, last: &str) -> bool {
+    name.to_lowercase().ends_with(last)
 }
 
 fn is_named(text: &str, words: &[(usize, &str)], bearing: &str) -> bool {
@@ -262,6 +330,7 @@ mod tests {
             event_id: None,
             measured_at: None,
             alarm: None,
+            machine_name: None,
         };
         names.into_iter().filter(|(machine, _)| machine.is_ascii()).map(core).collect()
     }
@@ -281,6 +350,28 @@ mod tests {
         assert_eq!(told("P-102 반구동측").0, ["P-102 NDE"]);
         assert_eq!(told("P-102 NDE는?").0, ["P-102 NDE"]);
         assert_eq!(told("F-301하고 P-101").0, ["F-301 DE", "P-101 DE"]);
+    }
+
+    #[test]
+    fn a_machine_is_named_by_what_people_call_it() {
+        let mut fleet = fleet();
+        for (machine, ko, en) in [
+            ("P-101", "냉각수 펌프", "Cooling water pump"),
+            ("P-102", "급수 펌프", "Feed water pump"),
+            ("F-301", "배기 팬", "Exhaust fan"),
+        ] {
+            let of = fleet.iter_mut().filter(|core| core.key.equipment.as_str() == machine);
+            of.for_each(|core| core.machine_name = Some(pdm_shared::text::Text::new(ko, en)));
+        }
+        let told = |text: &str| {
+            let keys = named_in(text, &fleet).keys;
+            keys.iter().map(|key| key.equipment.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(told("냉각수펌프 어때"), ["P-101"]);
+        assert_eq!(told("how is the feed water pump doing"), ["P-102"]);
+        assert_eq!(told("배기팬 괜찮아?"), ["F-301"]);
+        assert_eq!(told("is the fan ok"), ["F-301"]);
+        assert_eq!(told("the pump sounds odd"), Vec::<String>::new(), "there are two");
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! Answers without a model: each look-up of a plan, made and put into sentences.
 
 use pdm_shared::text::Language;
+use pdm_shared::time::Timestamp;
 use serde_json::json;
 
 use super::desk::{CoreFields, Desk, Focus};
 use super::intent::{self, Lookup, Topic};
 use super::planning::Part;
-use super::{StepCall, courses, meanings, passage, plant_records, records, values};
+use super::{StepCall, courses, dates, figures, meanings, passage, plant_records, records, values};
 use crate::toolbox::Toolbox;
+
+/// Hours after which a bearing counts as no longer measured, where a question names none: a day.
+const UNHEARD_H: f64 = 24.0;
 
 /// What look-ups are made with.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +20,8 @@ pub(super) struct Sources<'a> {
     pub(super) tools: &'a dyn Toolbox,
     pub(super) fleet: &'a [CoreFields],
     pub(super) foci: &'a [Focus],
+    /// The present instant, by which ages are told.
+    pub(super) now: Option<Timestamp>,
 }
 
 impl<'a> Sources<'a> {
@@ -31,7 +37,15 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
     let of_bearing = json!({ "bearing": bearing });
     let query = json!({ "query": part.clause });
     let (name, arguments) = match part.lookup {
-        Lookup::Fleet | Lookup::Count | Lookup::Which => ("list_bearings", json!({})),
+        Lookup::Fleet
+        | Lookup::Count
+        | Lookup::Which
+        | Lookup::Sound
+        | Lookup::Alarms
+        | Lookup::Zones => ("list_bearings", json!({})),
+        Lookup::Heard if focus.is_none() => ("list_bearings", json!({})),
+        Lookup::Heard | Lookup::Figures | Lookup::Identity => ("read_state", of_bearing),
+        Lookup::ToldOfAll => ("read_notifications", json!({})),
         Lookup::Compare => ("compare_bearings", json!({})),
         Lookup::State => ("read_state", of_bearing),
         Lookup::Why => ("read_grounds", of_bearing),
@@ -52,7 +66,7 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         Lookup::Value => ("look_up_mounting_value", query),
         Lookup::Manual => ("search_equipment_manual", query),
         Lookup::Cases => ("search_maintenance_history", query),
-        Lookup::Help => ("help", json!({})),
+        Lookup::Help | Lookup::Act | Lookup::Unmeasured => ("help", json!({})),
     };
     StepCall { name: name.to_owned(), arguments }
 }
@@ -70,7 +84,31 @@ pub(super) async fn look_up(
         Lookup::Which => Some(plant_records::which(sources.fleet, language)),
         Lookup::Compare => courses::compared(&sources.foci.iter().collect::<Vec<_>>(), language),
         Lookup::Duty => plant_records::duty(sources.desk, language).await,
-        Lookup::Gateways => plant_records::gateways(sources.desk, language).await,
+        Lookup::Sound => Some(plant_records::sound(sources.fleet, sources.now, language)),
+        Lookup::Alarms => Some(plant_records::alarms(sources.fleet, clause, sources.now, language)),
+        Lookup::ToldOfAll => {
+            plant_records::told_of_all(sources.desk, clause, sources.now, language).await
+        }
+        Lookup::Zones => figures::zones(sources.foci, clause, language),
+        Lookup::Unmeasured => Some(figures::unmeasured(clause, language)),
+        Lookup::Heard => Some(match sources.focus(part) {
+            Some(focus) => figures::last_heard(&focus.core, sources.now, language),
+            None => figures::not_heard(sources.fleet, UNHEARD_H, sources.now, language),
+        }),
+        Lookup::Figures => {
+            let focus = sources.focus(part)?;
+            let today = sources.now.map(|now| now.date_time().date_naive());
+            let span = today.and_then(|today| Some((dates::span_in(clause, today)?, today)));
+            Some(match span {
+                Some(days) => figures::figures_of_days(tools, focus, days, language).await,
+                None => figures::last_figures(focus, clause, sources.now, language),
+            })
+        }
+        Lookup::Identity => Some(figures::identity(sources.focus(part)?, language)),
+        Lookup::Gateways => {
+            let of = sources.focus(part).map(|focus| &focus.core);
+            plant_records::gateways(sources.desk, clause, of, language).await
+        }
         Lookup::Meaning => {
             let meaning = meanings::named_in(&clause.to_lowercase());
             meaning.map(|text| text.in_language(language).to_owned())
@@ -81,6 +119,7 @@ pub(super) async fn look_up(
         Lookup::Manual => passage::manual(tools, clause, language).await,
         Lookup::Cases => passage::cases(tools, clause, language).await,
         Lookup::Help => Some(plant_records::help(language).to_owned()),
+        Lookup::Act => Some(plant_records::read_only(language).to_owned()),
         Lookup::Changes => {
             Some(courses::changes(tools, sources.focus(part)?, clause, language).await)
         }
@@ -92,6 +131,8 @@ pub(super) async fn look_up(
         | Lookup::Life
         | Lookup::Work
         | Lookup::Told
-        | Lookup::Past => records::record_in_words(lookup, sources.focus(part)?, language),
+        | Lookup::Past => {
+            records::record_in_words(lookup, sources.focus(part)?, sources.now, language)
+        }
     }
 }

@@ -18,6 +18,16 @@ pub(super) enum Lookup {
     Fleet,
     /// How many bearings there are.
     Count,
+    /// Which bearings are sound.
+    Sound,
+    /// Which alarms stand.
+    Alarms,
+    /// Which bearings are no longer measured, or whether one is.
+    Heard,
+    /// Which bearings are in a zone.
+    Zones,
+    /// What staff was told of any bearing.
+    ToldOfAll,
     /// Two bearings beside each other.
     Compare,
     /// The state of the bearing.
@@ -32,6 +42,12 @@ pub(super) enum Lookup {
     Stop,
     /// How certain its judgement is.
     Doubts,
+    /// Figures of its last window, or of the days that the clause names.
+    Figures,
+    /// What bearing it is, and where.
+    Identity,
+    /// Something that is not measured.
+    Unmeasured,
     /// Its remaining life.
     Life,
     /// The work that is asked for.
@@ -54,6 +70,8 @@ pub(super) enum Lookup {
     Cases,
     /// Which bearing is meant: the question needs one, and several stand.
     Which,
+    /// Something that is to be done, which the chat does not do.
+    Act,
     /// What can be asked.
     Help,
 }
@@ -61,7 +79,10 @@ pub(super) enum Lookup {
 impl Lookup {
     /// Whether the look-up reads documents alone.
     pub(super) const fn is_of_documents(self) -> bool {
-        matches!(self, Self::Meaning | Self::Value | Self::Manual | Self::Cases | Self::Help)
+        matches!(
+            self,
+            Self::Meaning | Self::Value | Self::Manual | Self::Cases | Self::Act | Self::Help
+        )
     }
 
     /// Whether the look-up is about one bearing.
@@ -74,6 +95,8 @@ impl Lookup {
                 | Self::Changes
                 | Self::Stop
                 | Self::Doubts
+                | Self::Figures
+                | Self::Identity
                 | Self::Life
                 | Self::Work
                 | Self::Told
@@ -105,8 +128,28 @@ pub(super) struct QuestionWords {
     count: Vec<String>,
     meaning: Vec<String>,
     help: Vec<String>,
+    act: Vec<String>,
+    alarms: Vec<String>,
+    sound: Vec<String>,
+    heard: Vec<String>,
+    identity: Vec<String>,
+    gateway_names: Vec<String>,
+    all: Vec<String>,
+    pub(super) plural: Vec<String>,
+    pub(super) procedure: Vec<String>,
+    pub(super) figures: FigureWords,
     pub(super) values: ValueWords,
     pub(super) passages: PassageWords,
+}
+
+/// Words of measured figures.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FigureWords {
+    pub(super) speed: Vec<String>,
+    pub(super) zone: Vec<String>,
+    pub(super) level: Vec<String>,
+    pub(super) unmeasured: Vec<String>,
 }
 
 /// Words of the topics of values.
@@ -168,6 +211,9 @@ pub(super) fn topic(clause: &str) -> Option<Topic> {
 /// `names_bearing`: the clause names a bearing itself.
 pub(super) fn asked_for(clause: &str, names_bearing: bool) -> Vec<Lookup> {
     let (text, words) = (clause.to_lowercase(), &*QUESTION_WORDS);
+    if has(&text, &words.act) {
+        return vec![Lookup::Act];
+    }
     let mut asked: Vec<Lookup> = [
         (Lookup::Compare, &words.compare),
         (Lookup::Stop, &words.stop),
@@ -188,6 +234,9 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool) -> Vec<Lookup> {
         (Lookup::Fleet, &words.fleet),
         (Lookup::Meaning, &words.meaning),
         (Lookup::Help, &words.help),
+        (Lookup::Alarms, &words.alarms),
+        (Lookup::Sound, &words.sound),
+        (Lookup::Heard, &words.heard),
     ]
     .into_iter()
     .filter(|(_, words)| has(&text, words))
@@ -195,6 +244,26 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool) -> Vec<Lookup> {
     .collect();
     if topic(clause).is_some() && bare::asks_quantity(clause) {
         asked.push(Lookup::Value);
+    }
+    add_figures(&mut asked, &text, names_bearing);
+    if names_bearing && has(&text, &words.identity) {
+        asked.push(Lookup::Identity);
+    }
+    if asked.contains(&Lookup::Heard) && !has(&text, &words.gateway_names) {
+        // "silent" is said of machines too
+        asked.retain(|one| *one != Lookup::Gateways);
+    }
+    if names_bearing && asked.contains(&Lookup::Sound) {
+        asked.retain(|one| *one != Lookup::Sound);
+        asked.push(Lookup::State);
+    }
+    if names_bearing && asked.contains(&Lookup::State) {
+        // "어떻게 됐어" asks how it is, not how something is done
+        asked.retain(|one| *one != Lookup::Manual);
+    }
+    if !names_bearing && asked.contains(&Lookup::Told) && has(&text, &words.all) {
+        asked.retain(|one| *one != Lookup::Told);
+        asked.push(Lookup::ToldOfAll);
     }
     if has(&text, &words.todo) {
         asked.retain(|one| !matches!(one, Lookup::Manual | Lookup::Work));
@@ -207,25 +276,52 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool) -> Vec<Lookup> {
     precise(asked)
 }
 
+/// Adds figures that a clause asks for: of a bearing, of all by their zone, or such as nobody measures.
+fn add_figures(asked: &mut Vec<Lookup>, text: &str, names_bearing: bool) {
+    let (words, quantity) = (&QUESTION_WORDS.figures, bare::asks_quantity(text));
+    let has_zone = has(text, &words.zone);
+    let is_defined = meanings::named_in(text).is_some() && asked.contains(&Lookup::Meaning);
+    if has(text, &words.unmeasured) && topic(text).is_none() && !is_defined {
+        asked.push(Lookup::Unmeasured);
+    } else if has_zone && !names_bearing && !is_defined {
+        asked.push(Lookup::Zones);
+    } else if has(text, &words.speed)
+        || names_bearing && (has_zone || has(text, &words.level))
+        || quantity && has(text, &words.level) && !is_defined
+    {
+        asked.push(Lookup::Figures);
+    }
+}
+
 /// Leaves out what something more precise stands for.
 fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
     use Lookup as L;
-    const OVER: [(Lookup, &[Lookup]); 12] = [
+    const OVER: [(Lookup, &[Lookup]); 22] = [
         (
             L::Value,
             &[L::Manual, L::Work, L::State, L::Life, L::Changes, L::Doubts, L::Meaning, L::Onset],
         ),
-        (L::Meaning, &[L::Manual, L::State, L::Work, L::Fleet, L::Value, L::Past]),
-        (L::Duty, &[L::State, L::Fleet, L::Told, L::Stop, L::Manual, L::Work]),
-        (L::Gateways, &[L::State, L::Fleet, L::Told, L::Stop, L::Manual]),
+        (L::Unmeasured, &[L::State, L::Figures, L::Value, L::Changes, L::Manual, L::Fleet]),
+        (L::Changes, &[L::Figures, L::Past]),
+        (L::Onset, &[L::Past, L::Told, L::Changes, L::Life, L::Figures, L::Heard, L::State]),
+        (L::Compare, &[L::Figures]),
+        (L::Figures, &[L::State, L::Manual, L::Meaning, L::Fleet]),
+        (L::Zones, &[L::Fleet, L::State, L::Manual, L::Meaning, L::Figures]),
+        (L::Identity, &[L::State, L::Fleet, L::Meaning, L::Manual, L::Figures]),
+        (L::Meaning, &[L::Manual, L::State, L::Work, L::Fleet, L::Value, L::Past, L::Stop]),
+        (L::Duty, &[L::State, L::Fleet, L::Told, L::ToldOfAll, L::Stop, L::Manual, L::Work]),
+        (L::Gateways, &[L::State, L::Fleet, L::Told, L::Stop, L::Manual, L::Heard, L::Why]),
+        (L::Heard, &[L::State, L::Fleet, L::Manual, L::Why, L::Past, L::Told, L::Figures, L::Stop]),
         (L::Count, &[L::State, L::Fleet, L::Life, L::Changes]),
+        (L::Alarms, &[L::State, L::Fleet, L::Told, L::ToldOfAll, L::Changes, L::Count, L::Work]),
+        (L::Sound, &[L::State, L::Fleet, L::Manual]),
         (L::Compare, &[L::State, L::Fleet, L::Changes, L::Why]),
         (L::Fleet, &[L::State]),
-        (L::Stop, &[L::State, L::Life, L::Work]),
-        (L::Onset, &[L::Past, L::Told, L::Changes, L::Life]),
-        (L::Changes, &[L::Past]),
-        (L::Cases, &[L::Past, L::State]),
+        (L::Stop, &[L::State, L::Life, L::Work, L::Manual]),
+        (L::Cases, &[L::Past, L::State, L::Why, L::Manual]),
         (L::Manual, &[L::Work, L::Past]),
+        (L::Told, &[L::State]),
+        (L::ToldOfAll, &[L::State, L::Fleet, L::Changes]),
     ];
     for (precise, others) in OVER {
         if asked.contains(&precise) {

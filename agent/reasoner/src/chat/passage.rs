@@ -4,6 +4,7 @@
 use pdm_shared::text::Language;
 use serde_json::{Map, Value};
 
+use super::intent::{QUESTION_WORDS, has};
 use crate::toolbox::{self, Toolbox};
 use section::{Section, best, sections};
 use terms::{Term, rarity, terms};
@@ -39,10 +40,21 @@ pub(super) async fn manual(
     if let Some(told) = named(tools, clause, language).await {
         return Some(told);
     }
+    let clause = &without_designation(clause);
     match searched(tools, MANUALS, clause, language).await {
         Some(told) => Some(told),
         None => searched(tools, CASES, clause, language).await,
     }
+}
+
+/// A question for a procedure without the bearing's designation: procedures are the same for all, and the only
+/// document that has the designation is its data sheet.
+fn without_designation(clause: &str) -> String {
+    if !has(&clause.to_lowercase(), &QUESTION_WORDS.procedure) {
+        return clause.to_owned();
+    }
+    let is_designation = |word: &&str| word.chars().filter(char::is_ascii_digit).count() > 3;
+    clause.split_whitespace().filter(|word| !is_designation(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// The section of the document that a clause names (`EM-06 5절`, "section 5 of EM-06"), or its outline.

@@ -14,6 +14,10 @@ use super::{Question, Speaker};
 
 /// Most look-ups of an answer: two bearings with four questions each.
 const MAX_PARTS: usize = 8;
+/// A message longer than so many characters tells a story before it asks.
+const LONG: usize = 240;
+/// Most bearings whose records a listing reads.
+const MAX_READ: usize = 50;
 /// Longest question that says nothing by itself and goes on with the one before, characters.
 const SHORT: usize = 24;
 
@@ -36,6 +40,20 @@ pub(super) fn is_used(plan: &[Part], key: &BearingKey) -> bool {
     plan.iter().any(|part| part.about.as_ref() == Some(key) || part.lookup == Lookup::Compare)
 }
 
+/// The bearings whose records a plan reads: those that it is about, and those that a listing of zones needs.
+pub(super) fn bearings_read(
+    plan: &[Part],
+    about: &[BearingKey],
+    fleet: &[CoreFields],
+) -> Vec<BearingKey> {
+    let mut read = about.to_vec();
+    if plan.iter().any(|part| part.lookup == Lookup::Zones) {
+        let others = fleet.iter().map(|core| &core.key).filter(|key| !about.contains(key));
+        read.extend(others.take(MAX_READ).cloned());
+    }
+    read
+}
+
 /// The look-ups of a question, in the order of its clauses. While the records are away, only those that need none.
 pub(super) fn plan(
     question: &Question,
@@ -47,13 +65,18 @@ pub(super) fn plan(
     let mut before = meant.keys.clone();
     let is_named =
         entities::named_in(&question.message, fleet).keys == before && !before.is_empty();
-    for clause in clauses(&question.message) {
+    for clause in clauses(asking(&question.message).as_str()) {
         let named = entities::named_in(&clause, fleet).keys;
         if !named.is_empty() {
             before.clone_from(&named);
         }
         for lookup in intent::asked_for(&clause, !named.is_empty()) {
-            add(&mut parts, lookup, &clause, &before, (fleet, meant));
+            // of all, where the clause speaks of several and names none
+            let is_plural = named.is_empty()
+                && intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.plural);
+            let of_all = matches!(lookup, Lookup::Heard | Lookup::Gateways) && is_plural;
+            let keys: &[BearingKey] = if of_all { &[] } else { &before };
+            add(&mut parts, lookup, &clause, keys, (fleet, meant));
         }
     }
     if parts.is_empty() {
@@ -98,10 +121,16 @@ fn add(
     keys: &[BearingKey],
     (fleet, meant): (&[CoreFields], &Meant),
 ) {
-    let new = |lookup, about| Part { about, lookup, clause: clause.to_owned() };
+    let clause =
+        if lookup == Lookup::Cases { with_fault(clause, keys, fleet) } else { clause.to_owned() };
+    let new = |lookup, about| Part { about, lookup, clause: clause.clone() };
     let of_each = |lookup| keys.iter().map(|key| new(lookup, Some(key.clone()))).collect();
     let found: Vec<Part> = if lookup == Lookup::Compare && keys.len() < 2 {
         of_each(Lookup::State)
+    } else if matches!(lookup, Lookup::Heard | Lookup::Gateways) && !keys.is_empty() {
+        of_each(lookup)
+    } else if lookup == Lookup::Told && keys.is_empty() && meant.unknown.is_empty() {
+        vec![new(Lookup::ToldOfAll, None)]
     } else if !lookup.is_of_bearing() {
         vec![new(lookup, None)]
     } else if !keys.is_empty() {
@@ -131,6 +160,36 @@ fn add(
             parts.push(part);
         }
     }
+}
+
+/// A question for past cases, with the element of the bearing that is meant: cases are filed by it.
+fn with_fault(clause: &str, keys: &[BearingKey], fleet: &[CoreFields]) -> String {
+    let of = keys.first().and_then(|key| fleet.iter().find(|core| core.key == *key));
+    match of.and_then(|core| core.fault) {
+        Some(fault) => {
+            let name = pdm_expert::wording::element(fault);
+            format!("{} 결함 ({} fault): {clause}", name.ko, name.en)
+        }
+        None => clause.to_owned(),
+    }
+}
+
+/// The sentences of a long message that ask; the whole message where none does, or where it is short.
+fn asking(message: &str) -> String {
+    if message.chars().count() <= LONG {
+        return message.to_owned();
+    }
+    let mut sentences: Vec<String> = vec![String::new()];
+    for c in message.chars() {
+        if let Some(last) = sentences.last_mut() {
+            last.push(c);
+        }
+        if matches!(c, '.' | '?' | '!' | '\n') {
+            sentences.push(String::new());
+        }
+    }
+    sentences.retain(|sentence| sentence.trim_end().ends_with('?'));
+    if sentences.is_empty() { message.to_owned() } else { sentences.join(" ") }
 }
 
 fn clauses(message: &str) -> Vec<String> {

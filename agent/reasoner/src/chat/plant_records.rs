@@ -2,9 +2,12 @@
 
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
+use pdm_shared::time::Timestamp;
 
-use super::desk::{CoreFields, Desk, told_time};
+use super::dates;
+use super::desk::{CoreFields, Desk, GatewayLine, ToldLine, told_time};
 use super::entities::UnknownName;
+use super::figures;
 
 /// Bearings that a listing tells.
 const MAX_LISTED: usize = 10;
@@ -20,7 +23,7 @@ pub(super) fn fleet(fleet: &[CoreFields], language: Language) -> String {
     let lines: Vec<String> =
         fleet.iter().take(MAX_LISTED).map(|core| core.line(language)).collect();
     let standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal).count();
-    let (all, rest) = (fleet.len(), fleet.len().saturating_sub(MAX_LISTED));
+    let all = fleet.len();
     let head = match (standing, language) {
         (0, Language::Ko) => format!("베어링 {all}개가 모두 정상입니다."),
         (0, Language::En) => format!("All {all} bearings are Normal."),
@@ -29,12 +32,117 @@ pub(super) fn fleet(fleet: &[CoreFields], language: Language) -> String {
         }
         (_, Language::En) => format!("Not Normal: {standing} of {all} bearings. Worst first:"),
     };
-    let more = match (rest, language) {
-        (0, _) => None,
-        (_, Language::Ko) => Some(format!("그 밖에 {rest}개")),
-        (_, Language::En) => Some(format!("and {rest} more")),
-    };
+    let more = more(all, language);
     std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
+}
+
+/// The bearings that are judged Normal; one that is no longer measured is told to be so.
+pub(super) fn sound(fleet: &[CoreFields], now: Option<Timestamp>, language: Language) -> String {
+    let normal: Vec<&CoreFields> =
+        fleet.iter().filter(|core| core.risk == RiskLevel::Normal).collect();
+    let (all, count) = (fleet.len(), normal.len());
+    let head = match (count, language) {
+        (0, Language::Ko) => format!("베어링 {all}개 가운데 정상인 것이 없습니다."),
+        (0, Language::En) => format!("None of the {all} bearings is Normal."),
+        (_, Language::Ko) => format!("베어링 {all}개 가운데 정상은 {count}개:"),
+        (_, Language::En) => format!("Normal: {count} of {all} bearings"),
+    };
+    let lines = normal.iter().take(MAX_LISTED).map(|core| {
+        let old = figures::age(core, now, language).map(|old| format!(". {old}"));
+        let (name, risk) = (core.full_name(language), core.risk.label());
+        format!("- {name}: {}{}", risk.in_language(language), old.unwrap_or_default())
+    });
+    let more = more(count, language);
+    std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
+}
+
+/// How many of a listing are not told.
+fn more(count: usize, language: Language) -> Option<String> {
+    match (count.saturating_sub(MAX_LISTED), language) {
+        (0, _) => None,
+        (rest, Language::Ko) => Some(format!("그 밖에 {rest}개")),
+        (rest, Language::En) => Some(format!("and {rest} more")),
+    }
+}
+
+/// The alarms that stand: those of the days that a clause names, or those that nobody has acknowledged.
+pub(super) fn alarms(
+    fleet: &[CoreFields],
+    clause: &str,
+    now: Option<Timestamp>,
+    language: Language,
+) -> String {
+    let today = now.map(|now| now.date_time().date_naive());
+    let span = today.and_then(|today| dates::span_in(clause, today));
+    let lower = clause.to_lowercase();
+    let words = ["미확인", "확인 안", "확인하지 않", "unacknowledged", "not acknowledged"];
+    let is_unseen_asked = words.iter().any(|word| lower.contains(word));
+    let standing: Vec<(&CoreFields, &super::StandingAlarm)> = fleet
+        .iter()
+        .filter_map(|core| Some((core, core.alarm.as_ref()?)))
+        .filter(|(_, alarm)| {
+            span.is_none_or(|span| span.holds(alarm.since.date_time().date_naive()))
+        })
+        .filter(|(_, alarm)| !is_unseen_asked || alarm.acknowledged_by.is_none())
+        .collect();
+    let of_days = span.map(|span| format!(" ({})", span.in_words())).unwrap_or_default();
+    let count = standing.len();
+    let head = match (count, is_unseen_asked, language) {
+        (0, false, Language::Ko) => format!("열린 경보가 없습니다{of_days}."),
+        (0, false, Language::En) => format!("No alarm is open{of_days}."),
+        (0, true, Language::Ko) => format!("확인되지 않은 경보가 없습니다{of_days}."),
+        (0, true, Language::En) => format!("No alarm waits for an acknowledgement{of_days}."),
+        (_, false, Language::Ko) => format!("열린 경보 {count}건{of_days}:"),
+        (_, false, Language::En) => format!("Open alarms{of_days}: {count}"),
+        (_, true, Language::Ko) => format!("확인되지 않은 경보 {count}건{of_days}:"),
+        (_, true, Language::En) => format!("Alarms that nobody has acknowledged{of_days}: {count}"),
+    };
+    let lines = standing.iter().take(MAX_LISTED).map(|(core, alarm)| {
+        let (name, risk) = (core.full_name(language), core.risk.label());
+        let (risk, seen) = (risk.in_language(language), alarm.in_words(language));
+        let since = told_time(alarm.since);
+        match language {
+            Language::Ko => format!("- {name}: {risk}, {since}부터, {seen}"),
+            Language::En => format!("- {name}: {risk}, since {since}, {seen}"),
+        }
+    });
+    let more = more(count, language);
+    std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
+}
+
+/// What staff was told of any bearing, on the days that a clause names.
+pub(super) async fn told_of_all(
+    desk: &dyn Desk,
+    clause: &str,
+    now: Option<Timestamp>,
+    language: Language,
+) -> Option<String> {
+    let all = desk.told_lately().await.ok()?;
+    let today = now.map(|now| now.date_time().date_naive());
+    let span = today.and_then(|today| dates::span_in(clause, today));
+    let is_asked =
+        |one: &&ToldLine| span.is_none_or(|span| span.holds(one.at.date_time().date_naive()));
+    let of_days = span.map(|span| format!(" ({})", span.in_words())).unwrap_or_default();
+    let lines: Vec<String> = all
+        .iter()
+        .filter(is_asked)
+        .take(MAX_LISTED)
+        .map(|one| {
+            let to = if one.told_to.is_empty() {
+                String::new()
+            } else {
+                format!(" → {}", one.told_to.join(", "))
+            };
+            format!("- {} {}{to}", told_time(one.at), one.title.in_language(language))
+        })
+        .collect();
+    let head = match (lines.is_empty(), language) {
+        (true, Language::Ko) => format!("보낸 알림이 없습니다{of_days}."),
+        (true, Language::En) => format!("Nothing was told{of_days}."),
+        (false, Language::Ko) => format!("보낸 알림{of_days}, 새것부터:"),
+        (false, Language::En) => format!("What staff was told{of_days}, newest first:"),
+    };
+    Some(std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
 /// How many bearings and machines there are.
@@ -65,15 +173,31 @@ pub(super) fn which(fleet: &[CoreFields], language: Language) -> String {
 }
 
 /// Which gateways report, and which do not.
-pub(super) async fn gateways(desk: &dyn Desk, language: Language) -> Option<String> {
-    let all = desk.gateways().await.ok()?;
+pub(super) async fn gateways(
+    desk: &dyn Desk,
+    clause: &str,
+    of: Option<&CoreFields>,
+    language: Language,
+) -> Option<String> {
+    let mut all = desk.gateways().await.ok()?;
+    let lower = clause.to_lowercase();
+    let is_named = |one: &GatewayLine| {
+        let name = one.name.rsplit('/').next().unwrap_or_default().to_lowercase();
+        !name.is_empty() && lower.contains(&name)
+    };
+    let measures = |one: &GatewayLine| of.is_some_and(|core| one.bearings.contains(&core.name()));
+    if all.iter().any(is_named) {
+        all.retain(is_named);
+    } else if all.iter().any(measures) {
+        all.retain(measures);
+    }
     if all.is_empty() {
         return Some(match language {
             Language::Ko => "제 기록에 게이트웨이가 없습니다.".to_owned(),
             Language::En => "There is no gateway in my records.".to_owned(),
         });
     }
-    let line = |gateway: &super::GatewayLine| {
+    let line = |gateway: &GatewayLine| {
         let state = match (gateway.is_online, language) {
             (Some(true), Language::Ko) => "연결됨",
             (Some(true), Language::En) => "online",
@@ -93,7 +217,13 @@ pub(super) async fn gateways(desk: &dyn Desk, language: Language) -> Option<Stri
                 Language::En => format!("last measurement {}", told_time(at)),
             },
         );
-        format!("- {}: {state}{since}, {last}", gateway.name)
+        let of = gateway.bearings.join(", ");
+        let of = match (of.is_empty(), language) {
+            (true, _) => String::new(),
+            (false, Language::Ko) => format!(", 베어링 {of}"),
+            (false, Language::En) => format!(", bearings {of}"),
+        };
+        format!("- {}: {state}{since}, {last}{of}", gateway.name)
     };
     let (silent, others): (Vec<_>, Vec<_>) =
         all.iter().partition(|one| one.is_online == Some(false));
@@ -118,7 +248,11 @@ pub(super) async fn duty(desk: &dyn Desk, language: Language) -> Option<String> 
         (false, Language::En) => format!("- {rota}: on duty now is {}", people(names)),
     };
     if !roster.rotas.is_empty() {
-        return Some(roster.rotas.iter().map(line).collect::<Vec<_>>().join("\n"));
+        let changes = roster.changes.iter().map(|(rota, at, names)| match language {
+            Language::Ko => format!("- {rota}: {at}부터 {}", people(names)),
+            Language::En => format!("- {rota}: from {at} on {}", people(names)),
+        });
+        return Some(roster.rotas.iter().map(line).chain(changes).collect::<Vec<_>>().join("\n"));
     }
     let everybody = people(&roster.everybody);
     Some(match (roster.everybody.is_empty(), language) {
@@ -158,17 +292,32 @@ pub(super) fn unknown(name: &UnknownName, is_registered: bool, language: Languag
     }
 }
 
+/// Says that the chat changes nothing, and where it is done.
+pub(super) const fn read_only(language: Language) -> &'static str {
+    match language {
+        Language::Ko => {
+            "이 대화는 기록을 조회만 하고 아무것도 바꾸지 않습니다. 경보 확인, 보류, 작업 보고는 베어링과 작업 페이지에서, 또는 `pdm-agent ack`, `shelve`, \
+             `follow-up` 명령으로 합니다."
+        }
+        Language::En => {
+            "This chat only looks up records and changes nothing. Acknowledge, shelve and report work on the pages of the \
+             bearing and of the work, or by `pdm-agent ack`, `shelve` and `follow-up`."
+        }
+    }
+}
+
 /// What the chat answers without a model.
 pub(super) const fn help(language: Language) -> &'static str {
     match language {
         Language::Ko => {
-            "답할 수 있는 것: 베어링의 상태와 판정 근거, 언제부터 이상인지, 무엇이 변했는지, 두 베어링의 비교, 잔여수명, 세워야 하는지와 할 일, \
-             보낸 알림과 확인, 당직, 게이트웨이, 교체 절차와 토크·그리스·가열·틈새 값, 비슷한 사례, 용어의 뜻."
+            "답할 수 있는 것: 베어링의 상태와 판정 근거, 언제부터 이상인지, 무엇이 변했는지, 측정값과 회전 속도(날짜별로도), 두 베어링의 비교, 잔여수명, \
+             세워야 하는지와 할 일, 열린 경보, 보낸 알림과 확인, 당직, 게이트웨이와 측정이 끊긴 설비, 교체 절차와 토크·그리스·가열·틈새 값, 비슷한 사례, 용어의 뜻."
         }
         Language::En => {
-            "I can answer: the state of a bearing and its grounds, since when it is abnormal, what has changed, a \
-             comparison, the remaining life, whether to stop and what to do, what staff was told and who acknowledged, \
-             who is on duty, gateways, procedures and values for torque, grease, heating and clearance, similar cases, \
+            "I can answer: the state of a bearing and its grounds, since when it is abnormal, what has changed, its \
+             figures and speed (of a day too), a comparison, the remaining life, whether to stop and what to do, open \
+             alarms, what staff was told and who acknowledged, who is on duty, gateways and what is no longer measured, \
+             procedures and values for torque, grease, heating and clearance, similar cases, \
              and what a word means."
         }
     }

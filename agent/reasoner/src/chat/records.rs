@@ -3,20 +3,27 @@
 use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
+use pdm_shared::time::Timestamp;
 
 use super::desk::{Focus, WorkLine, told_time};
+use super::figures::age;
 use super::intent::Lookup;
 
 /// Messages that are told.
 const MAX_TOLD: usize = 10;
 
 /// What a look-up of one bearing finds.
-pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, language: Language) -> Option<String> {
+pub(super) fn record_in_words(
+    lookup: Lookup,
+    focus: &Focus,
+    now: Option<Timestamp>,
+    language: Language,
+) -> Option<String> {
     match lookup {
-        Lookup::State => Some(state(focus, language)),
+        Lookup::State => Some(state(focus, now, language)),
         Lookup::Why => why(focus, language),
         Lookup::Onset => Some(onset(focus, language)),
-        Lookup::Stop => Some(stop(focus, language)),
+        Lookup::Stop => Some(stop(focus, now, language)),
         Lookup::Doubts => Some(doubts(focus, language)),
         Lookup::Life => Some(life(focus, language)),
         Lookup::Work => Some(work(focus, language)),
@@ -25,6 +32,14 @@ pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, language: Language)
         Lookup::Changes
         | Lookup::Fleet
         | Lookup::Count
+        | Lookup::Sound
+        | Lookup::Alarms
+        | Lookup::ToldOfAll
+        | Lookup::Heard
+        | Lookup::Zones
+        | Lookup::Figures
+        | Lookup::Identity
+        | Lookup::Unmeasured
         | Lookup::Compare
         | Lookup::Duty
         | Lookup::Gateways
@@ -33,6 +48,7 @@ pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, language: Language)
         | Lookup::Manual
         | Lookup::Cases
         | Lookup::Which
+        | Lookup::Act
         | Lookup::Help => None,
     }
 }
@@ -50,11 +66,15 @@ fn uncertain(focus: &Focus, language: Language) -> Option<String> {
     list(&Text::new("불확실성:", "Uncertainty:"), bullets(&focus.doubts, language), language)
 }
 
-fn state(focus: &Focus, language: Language) -> String {
+fn state(focus: &Focus, now: Option<Timestamp>, language: Language) -> String {
     let line = focus.core.line(language);
     let advice = focus.advice.in_language(language);
-    let parts =
-        [Some(format!("{line}\n→ {advice}")), levels(focus, language), uncertain(focus, language)];
+    let parts = [
+        Some(format!("{line}\n→ {advice}")),
+        levels(focus, language),
+        age(&focus.core, now, language),
+        uncertain(focus, language),
+    ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
@@ -104,7 +124,7 @@ pub(super) fn onset(focus: &Focus, language: Language) -> String {
     std::iter::once(head).chain(told).collect::<Vec<_>>().join("\n")
 }
 
-fn stop(focus: &Focus, language: Language) -> String {
+fn stop(focus: &Focus, now: Option<Timestamp>, language: Language) -> String {
     let core = &focus.core;
     let verdict = match core.risk {
         RiskLevel::Critical => Text::new(
@@ -129,6 +149,7 @@ fn stop(focus: &Focus, language: Language) -> String {
     if core.risk > RiskLevel::Normal {
         parts.push(life(focus, language));
     }
+    parts.extend(age(core, now, language));
     parts.push(match language {
         Language::Ko => "정지 여부는 현장의 안전 절차와 담당자가 정합니다.".to_owned(),
         Language::En => "The plant's own safety rules and its people decide on a stop.".to_owned(),
@@ -168,9 +189,12 @@ fn work(focus: &Focus, language: Language) -> String {
     let rest = focus.work.iter().filter(|work| work.state == FollowUpState::Done);
     let lines: Vec<String> = open.chain(rest).map(|work| worked(work, language)).collect();
     let head = Text::new("요청된 조치:", "Work that is asked for:");
+    let has_open = focus.work.iter().any(|work| work.state == FollowUpState::Open);
+    let none = Text::new("열린 작업이 없습니다.", "No work is open, and none is ordered.");
+    let none = (!has_open).then(|| none.in_language(language).to_owned());
     let listed = list(&head, lines, language);
     let line = focus.core.line(language);
-    [Some(line), Some(advice), listed].into_iter().flatten().collect::<Vec<_>>().join("\n")
+    [Some(line), Some(advice), none, listed].into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 fn worked(work: &WorkLine, language: Language) -> String {

@@ -31,6 +31,7 @@ fn core(equipment: &str, risk: RiskLevel) -> CoreFields {
         event_id: None,
         measured_at: Timestamp::parse("2026-11-21T05:10:21Z").ok(),
         alarm: None,
+        machine_name: None,
     }
 }
 
@@ -368,5 +369,36 @@ async fn codes_and_ids_of_an_answer_pass_and_changed_ones_do_not() {
         ];
         let Spoken { answer, .. } = spoken(&question("P-101의 작업지시는?"), Some(turns)).await;
         assert_eq!(!answer.answer.contains("[근거 미확인]"), stays, "{words}: {}", answer.answer);
+    }
+}
+
+/// R-CHAT-5: what a question asks for is found by its words, however it is put.
+#[test]
+fn what_is_asked_for_is_found_in_the_words_of_people() {
+    use super::intent::{Lookup as L, asked_for};
+    for (clause, names, asked) in [
+        ("열린 경보 전부 보여줘", false, vec![L::Alarms]),
+        ("Show me all open alarms", false, vec![L::Alarms]),
+        ("이번 주에 새로 생긴 경보는 몇 건이야", false, vec![L::Alarms]),
+        ("어제 누구한테 알림 갔어", false, vec![L::ToldOfAll]),
+        ("C-301 왜 소식이 없어", true, vec![L::Heard]),
+        ("Is C-301 still measured", true, vec![L::Heard]),
+        ("Which machines have not reported for a day", false, vec![L::Heard]),
+        ("게이트웨이 gw-03 살아있어", false, vec![L::Gateways]),
+        ("P-101 속도가 몇 rpm이야", true, vec![L::Figures]),
+        ("What was the RMS of P-101 on 20 November", true, vec![L::Figures]),
+        ("List the bearings in zone C or D", false, vec![L::Zones]),
+        ("P-101 온도는 몇 도야", true, vec![L::Unmeasured]),
+        ("베어링 가열 온도는 몇 도야", false, vec![L::Value]),
+        ("첨도가 뭐야", false, vec![L::Meaning]),
+        ("P-F 3단계는 무슨 뜻이야", false, vec![L::Meaning]),
+        ("Can I run P-101 until Monday", true, vec![L::Stop]),
+        ("P101 어떻게 됐노", true, vec![L::State]),
+        ("P-101이랑 P-102 중에 어느 게 더 심각해", true, vec![L::Compare]),
+        ("When did the vibration at P-101 start rising", true, vec![L::Onset]),
+        ("정상인 베어링은 뭐야", false, vec![L::Sound]),
+        ("P-101 베어링 형번이 뭐야", true, vec![L::Identity]),
+    ] {
+        assert_eq!(asked_for(clause, names), asked, "{clause}");
     }
 }

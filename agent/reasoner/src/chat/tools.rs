@@ -107,8 +107,11 @@ fn row(core: &CoreFields) -> Value {
         "site": core.key.site, "equipment_id": core.key.equipment, "bearing_id": core.key.bearing,
         "risk": core.risk, "stage": core.stage, "fault": core.fault, "rul_hours": core.rul_hours,
         "event_id": core.event_id, "measured_at": core.measured_at,
-        "alarm": core.alarm.as_ref().map(|(title, acknowledged)| {
-            json!({ "title": title, "acknowledged": acknowledged })
+        "machine_name": core.machine_name,
+        "alarm": core.alarm.as_ref().map(|alarm| {
+            json!({ "title": alarm.title, "since": alarm.since.to_string(),
+                    "acknowledged": alarm.acknowledged_by.is_some(),
+                    "acknowledged_by": alarm.acknowledged_by })
         }),
     })
 }

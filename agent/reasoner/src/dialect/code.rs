@@ -98,7 +98,7 @@ fn signature(tool: &ToolDefinition) -> String {
 
 /// The program of an answer; an answer without one is words. Only the first program is taken: what follows it
 /// was written without its observation.
-pub(super) fn read(content: String) -> Turn {
+pub(super) fn read_turn(content: String) -> Turn {
     let Some((before, program)) = program(&content) else { return Turn::Words(content) };
     let said = format!("{before}```python\n{program}\n```");
     let arguments = Map::from_iter([("code".to_owned(), Value::from(program))]);
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn code(content: &str) -> Option<String> {
-        match read(content.to_owned()) {
+        match read_turn(content.to_owned()) {
             Turn::Calls { calls, .. } => of_call(&calls[0]).map(str::to_owned),
             Turn::Words(_) => None,
         }

@@ -38,7 +38,7 @@ impl CaseFile<'_> {
     /// Everything that the model is told of the case, as JSON text. Notes and names of staff are left
     /// out by taking only fields that the program itself has written.
     pub(super) fn facts(&self) -> String {
-        let told = memory::tell(self.memory, self.now);
+        let told = memory::memory_use(self.memory, self.now);
         let recent: Vec<Value> = self
             .memory
             .recent

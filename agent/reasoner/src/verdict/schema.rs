@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use super::{Place, found};
+use super::{Place, value_at};
 
 /// Most paths of evidence in one thought.
 const MAX_EVIDENCE: usize = 8;
@@ -65,7 +65,7 @@ pub(super) fn schema(place: Place) -> Value {
 pub fn enforced(place: Place, event: &Value) -> Value {
     let mut schema = schema(place);
     let paths = paths(event);
-    let with_low = found(event, "rul.ci_low_hours").is_some();
+    let with_low = value_at(event, "rul.ci_low_hours").is_some();
     let texts = json!({
         "type": "object",
         "properties": {
@@ -104,7 +104,7 @@ pub(super) fn paths(event: &Value) -> Vec<String> {
     let mut paths = Vec::new();
     gather(event, "", &mut paths);
     paths.retain(|path| path.contains('.') || path == "anomaly_detected");
-    paths.retain(|path| found(event, path).is_some());
+    paths.retain(|path| value_at(event, path).is_some());
     paths
 }
 

@@ -125,6 +125,7 @@ fn core() -> CoreFields {
         event_id: None,
         measured_at: None,
         alarm: None,
+        machine_name: None,
     }
 }
 

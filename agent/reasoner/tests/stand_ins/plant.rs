@@ -80,6 +80,7 @@ impl Desk for OneBearing {
             event_id: None,
             measured_at: None,
             alarm: None,
+            machine_name: None,
         }])
     }
 

@@ -350,7 +350,7 @@ impl Machine<'_> {
         }
         let mut all = Map::new();
         for (name, value) in &arguments.named {
-            all.insert(name.to_string(), json::of(value)?);
+            all.insert(name.to_string(), json::json_of(value)?);
         }
         match self.outside.call(name, all) {
             Ok(text) => {

@@ -1,6 +1,6 @@
 //! The words for what goes wrong between gateways, broker and agent.
 
-use pdm_shared::bounds::shown;
+use pdm_shared::bounds::in_one_line;
 use pdm_shared::delivery::GatewayTooLarge;
 use pdm_shared::id::GatewayId;
 use pdm_shared::text::Text;
@@ -57,7 +57,7 @@ pub(in crate::notify) fn gateway_thrown_out(gateway: &GatewayId) -> (Text, Text)
 
 /// The agent has had no connection to the broker for long.
 pub(in crate::notify) fn broker_away(client_id: &str, error: &str) -> (Text, Text) {
-    let error = shown(error, ERROR_CHARS);
+    let error = in_one_line(error, ERROR_CHARS);
     (
         Text::new(
             "[경고] 진단 에이전트가 브로커에 접속하지 못함",
@@ -76,7 +76,7 @@ pub(in crate::notify) fn broker_away(client_id: &str, error: &str) -> (Text, Tex
 
 /// The broker ends a connection of the agent again and again.
 pub(in crate::notify) fn thrown_out(client_id: &str, error: &str) -> (Text, Text) {
-    let error = shown(error, ERROR_CHARS);
+    let error = in_one_line(error, ERROR_CHARS);
     (
         Text::new(
             "[경고] 진단 에이전트가 브로커에서 계속 끊김",

@@ -1,6 +1,6 @@
 //! The words for what a gateway says of itself, and for events that it no longer has.
 
-use pdm_shared::bounds::shown;
+use pdm_shared::bounds::in_one_line;
 use pdm_shared::id::{GatewayId, GatewayKey};
 use pdm_shared::text::Text;
 
@@ -9,7 +9,7 @@ const SAID_CHARS: usize = 200;
 
 /// Title and body where a gateway cannot measure or keep its events.
 pub(in crate::notify) fn troubled(gateway: &GatewayId, trouble: &str) -> (Text, Text) {
-    let trouble = shown(trouble, SAID_CHARS);
+    let trouble = in_one_line(trouble, SAID_CHARS);
     (
         Text::new(
             format!("[통신] 게이트웨이 {gateway} 이상"),

@@ -105,7 +105,7 @@ impl EpisodeStore for SqlStore {
     }
 
     async fn episode(&self, key: &BearingKey) -> Result<Option<EpisodeRecord>, StoreError> {
-        read(&mut self.read().await?.connection(), key).await
+        last_episode(&mut self.read().await?.connection(), key).await
     }
 
     async fn episodes(
@@ -137,7 +137,7 @@ impl EpisodeStore for SqlStore {
         let mut connection = transaction.connection();
         let is_unchanged = is_unchanged(&mut connection, key, expected).await?;
         if is_unchanged {
-            tell(&mut connection, key, announcement).await?;
+            insert_announcement(&mut connection, key, announcement).await?;
             let at = announcement.notification.created_at;
             let rows: Vec<(&Outgoing, Timestamp)> =
                 announcement.outgoing.iter().map(|row| (row, at)).collect();
@@ -246,12 +246,12 @@ async fn is_unchanged(
     expected: Option<EpisodeVersion>,
 ) -> Result<bool, StoreError> {
     connection.lock(Lock::Alarm, &key.to_string()).await?;
-    let standing = read(connection, key).await?.filter(EpisodeRecord::is_open);
+    let standing = last_episode(connection, key).await?.filter(EpisodeRecord::is_open);
     Ok(standing.map(|one| one.version()) == expected)
 }
 
 /// The last episode of a bearing: the open one, or the one that changed last.
-pub(super) async fn read(
+pub(super) async fn last_episode(
     connection: &mut Connection<'_>,
     key: &BearingKey,
 ) -> Result<Option<EpisodeRecord>, StoreError> {
@@ -268,7 +268,7 @@ pub(super) async fn read(
 }
 
 /// Writes a notification and the episode after it. The caller writes the rows of the outbox.
-pub(super) async fn tell(
+pub(super) async fn insert_announcement(
     connection: &mut Connection<'_>,
     key: &BearingKey,
     announcement: &Announcement,

@@ -81,7 +81,7 @@ impl HeldStore for SqlStore {
     }
 
     async fn held_run(&self, event_id: EventId) -> Result<Option<Checkpoint>, StoreError> {
-        runs::read(&mut self.read().await?.connection(), event_id).await
+        runs::read_checkpoint(&mut self.read().await?.connection(), event_id).await
     }
 
     async fn heard(&self, event_id: EventId) -> Result<Option<SecondOpinion>, StoreError> {

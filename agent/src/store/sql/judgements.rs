@@ -99,7 +99,7 @@ impl JudgementStore for SqlStore {
             None => last_windows(&mut connection, key, until).await?,
         };
         let work = follow_ups::of_bearing(&mut connection, key).await?;
-        let episode = episodes::read(&mut connection, key).await?;
+        let episode = episodes::last_episode(&mut connection, key).await?;
         Ok(Recall { memory: Memory { recent, state, work }, episode })
     }
 
@@ -352,7 +352,7 @@ async fn write_effects(
             runs::write(connection, event_id, checkpoint).await?;
         }
         if let Some(announcement) = &judged.announcement {
-            episodes::tell(connection, key, announcement).await?;
+            episodes::insert_announcement(connection, key, announcement).await?;
             let at = announcement.notification.created_at;
             outgoing.extend(announcement.outgoing.iter().map(|row| (row, at)));
         }

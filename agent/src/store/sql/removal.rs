@@ -218,7 +218,7 @@ async fn close(
     how: &Removal,
 ) -> Result<u64, StoreError> {
     connection.lock(Lock::Alarm, &key.to_string()).await?;
-    let open = episodes::read(connection, key).await?.filter(EpisodeRecord::is_open);
+    let open = episodes::last_episode(connection, key).await?.filter(EpisodeRecord::is_open);
     let Some(EpisodeRecord { episode, alarm, .. }) = open else { return Ok(0) };
     let removed = episode.removed(how.now);
     episodes::put(connection, key, &removed, alarm.as_ref(), None).await?;

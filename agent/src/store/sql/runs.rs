@@ -54,7 +54,7 @@ pub(super) async fn write(
 }
 
 /// The run of an event, if it has begun.
-pub(super) async fn read(
+pub(super) async fn read_checkpoint(
     connection: &mut Connection<'_>,
     event_id: EventId,
 ) -> Result<Option<Checkpoint>, StoreError> {

@@ -62,7 +62,7 @@ pub(crate) async fn relevant(
             "type": "object", "properties": { "relevant": list }, "required": ["relevant"]
         }),
     };
-    let answer = read(&model.answer(&prompt).await?)?;
+    let answer = read_json_answer(&model.answer(&prompt).await?)?;
     let malformed = || Failure::Malformed("the model's answer names no list of numbers".to_owned());
     let named = answer["relevant"].as_array().ok_or_else(malformed)?;
     Ok(named.iter().filter_map(Value::as_i64).collect())
@@ -92,11 +92,11 @@ pub(crate) async fn run(
         schema: Value::Object(schema.clone()),
     };
     let answer = model.answer(&prompt).await?;
-    read(&answer)
+    read_json_answer(&answer)
 }
 
 /// The JSON of an answer, which models put between fences at times.
-pub(crate) fn read(answer: &str) -> Result<Value, Failure> {
+pub(crate) fn read_json_answer(answer: &str) -> Result<Value, Failure> {
     let text = answer.trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     let text = inner.map_or(text, |inner| inner.strip_prefix("json").unwrap_or(inner).trim());
@@ -111,8 +111,8 @@ mod tests {
     #[test]
     fn json_is_read_with_and_without_fences() {
         for text in ["{\"a\": 1}", "```json\n{\"a\": 1}\n```", " ```\n{\"a\":1}```"] {
-            assert_eq!(read(text), Ok(json!({"a": 1})), "{text}");
+            assert_eq!(read_json_answer(text), Ok(json!({"a": 1})), "{text}");
         }
-        assert!(matches!(read("I think that"), Err(Failure::Malformed(_))));
+        assert!(matches!(read_json_answer("I think that"), Err(Failure::Malformed(_))));
     }
 }

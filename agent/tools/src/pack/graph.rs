@@ -27,7 +27,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::table::{Cell, DataTable};
-use crate::fields::{Reading, shown};
+use crate::fields::{Reading, short_text};
 use crate::problem::Problem;
 use crate::yaml::{self, escaped};
 
@@ -71,7 +71,11 @@ pub struct PackRelationship {
 type Tables = BTreeMap<String, DataTable>;
 
 /// Reads `text` as the contents of `file`, a graph over `tables`.
-pub(super) fn read(file: &Path, text: &str, tables: &Tables) -> Result<PackGraph, Vec<Problem>> {
+pub(super) fn read_pack_graph(
+    file: &Path,
+    text: &str,
+    tables: &Tables,
+) -> Result<PackGraph, Vec<Problem>> {
     let document = yaml::parse(text).map_err(|error| {
         let (file, field) = (file.to_owned(), String::new());
         vec![Problem { file, at: error.at, field, message: error.message }]
@@ -129,7 +133,7 @@ impl<'a> Reader<'a> {
             None => return Vec::new(),
             Some(Value::Array(list)) => list,
             Some(other) => {
-                let message = format!("is {}, expected a list", shown(other));
+                let message = format!("is {}, expected a list", short_text(other));
                 self.reading.problem(&format!("/{key}"), message);
                 return Vec::new();
             }
@@ -140,7 +144,7 @@ impl<'a> Reader<'a> {
             if let Some(entry) = entry.as_object() {
                 entries.push((at, entry));
             } else {
-                let message = format!("is {}, expected a mapping", shown(entry));
+                let message = format!("is {}, expected a mapping", short_text(entry));
                 self.reading.problem(&at, message);
             }
         }
@@ -201,7 +205,7 @@ impl<'a> Reader<'a> {
                 .collect(),
             Some(other) => {
                 let message =
-                    format!("is {}, expected columns, or names with columns", shown(other));
+                    format!("is {}, expected columns, or names with columns", short_text(other));
                 self.reading.problem(&at, message);
                 Vec::new()
             }

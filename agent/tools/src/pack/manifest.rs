@@ -98,7 +98,7 @@ impl Manifest {
 }
 
 /// Reads and checks `text` as the contents of `path`.
-pub(super) fn read(path: &Path, text: &str) -> Result<Manifest, Vec<Problem>> {
+pub(super) fn read_manifest(path: &Path, text: &str) -> Result<Manifest, Vec<Problem>> {
     let file: File = config::parse(path, text).map_err(|error| vec![told(path, &error)])?;
     let mut problems = Vec::new();
     // the line of a key, for what the parser does not check

@@ -87,7 +87,7 @@ impl DataTable {
 type Wrong = (usize, String);
 
 /// Reads `text` as the table `name`.
-pub(super) fn read(name: &str, text: &str) -> Result<DataTable, Wrong> {
+pub(super) fn read_pack_table(name: &str, text: &str) -> Result<DataTable, Wrong> {
     if !is_name(name) {
         return Err((1, format!("gives the table {name:?}, allowed is snake_case")));
     }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_code_keeps_its_zero_and_an_empty_field_is_null() {
-        let table = read("etf", "code,ratio:real,n:integer\n069500,0.15,3\n\"a,b\",,\n");
+        let table = read_pack_table("etf", "code,ratio:real,n:integer\n069500,0.15,3\n\"a,b\",,\n");
         let table = table.expect("right");
         assert_eq!(
             table.rows,
@@ -194,9 +194,9 @@ mod tests {
             ("a:boolean\n1\n", 2, "expected true or false"),
             ("a,b\n1\n", 2, "is no CSV"),
         ] {
-            let (at, message) = read("t", text).expect_err(text);
+            let (at, message) = read_pack_table("t", text).expect_err(text);
             assert!(at == line && message.contains(told), "{text:?}: {at}: {message}");
         }
-        assert!(read("a;b", "a\n").is_err());
+        assert!(read_pack_table("a;b", "a\n").is_err());
     }
 }

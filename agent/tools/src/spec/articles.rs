@@ -82,7 +82,7 @@ impl DocumentName {
     }
 }
 
-pub(super) fn read(
+pub(super) fn read_article_config(
     reading: &mut Reading<'_>,
     config: &Map<String, Value>,
     about: About<'_>,

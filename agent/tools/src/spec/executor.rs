@@ -16,7 +16,7 @@ use super::pipeline::Pipeline;
 use super::statement::Statement;
 use super::table::{self, TableConfig};
 use super::template::Address;
-use crate::fields::{Reading, shown};
+use crate::fields::{Reading, short_text};
 use crate::pack::Pack;
 use crate::schema::Schema;
 
@@ -187,15 +187,15 @@ impl Executor {
             }
             "search" if config.contains_key("document") => {
                 only(reading, config, &articles::KEYS);
-                articles::read(reading, config, about).map(Self::Articles)
+                articles::read_article_config(reading, config, about).map(Self::Articles)
             }
             "search" => search(reading, config, input).map(Self::Search),
             "table" => {
                 only(reading, config, &["source", "equal", "ranges", "rows"]);
-                table::read(reading, config, input).map(Self::Table)
+                table::read_table_config(reading, config, input).map(Self::Table)
             }
             "sql" => sql(reading, config, about).map(Self::Sql),
-            "graph" => graph::read(reading, config, about).map(Self::Graph),
+            "graph" => graph::read_graph_config(reading, config, about).map(Self::Graph),
             "http" => http(reading, config, input).map(Self::Http),
             "mcp" => {
                 only(reading, config, &["server", "tool"]);
@@ -272,7 +272,7 @@ fn search(
             must_be_input(reading, &at, property, input);
             filters.insert(field.clone(), property.to_owned());
         } else {
-            let message = format!("is {}, expected the name of a property", shown(property));
+            let message = format!("is {}, expected the name of a property", short_text(property));
             reading.problem(&at, message);
         }
     }

@@ -67,7 +67,7 @@ pub enum GraphResult {
     },
 }
 
-pub(super) fn read(
+pub(super) fn read_graph_config(
     reading: &mut Reading<'_>,
     config: &Map<String, Value>,
     about: About<'_>,

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::fields::{Reading, shown};
+use crate::fields::{Reading, short_text};
 use crate::schema::Schema;
 
 /// Most rows. No data chose it: what a person can still check against its source.
@@ -33,7 +33,7 @@ pub struct TableConfig {
     pub rows: Vec<Value>,
 }
 
-pub(super) fn read(
+pub(super) fn read_table_config(
     reading: &mut Reading<'_>,
     config: &Map<String, Value>,
     input: Option<&Schema>,
@@ -68,12 +68,15 @@ fn equal(
                     known(reading, &at, name, input);
                     all.push(name.to_owned());
                 } else {
-                    reading.problem(&at, format!("is {}, expected a property's name", shown(name)));
+                    reading.problem(
+                        &at,
+                        format!("is {}, expected a property's name", short_text(name)),
+                    );
                 }
             }
         }
         Some(other) => {
-            reading.problem("/config/equal", format!("is {}, expected a list", shown(other)));
+            reading.problem("/config/equal", format!("is {}, expected a list", short_text(other)));
         }
     }
     all
@@ -93,7 +96,7 @@ fn ranges(
         if let Some([from, below]) = names.as_deref() {
             all.insert(property.clone(), [(*from).to_owned(), (*below).to_owned()]);
         } else {
-            reading.problem(&at, format!("is {}, expected two fields of a row", shown(ends)));
+            reading.problem(&at, format!("is {}, expected two fields of a row", short_text(ends)));
         }
     }
     all
@@ -111,7 +114,7 @@ fn rows(reading: &mut Reading<'_>, config: &Map<String, Value>, equal: &[String]
     for (index, row) in rows.iter().enumerate() {
         let at = format!("/config/rows/{index}");
         match row.as_object() {
-            None => reading.problem(&at, format!("is {}, expected fields", shown(row))),
+            None => reading.problem(&at, format!("is {}, expected fields", short_text(row))),
             Some(fields) => {
                 for missing in equal.iter().filter(|name| !fields.contains_key(*name)) {
                     reading.problem(&at, format!("lacks {missing}, by which rows are picked"));

@@ -38,7 +38,7 @@ pub(super) async fn page(
     Path(link): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    let reader = Reader::nobody(language::of(&headers));
+    let reader = Reader::nobody(language::language_of(&headers));
     let peer = peer.map(|Extension(peer)| peer);
     match read(&shared, peer, &link).await {
         Ok((claim, one)) => shown(&shared, &reader, &link, &claim, &one, false),
@@ -62,7 +62,7 @@ pub(super) async fn acknowledge(
     headers: HeaderMap,
     Form(form): Form<LinkForm>,
 ) -> Response {
-    let reader = Reader::nobody(language::of(&headers));
+    let reader = Reader::nobody(language::language_of(&headers));
     let peer = peer.map(|Extension(peer)| peer);
     if !is_of_this_server(&shared.site, &Method::POST, &headers) {
         let told = "a page of another server sent this request";
@@ -92,7 +92,7 @@ pub(super) async fn shelve(
     headers: HeaderMap,
     Form(form): Form<LinkShelfForm>,
 ) -> Response {
-    let reader = Reader::nobody(language::of(&headers));
+    let reader = Reader::nobody(language::language_of(&headers));
     let peer = peer.map(|Extension(peer)| peer);
     if !is_of_this_server(&shared.site, &Method::POST, &headers) {
         let told = "a page of another server sent this request";

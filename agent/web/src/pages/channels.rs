@@ -3,7 +3,7 @@
 
 use minijinja::context;
 use minijinja::value::Value;
-use pdm_shared::bounds::shown;
+use pdm_shared::bounds::in_one_line;
 
 use super::show;
 use crate::plant::ChannelRow;
@@ -57,7 +57,7 @@ pub(super) fn row(channel: &ChannelRow) -> Value {
     let error = channel.last_error.as_deref();
     context! {
         meaning => error.map(meaning),
-        error => error.map(|error| shown(error, ERROR).into_owned()),
+        error => error.map(|error| in_one_line(error, ERROR).into_owned()),
         since => show::value(channel.failing_since.or(channel.given_up_at)),
         ..show::value(channel)
     }

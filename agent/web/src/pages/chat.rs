@@ -101,7 +101,7 @@ async fn answered(
         language: reader.language,
         asker: viewer.asker(),
     })?;
-    let (answer, steps) = talk::answered(shared, question).await?;
+    let (answer, steps) = talk::answer_question(shared, question).await?;
     history.push(TalkMessage { role: TalkRole::User, content: form.message });
     history.push(TalkMessage { role: TalkRole::Assistant, content: answer.answer });
     history.drain(..history.len().saturating_sub(KEPT));

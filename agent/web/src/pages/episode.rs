@@ -58,7 +58,7 @@ async fn gather(
         })
         .collect();
     Ok(context! {
-        episode => episodes::shown(&one, reader),
+        episode => episodes::episode_card(&one, reader),
         shelf_ends => forms::shelf_ends(shared),
         remarks => remarks.iter().map(show::value).collect::<Vec<_>>(),
         files,
@@ -129,7 +129,7 @@ async fn previewed(
     let told = shared.site.plant.told_within(&one.key(), hours).await?;
     let reason: String = asked.reason.chars().take(pdm_shared::bounds::MAX_LINE).collect();
     Ok(context! {
-        episode => episodes::shown(&one, reader),
+        episode => episodes::episode_card(&one, reader),
         repeat_at => show::value(repeat_at.filter(|at| *at < until)),
         until => show::value(until),
         span => show::hours(hours, reader.language),

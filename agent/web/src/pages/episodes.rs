@@ -132,7 +132,7 @@ async fn gather(
     let filter = asked.filter()?;
     // what stands is put in order as a whole; the past comes by its time
     let stands = matches!(filter, EpisodeFilter::Open | EpisodeFilter::Shelved);
-    let before = asked.cursor.as_deref().map(cursor::read).transpose()?;
+    let before = asked.cursor.as_deref().map(cursor::read_cursor).transpose()?;
     let limit = if stands { MOST } else { ROWS };
     let plant = &shared.site.plant;
     let mut list = plant.episodes(filter, before.filter(|_| !stands), limit).await?;
@@ -160,7 +160,7 @@ async fn gather(
             let chosen = one.alarm.as_ref().filter(|_| one.document.closed_at.is_none());
             let chosen = chosen
                 .map(|alarm| format!("{}:{}", one.document.episode_id, alarm.notification_id));
-            context! { machine_name, chosen, ..shown(one, reader) }
+            context! { machine_name, chosen, ..episode_card(one, reader) }
         })
         .collect();
     let own = asked.address("/episodes", &asked.ack);
@@ -296,7 +296,7 @@ fn urgency(one: &EpisodeDetail) -> (Reverse<RiskLevel>, bool, bool, Reverse<i64>
 }
 
 /// An episode as templates show it.
-pub(super) fn shown(one: &EpisodeDetail, reader: &Reader) -> Value {
+pub(super) fn episode_card(one: &EpisodeDetail, reader: &Reader) -> Value {
     let (key, document) = (one.key(), &one.document);
     let label = |level: RiskLevel| level.label().in_language(reader.language).to_owned();
     context! {

@@ -19,7 +19,7 @@ pub(super) async fn icon() -> Response {
 }
 
 pub(super) async fn manifest(headers: HeaderMap) -> Response {
-    let code = language::code(language::of(&headers));
+    let code = language::code(language::language_of(&headers));
     let folder = assets::folder();
     let icon =
         json!({ "src": format!("{folder}/icon.svg"), "sizes": "any", "type": "image/svg+xml" });
@@ -44,7 +44,7 @@ pub(super) async fn worker() -> Response {
 
 /// The page without a network, in both languages: whose browser it is cannot be asked.
 pub(super) async fn offline(headers: HeaderMap) -> Response {
-    let reader = Reader::nobody(language::of(&headers));
+    let reader = Reader::nobody(language::language_of(&headers));
     super::page("offline.html", &reader, StatusCode::OK, context! {})
 }
 
@@ -54,7 +54,7 @@ pub(crate) async fn missing(request: Request) -> Response {
     let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let problem = Problem::unknown("page");
     if accepts.is_some_and(|accepts| accepts.contains("text/html")) {
-        return super::refusal(&Reader::nobody(language::of(headers)), &problem);
+        return super::refusal(&Reader::nobody(language::language_of(headers)), &problem);
     }
     problem.into_response()
 }

@@ -139,7 +139,7 @@ pub(super) async fn on_bearing(
             text => Some(event_id_of(text)?),
         };
         let back = if form.back.is_empty() { show::address(&key) } else { form.back.clone() };
-        let report = form.report(&shared, event_id, language::of(&headers))?;
+        let report = form.report(&shared, event_id, language::language_of(&headers))?;
         let id = acts::report(&shared, &viewer, "page", &key, report).await?;
         Ok::<_, Problem>((back, id))
     };
@@ -161,8 +161,11 @@ pub(super) async fn on_episode(
     let done = async {
         viewer.check_form(&form.form_key)?;
         let one = shared.episode(&id).await?;
-        let report =
-            form.report(&shared, judgement_of(&shared, &one).await?, language::of(&headers))?;
+        let report = form.report(
+            &shared,
+            judgement_of(&shared, &one).await?,
+            language::language_of(&headers),
+        )?;
         let report_id = acts::report(&shared, &viewer, "page", &one.key(), report).await?;
         Ok::<_, Problem>((format!("/episodes/{}", one.document.episode_id), report_id))
     };

@@ -81,7 +81,7 @@ async fn gather(shared: &Shared, reader: &Reader) -> Result<Value, Problem> {
         levels => levels.collect::<Vec<_>>(),
         actors => actors(&alarms),
         stale_count => stale.len(),
-        stale => stale.iter().take(LISTED).map(|one| episodes::shown(one, reader)).collect::<Vec<_>>(),
+        stale => stale.iter().take(LISTED).map(|one| episodes::episode_card(one, reader)).collect::<Vec<_>>(),
     })
 }
 

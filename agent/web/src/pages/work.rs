@@ -228,7 +228,7 @@ async fn gather(shared: &Shared, asked: &WorkPageAsked, reader: &Reader) -> Resu
     let (plant, now) = (&shared.site.plant, shared.site.clock.now());
     let is_open = asked.is_open()?;
     let (risk, element) = (asked.risk()?, element_of(&asked.element)?);
-    let before = asked.cursor.as_deref().map(cursor::read).transpose()?;
+    let before = asked.cursor.as_deref().map(cursor::read_cursor).transpose()?;
     let limit = if is_open { MOST } else { ROWS };
     let list = plant.work(is_open, before.filter(|_| !is_open), limit).await?;
     let is_full = list.len() >= limit as usize;

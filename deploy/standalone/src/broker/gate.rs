@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use pdm_service::places::{Place, Places};
 use pdm_service::process_limits::raise_open_files;
-use pdm_shared::bounds::{MAX_LINE, shown};
+use pdm_shared::bounds::{MAX_LINE, in_one_line};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
@@ -224,8 +224,8 @@ fn refused(name: &str, error: &io::Error) {
     static REFUSED: AtomicU64 = AtomicU64::new(0);
     let count = REFUSED.fetch_add(1, Ordering::Relaxed) + 1;
     if count.is_power_of_two() {
-        let (name, claim) = (shown(name, MAX_LINE), error.to_string());
-        let claim = shown(&claim, MAX_LINE);
+        let (name, claim) = (in_one_line(name, MAX_LINE), error.to_string());
+        let claim = in_one_line(&claim, MAX_LINE);
         tracing::warn!(
             %name, %claim, count,
             "a client published or connected as its certificate's name may not, its connection is closed"

@@ -40,7 +40,7 @@ const COLUMNS: [&str; 21] = [
 ];
 
 /// The recordings of a list; `line` holds the options of the command line.
-pub(super) fn read(path: &Path, line: &Job) -> anyhow::Result<Vec<Job>> {
+pub(super) fn read_jobs(path: &Path, line: &Job) -> anyhow::Result<Vec<Job>> {
     let refused = |exit: Exit, why: String| -> anyhow::Error {
         Failure::new(exit, anyhow::anyhow!("{}: {why}", path.display())).into()
     };
@@ -168,7 +168,7 @@ mod tests {
             baseline: None,
             baseline_rate: None,
         };
-        read(&path, &line)
+        read_jobs(&path, &line)
     }
 
     #[test]

@@ -114,7 +114,7 @@ fn a_tachometer_and_the_speeds_that_part_operating_states_are_read_and_checked()
 
 #[test]
 fn a_missing_file_is_named() {
-    let message = read(Path::new("/nowhere/edge.toml")).expect_err("missing").to_string();
+    let message = read_settings(Path::new("/nowhere/edge.toml")).expect_err("missing").to_string();
     assert!(message.contains("/nowhere/edge.toml"), "{message}");
 }
 

@@ -191,7 +191,7 @@ mod tests {
             let entries = std::fs::read_dir(self.folder.path()).expect("folder");
             let mut files: Vec<SeenFile> = entries
                 .map(|entry| {
-                    super::super::listing::seen(entry.expect("entry").path()).expect("a file")
+                    super::super::listing::seen_file(entry.expect("entry").path()).expect("a file")
                 })
                 .collect();
             files.sort_by(|a, b| a.path.cmp(&b.path));

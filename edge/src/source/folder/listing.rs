@@ -48,7 +48,7 @@ pub(super) fn list(paths: &[PathBuf]) -> Result<Vec<SeenFile>, SourceError> {
     for path in paths {
         let metadata = std::fs::metadata(path).map_err(|e| SourceError::from_io(path, e))?;
         if !metadata.is_dir() {
-            files.extend(seen(path.clone()));
+            files.extend(seen_file(path.clone()));
             continue;
         }
         for entry in std::fs::read_dir(path).map_err(|e| SourceError::from_io(path, e))? {
@@ -57,7 +57,7 @@ pub(super) fn list(paths: &[PathBuf]) -> Result<Vec<SeenFile>, SourceError> {
             let name = name.to_string_lossy();
             let is_unfinished = UNFINISHED.iter().any(|end| name.ends_with(end));
             if !name.starts_with('.') && !is_unfinished {
-                files.extend(seen(entry.path()));
+                files.extend(seen_file(entry.path()));
             }
         }
     }
@@ -66,7 +66,7 @@ pub(super) fn list(paths: &[PathBuf]) -> Result<Vec<SeenFile>, SourceError> {
 
 /// A regular file with its size and last change; `None` for anything else, and for a file that has
 /// gone meanwhile.
-pub(super) fn seen(path: PathBuf) -> Option<SeenFile> {
+pub(super) fn seen_file(path: PathBuf) -> Option<SeenFile> {
     let metadata = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
     let modified = metadata.modified().ok()?;
     let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

@@ -40,7 +40,7 @@ pub(super) fn open(
     is_gzip: bool,
 ) -> Result<RawRecording, SourceError> {
     let mut reader = file;
-    let header = header::read(path, &mut reader)?;
+    let header = header::read_header(path, &mut reader)?;
     let (snapshots, channels, samples) = axes(path, &header)?;
     let encoding = header.number.encoding();
     let numbers = Numbers { path: path.to_owned(), reader, number: header.number, is_gzip };

@@ -89,6 +89,14 @@ fn a_healthy_bearing_has_the_kurtosis_of_noise() {
 }
 
 #[test]
+fn a_bearing_of_which_nothing_fails_is_as_quiet_at_the_end_as_at_the_beginning() {
+    let run = settings(None, Course::run_to_failure());
+    let (first, last) = (rms(&snapshot(&run, 0)), rms(&snapshot(&run, 59)));
+    // standard error of the RMS of 20,480 samples of noise: 0.5 %
+    assert!((last / first - 1.0).abs() < 0.03, "{first} … {last}");
+}
+
+#[test]
 fn a_run_to_failure_ends_loud_and_kurtosis_falls_back() {
     for fault in Fault::ALL {
         let run = settings(Some(fault), Course::run_to_failure());

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use pdm_edge::condition::MonitorSettings;
-use pdm_edge::series::{Request, Table, judge_by, read};
+use pdm_edge::series::{Request, Table, judge_by, read_table};
 
 /// Hours before the end of a test from which on a sound bearing may alarm: the whole rig shakes.
 const SHAKES_H: f64 = 48.0;
@@ -51,7 +51,7 @@ pub(super) fn tests(folder: &Path) -> anyhow::Result<Vec<ImsTest>> {
             Request { time: "timestamp".to_owned(), values, period_s: 600.0, ..Request::default() };
         let table = File::open(&path)
             .map_err(anyhow::Error::from)
-            .and_then(|file| Ok(read(file, &request)?))
+            .and_then(|file| Ok(read_table(file, &request)?))
             .with_context(|| path.display().to_string())?;
         tests.push(ImsTest { name, failed, table });
     }

@@ -28,7 +28,7 @@ const MOST_WINDOWS: usize = 6;
 pub fn measured(folders: &[PathBuf]) -> anyhow::Result<Vec<Measured>> {
     let mut all = Vec::new();
     for folder in folders {
-        let labels = labels::read(folder)?;
+        let labels = labels::read_labels(folder)?;
         let listed = recordings::list(folder)?;
         let evidence = in_parallel(listed.len(), |i| {
             let (accel_m_s2, request) = listed[i].read()?;

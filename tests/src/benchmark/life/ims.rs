@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use pdm_edge::condition::{Features, Judgement, Monitor, MonitorSettings, Observation};
-use pdm_edge::series::{Request, Table, read};
+use pdm_edge::series::{Request, Table, read_table};
 
 /// Bearing, table and columns.
 const FAILED: [(&str, &str, &[&str]); 4] = [
@@ -37,7 +37,7 @@ pub(super) fn judged(folder: &Path) -> anyhow::Result<Vec<(String, Judged)>> {
             Request { time: time.to_owned(), values, period_s: 600.0, ..Request::default() };
         let table = File::open(&path)
             .map_err(anyhow::Error::from)
-            .and_then(|file| Ok(read(file, &request)?))
+            .and_then(|file| Ok(read_table(file, &request)?))
             .with_context(|| path.display().to_string())?;
         let columns = 0..table.columns.len();
         judged.extend(columns.map(|column| (bearing.to_owned(), judge(&table, column))));

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use pdm_edge::condition::Judgement;
-use pdm_edge::series::{Request, judge, read};
+use pdm_edge::series::{Request, judge, read_table};
 
 use super::score::{Life, RunOutcome, score};
 
@@ -35,7 +35,7 @@ fn outcomes_of(path: &Path, features: &[&str]) -> anyhow::Result<Vec<RunOutcome>
         features.iter().map(|feature| format!("Bearing1_ch1_{feature}")).collect();
     let request =
         Request { time: "file_index".to_owned(), values, period_s: PERIOD_S, ..Request::default() };
-    let table = read(File::open(path)?, &request)?;
+    let table = read_table(File::open(path)?, &request)?;
     let mut judgements: BTreeMap<String, Vec<Judgement>> = BTreeMap::new();
     judge(&table, &BTreeMap::new(), |line| {
         judgements.entry(line.column.to_owned()).or_default().push(Judgement {

@@ -91,7 +91,7 @@ pub(super) fn received(kept: &Kept, posted: &Posted, verdict: &mut Verdict) {
 
 /// Checks the notifications by MQTT. A notification may be repeated with the same identity; one
 /// that the broker accepted and lost when it was killed cannot arrive.
-pub(super) fn heard(evidence: &Evidence, verdict: &mut Verdict) {
+pub(super) fn check_heard(evidence: &Evidence, verdict: &mut Verdict) {
     for notification in evidence.unheard() {
         if evidence.kills.get("broker").is_none_or(|kills| *kills == 0) {
             verdict.untold.push(format!("{notification}: written, not heard by MQTT"));

@@ -68,7 +68,7 @@ pub(super) fn cut_offs(sets: &[(Set, Vec<Judged>)]) -> anyhow::Result<String> {
 }
 
 /// One line for each set, at the shipped cut-off.
-pub(super) fn told(sets: &[(Set, Vec<Judged>)]) -> anyhow::Result<String> {
+pub(super) fn line_of_each_set(sets: &[(Set, Vec<Judged>)]) -> anyhow::Result<String> {
     let mut told = String::new();
     for (set, of_set) in sets {
         let of = |cut_off: f64| {

@@ -10,7 +10,7 @@ pub(super) fn converted(function: Function, value: &Value) -> Result<Value> {
     let (name, converted) = match function {
         Function::ToInteger => ("toInteger", to_integer(value)),
         Function::ToFloat => ("toFloat", to_float(value)),
-        Function::ToText => ("toString", operator::shown(value).map(Value::text)),
+        Function::ToText => ("toString", operator::scalar_text(value).map(Value::text)),
         _ => ("toBoolean", to_boolean(value)),
     };
     converted.ok_or_else(|| match wrong(name, value) {

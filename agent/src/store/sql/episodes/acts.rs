@@ -7,7 +7,7 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
-use super::read;
+use super::last_episode;
 use super::write::{publish, put};
 use crate::store::database::{Connection, Lock};
 use crate::store::encoding::time_of;
@@ -29,7 +29,7 @@ pub(in crate::store::sql) async fn acknowledge(
 ) -> Result<(), StoreError> {
     note(connection, key, ack, now).await?;
     connection.lock(Lock::Alarm, &key.to_string()).await?;
-    let record = read(connection, key).await?.filter(EpisodeRecord::is_open);
+    let record = last_episode(connection, key).await?.filter(EpisodeRecord::is_open);
     let Some(record) = record else {
         log::acknowledged(key, false);
         return Ok(());
@@ -120,7 +120,7 @@ pub(in crate::store::sql) async fn shelve(
     now: Timestamp,
 ) -> Result<ShelveOutcome, StoreError> {
     connection.lock(Lock::Alarm, &key.to_string()).await?;
-    let open = read(connection, key).await?.filter(EpisodeRecord::is_open);
+    let open = last_episode(connection, key).await?.filter(EpisodeRecord::is_open);
     if shelve.action == ShelveAction::End {
         return end(connection, key, open, topic, now).await;
     }

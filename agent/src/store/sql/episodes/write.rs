@@ -9,7 +9,7 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
-use super::read;
+use super::last_episode;
 use crate::store::database::{Connection, Lock};
 use crate::store::encoding::to_json;
 use crate::store::sql::bulk;
@@ -24,7 +24,7 @@ pub(in crate::store::sql) async fn write(
     change: &EpisodeChange,
 ) -> Result<(), StoreError> {
     connection.lock(Lock::Alarm, &key.to_string()).await?;
-    let stored = read(connection, key).await?;
+    let stored = last_episode(connection, key).await?;
     let episode = merged(change, stored.as_ref());
     let stored_beside = stored.as_ref().and_then(|one| one.beside.clone());
     let beside = if change.suppresses { change.beside.clone() } else { stored_beside };

@@ -109,7 +109,7 @@ pub(super) enum Form {
 }
 
 /// Reads magic, version and header of an array of numbers.
-pub(super) fn read(path: &Path, reader: &mut dyn Read) -> Result<Header, SourceError> {
+pub(super) fn read_header(path: &Path, reader: &mut dyn Read) -> Result<Header, SourceError> {
     let text = read_text(path, reader)?;
     parse(&text).map_err(|what| SourceError::malformed(path, what))
 }

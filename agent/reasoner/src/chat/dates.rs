@@ -1,0 +1,229 @@
+//! The day or the days that a clause names: a date, `yesterday`, `3 days ago`, `this week`, `지난 30일`.
+
+use chrono::{Datelike, Days, NaiveDate};
+
+/// Days, the first and the last included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) from: NaiveDate,
+    pub(super) to: NaiveDate,
+}
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+impl Span {
+    fn day(day: NaiveDate) -> Self {
+        Self { from: day, to: day }
+    }
+
+    fn until(today: NaiveDate, days: u64) -> Option<Self> {
+        Some(Self { from: today.checked_sub_days(Days::new(days))?, to: today })
+    }
+
+    /// Whether a day is among them.
+    pub(super) fn holds(self, day: NaiveDate) -> bool {
+        (self.from..=self.to).contains(&day)
+    }
+
+    /// Whether it is one day.
+    pub(super) fn is_day(self) -> bool {
+        self.from == self.to
+    }
+
+    /// `2026-11-20`, or the first and the last day.
+    pub(super) fn in_words(self) -> String {
+        if self.is_day() { self.from.to_string() } else { format!("{} – {}", self.from, self.to) }
+    }
+}
+
+/// The days that a clause names, seen from `today`; none if it names none. A day without a year is the last one
+/// that has been.
+pub(super) fn span_in(clause: &str, today: NaiveDate) -> Option<Span> {
+    let lower = clause.to_lowercase();
+    date_in(&lower, today).map(Span::day).or_else(|| relative_in(&lower, today))
+}
+
+fn date_in(lower: &str, today: NaiveDate) -> Option<NaiveDate> {
+    let runs = numbers(lower);
+    let joint = |at: usize| lower[runs[at].1..runs[at + 1].0].trim();
+    for at in 0..runs.len() {
+        let value = |at: usize| runs.get(at).map(|run| run.2);
+        // 2026-11-20, 2026.11.20, 2026년 11월 20일
+        if at + 2 < runs.len()
+            && (1970..10_000).contains(&runs[at].2)
+            && ["-", ".", "/", "년"].contains(&joint(at))
+            && ["-", ".", "/", "월"].contains(&joint(at + 1))
+        {
+            let year = i32::try_from(runs[at].2).ok()?;
+            return NaiveDate::from_ymd_opt(year, value(at + 1)?, value(at + 2)?);
+        }
+        // 11월 20일, 11/20
+        let is_pair = at + 1 < runs.len()
+            && (joint(at) == "월"
+                || joint(at) == "/" && at.checked_sub(1).is_none_or(|before| joint(before) != "/"));
+        if is_pair && let Some(day) = without_year(value(at)?, value(at + 1)?, today) {
+            return Some(day);
+        }
+    }
+    english_date(lower, today)
+}
+
+/// `20 November`, `November 20th`, `20th of Nov`
+fn english_date(lower: &str, today: NaiveDate) -> Option<NaiveDate> {
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let number = |word: &&str| {
+        let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let ending = &word[digits.len()..];
+        ["", "st", "nd", "rd", "th"].contains(&ending).then(|| digits.parse::<u32>().ok()).flatten()
+    };
+    let (at, month) = words.iter().enumerate().find_map(|(at, word)| {
+        let known = MONTHS.iter().position(|month| word.starts_with(month))?;
+        let is_word = word.len() == 3 || FULL_MONTHS.contains(word) || *word == "sept";
+        is_word.then_some((at, u32::try_from(known).ok()? + 1))
+    })?;
+    let before = at.checked_sub(1).and_then(|one| match words[one] {
+        "of" => one.checked_sub(1).and_then(|two| number(&words[two])),
+        word => number(&word),
+    });
+    let after = || words.get(at + 1).and_then(number);
+    let year = words.iter().filter_map(|word| word.parse::<i32>().ok()).find(|year| *year > 1969);
+    let day = before.or_else(after)?;
+    match year {
+        Some(year) => NaiveDate::from_ymd_opt(year, month, day),
+        None => without_year(month, day, today),
+    }
+}
+
+const FULL_MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// The last such day that has been.
+fn without_year(month: u32, day: u32, today: NaiveDate) -> Option<NaiveDate> {
+    let this = NaiveDate::from_ymd_opt(today.year(), month, day)?;
+    if this <= today { Some(this) } else { NaiveDate::from_ymd_opt(today.year() - 1, month, day) }
+}
+
+/// Numbers of a text: where each begins and ends, and its value.
+fn numbers(text: &str) -> Vec<(usize, usize, u32)> {
+    let (mut found, mut from) = (Vec::new(), None);
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        match (c.is_ascii_digit(), from) {
+            (true, None) => from = Some(at),
+            (false, Some(begin)) => {
+                found.extend(text[begin..at].parse().ok().map(|value| (begin, at, value)));
+                from = None;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn relative_in(lower: &str, today: NaiveDate) -> Option<Span> {
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let back = |days: u64| today.checked_sub_days(Days::new(days)).map(Span::day);
+    let weekday = u64::from(today.weekday().num_days_from_monday());
+    for (from, to, value) in numbers(lower) {
+        let (before, after) = (lower[..from].trim_end(), lower[to..].trim_start());
+        let is_ago =
+            after.starts_with("일 전") || after.starts_with("일전") || after.contains("days ago");
+        let is_stretch = ["지난", "최근", "last", "past"].iter().any(|word| before.ends_with(word))
+            || ["일간", "일 동안"].iter().any(|word| after.starts_with(word));
+        let is_days = after.starts_with('일') || after.starts_with("day");
+        if is_ago && is_days {
+            return back(u64::from(value));
+        }
+        if is_stretch && is_days {
+            return Span::until(today, u64::from(value));
+        }
+        if is_stretch && (after.starts_with("시간") || after.starts_with("hour")) {
+            return Span::until(today, u64::from(value).div_ceil(24));
+        }
+    }
+    match () {
+        () if has(&["그저께", "그제", "day before yesterday"]) => back(2),
+        () if has(&["어제", "yesterday"]) => back(1),
+        () if has(&["오늘", "today"]) => back(0),
+        () if has(&["이번 주", "이번주", "금주", "this week"]) => {
+            Span::until(today, weekday)
+        }
+        () if has(&["지난 주", "지난주", "저번 주", "저번주", "last week"]) => {
+            let to = today.checked_sub_days(Days::new(weekday + 1))?;
+            Some(Span { from: to.checked_sub_days(Days::new(6))?, to })
+        }
+        () if has(&["이번 달", "이번달", "this month"]) => {
+            Span::until(today, u64::from(today.day0()))
+        }
+        () if has(&["지난 달", "지난달", "저번 달", "last month"]) => {
+            let to = today.checked_sub_days(Days::new(u64::from(today.day())))?;
+            Some(Span { from: to.with_day(1)?, to })
+        }
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(clause: &str) -> Option<String> {
+        // a Thursday
+        let today = NaiveDate::from_ymd_opt(2026, 11, 26)?;
+        span_in(clause, today).map(Span::in_words)
+    }
+
+    #[test]
+    fn days_are_read_as_people_name_them() {
+        for (clause, days) in [
+            ("P-101의 11월 20일 RMS", "2026-11-20"),
+            ("2026-11-20 값", "2026-11-20"),
+            ("2026년 11월 20일에", "2026-11-20"),
+            ("12월 3일", "2025-12-03"),
+            ("on 20 November", "2026-11-20"),
+            ("on November 20th", "2026-11-20"),
+            ("the 20th of Nov", "2026-11-20"),
+            ("Nov 20, 2025", "2025-11-20"),
+            ("어제", "2026-11-25"),
+            ("3일 전", "2026-11-23"),
+            ("3 days ago", "2026-11-23"),
+            ("이번 주에", "2026-11-23 – 2026-11-26"),
+            ("last week", "2026-11-16 – 2026-11-22"),
+            ("지난달", "2026-10-01 – 2026-10-31"),
+            ("지난 30일", "2026-10-27 – 2026-11-26"),
+            ("in the last 24 hours", "2026-11-25 – 2026-11-26"),
+            ("11/20", "2026-11-20"),
+        ] {
+            assert_eq!(told(clause).as_deref(), Some(days), "{clause}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_day_is_none() {
+        for clause in [
+            "P-101 상태",
+            "6205 베어링",
+            "M12 85 N·m",
+            "may it run?",
+            "2월 31일",
+            "stage 3",
+            "1.5/2.5 mm",
+            "gw-03",
+        ] {
+            assert_eq!(told(clause), None, "{clause}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What is measured of a bearing: its last figures, those of a day, and when it was last heard.
+
+use chrono::NaiveDate;
+use pdm_shared::event::IsoZone;
+use pdm_shared::text::{Language, Text};
+use pdm_shared::time::Timestamp;
+use serde_json::{Map, Value};
+
+use super::dates::Span;
+use super::desk::{CoreFields, Focus, Operation, told_time};
+use super::intent::{QUESTION_WORDS, has};
+use super::records::levels;
+use crate::toolbox::{self, Toolbox};
+
+/// A bearing whose last window is older than so many hours is told to be so. Chosen: half a day more than the
+/// longest usual period, a day.
+const OLD_H: f64 = 36.0;
+/// Days that are told one by one.
+const MAX_DAYS: usize = 31;
+
+/// The figures of the last window that a clause asks for: speed, zone, or all.
+pub(super) fn last_figures(
+    focus: &Focus,
+    clause: &str,
+    now: Option<Timestamp>,
+    language: Language,
+) -> String {
+    let (lower, words) = (clause.to_lowercase(), &QUESTION_WORDS.figures);
+    let operation = focus.record.operation.as_ref();
+    let speed = operation.map(|operation| speed_in_words(operation, language));
+    let zone = operation.and_then(|operation| zone_in_words(operation.zone?, language));
+    let asked = [(has(&lower, &words.speed), &speed), (has(&lower, &words.zone), &zone)];
+    let mut parts: Vec<String> = asked
+        .into_iter()
+        .filter(|(is_asked, _)| *is_asked)
+        .filter_map(|(_, text)| text.clone())
+        .collect();
+    if has(&lower, &words.level) || parts.is_empty() {
+        parts.extend(levels(focus, language));
+        parts.extend(zone.filter(|_| !has(&lower, &words.zone)));
+    }
+    let parts = parts.join(". ");
+    let parts = if parts.is_empty() { not_measured(language).to_owned() } else { parts };
+    let lines = [Some(format!("{}: {parts}", focus.core.full_name(language)))];
+    let lines = lines.into_iter().chain([age(&focus.core, now, language)]);
+    lines.flatten().collect::<Vec<_>>().join("\n")
+}
+
+fn speed_in_words(operation: &Operation, language: Language) -> String {
+    let speed = operation.speed_rpm.map(|rpm| format!("{rpm:.0} rpm"));
+    match (operation.is_running, speed, language) {
+        (false, _, Language::Ko) => "마지막 측정 때 정지해 있었음".to_owned(),
+        (false, _, Language::En) => "it stood still in the last measurement".to_owned(),
+        (true, Some(rpm), Language::Ko) => format!("회전 속도 {rpm}"),
+        (true, Some(rpm), Language::En) => format!("shaft speed {rpm}"),
+        (true, None, Language::Ko) => "회전 속도는 알 수 없음".to_owned(),
+        (true, None, Language::En) => "the shaft speed is not known".to_owned(),
+    }
+}
+
+fn zone_in_words(zone: IsoZone, language: Language) -> Option<String> {
+    let name = serde_json::to_value(zone).ok()?.as_str()?.to_owned();
+    Some(match language {
+        Language::Ko => format!("ISO 20816-3 구역 {name}"),
+        Language::En => format!("ISO 20816-3 zone {name}"),
+    })
+}
+
+const fn not_measured(language: Language) -> &'static str {
+    match language {
+        Language::Ko => "마지막 측정값이 제 기록에 없습니다",
+        Language::En => "the last measurement is not in my records",
+    }
+}
+
+/// The figures of one day or of several, by the day's last window.
+pub(super) async fn figures_of_days(
+    tools: &dyn Toolbox,
+    focus: &Focus,
+    (span, today): (Span, NaiveDate),
+    language: Language,
+) -> String {
+    let name = focus.core.full_name(language);
+    let age_days = (today - span.from).num_days();
+    let period = [(7, "1w"), (30, "1m"), (91, "3m"), (182, "6m"), (i64::MAX, "1y")];
+    let period =
+        period.into_iter().find(|(days, _)| age_days < *days).map_or("1y", |(_, name)| name);
+    let arguments = Map::from_iter([
+        ("bearing_id".to_owned(), Value::from(focus.core.key.to_string())),
+        ("period".to_owned(), Value::from(period)),
+    ]);
+    let answer = toolbox::traced(tools, "extraction", "get_bearing_trend", arguments).await;
+    let daily = answer.data["daily"].as_array().cloned().unwrap_or_default();
+    let rows = daily.iter().filter(|row| {
+        let day = row["date"].as_str().and_then(|date| date.parse().ok());
+        day.is_some_and(|day| span.holds(day))
+    });
+    let lines: Vec<String> = rows.take(MAX_DAYS).filter_map(|row| of_day(row, language)).collect();
+    if !lines.is_empty() {
+        return format!("{name}:\n{}", lines.join("\n"));
+    }
+    let days = span.in_words();
+    match language {
+        Language::Ko => format!("{name}: {days}의 측정값은 제 기록에 없습니다."),
+        Language::En => format!("{name}: there is no measurement of {days} in my records."),
+    }
+}
+
+fn of_day(row: &Value, language: Language) -> Option<String> {
+    let figure = |name: &str| row[name].as_f64().map(pdm_expert::wording::figure);
+    let (velocity, rms, kurtosis) = match language {
+        Language::Ko => ("진동속도 RMS", "가속도 RMS", "첨도"),
+        Language::En => ("vibration velocity RMS", "acceleration RMS", "kurtosis"),
+    };
+    let told = [
+        figure("velocity_rms_mm_s").map(|value| format!("{velocity} {value} mm/s")),
+        figure("rms_g").map(|value| format!("{rms} {value} g")),
+        figure("kurtosis").map(|value| format!("{kurtosis} {value}")),
+    ];
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    Some(format!("- {}: {}", row["date"].as_str()?, told.join(", ")))
+}
+
+/// That the last window of a bearing is old, if it is.
+pub(super) fn age(core: &CoreFields, now: Option<Timestamp>, language: Language) -> Option<String> {
+    let measured_at = core.measured_at?;
+    let hours = now?.seconds_since(measured_at) / 3600.0;
+    (hours >= OLD_H).then(|| {
+        let (days, at) = ((hours / 24.0).round(), told_time(measured_at));
+        match language {
+            Language::Ko => format!("주의: 마지막 측정이 {days}일 전({at})입니다. 그 뒤의 상태는 알 수 없습니다."),
+            Language::En => format!(
+                "Mind: it was last measured {days} days ago ({at}). Its state since then is not known."
+            ),
+        }
+    })
+}
+
+/// When a bearing was last measured.
+pub(super) fn last_heard(core: &CoreFields, now: Option<Timestamp>, language: Language) -> String {
+    let name = core.full_name(language);
+    let Some(at) = core.measured_at else {
+        return format!("{name}: {}", not_measured(language));
+    };
+    let hours = now.map_or(0.0, |now| now.seconds_since(at) / 3600.0);
+    let since = match (hours >= 48.0, language) {
+        (true, Language::Ko) => format!("{:.0}일 전", hours / 24.0),
+        (false, Language::Ko) => format!("{hours:.0}시간 전"),
+        (true, Language::En) => format!("{:.0} days ago", hours / 24.0),
+        (false, Language::En) => format!("{hours:.0} h ago"),
+    };
+    let verdict = match (hours >= OLD_H, language) {
+        (true, Language::Ko) => "그 뒤로 측정값이 들어오지 않습니다.",
+        (true, Language::En) => "Nothing has come in since.",
+        (false, Language::Ko) => "측정값이 들어오고 있습니다.",
+        (false, Language::En) => "It is being measured.",
+    };
+    let last = Text::new("마지막 측정", "last measured");
+    format!("{name}: {} {since} ({}). {verdict}", last.in_language(language), told_time(at))
+}
+
+/// The bearings that have not been measured for so many hours.
+pub(super) fn not_heard(
+    fleet: &[CoreFields],
+    hours: f64,
+    now: Option<Timestamp>,
+    language: Language,
+) -> String {
+    let is_old = |core: &&CoreFields| {
+        let age_h = now.zip(core.measured_at).map(|(now, at)| now.seconds_since(at) / 3600.0);
+        age_h.is_none_or(|age_h| age_h >= hours)
+    };
+    let mut old: Vec<&CoreFields> = fleet.iter().filter(is_old).collect();
+    old.sort_by_key(|core| core.measured_at);
+    let lines = old.iter().map(|core| format!("- {}", last_heard(core, now, language)));
+    let (count, all) = (old.len(), fleet.len());
+    let head = match (count, language) {
+        (0, Language::Ko) => {
+            format!("베어링 {all}개 모두 지난 {hours:.0}시간 안에 측정되었습니다.")
+        }
+        (0, Language::En) => format!("All {all} bearings were measured in the last {hours:.0} h."),
+        (_, Language::Ko) => format!("지난 {hours:.0}시간 동안 측정되지 않은 베어링 {count}개:"),
+        (_, Language::En) => format!("Not measured in the last {hours:.0} h: {count} bearings"),
+    };
+    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// The bearings in the zones that a clause names, else all with their zone.
+pub(super) fn zones(foci: &[Focus], clause: &str, language: Language) -> Option<String> {
+    let asked = zones_in(clause);
+    let zone_of = |focus: &Focus| focus.record.operation.and_then(|operation| operation.zone);
+    let is_asked = |focus: &&Focus| {
+        zone_of(focus).is_some_and(|zone| asked.is_empty() || asked.contains(&zone))
+    };
+    let lines: Vec<String> = foci
+        .iter()
+        .filter(is_asked)
+        .filter_map(|focus| {
+            let zone = zone_in_words(zone_of(focus)?, language)?;
+            let velocity = levels(focus, language).unwrap_or_default();
+            Some(format!("- {}: {zone}. {velocity}", focus.core.full_name(language)))
+        })
+        .collect();
+    if foci.is_empty() {
+        return None;
+    }
+    if lines.is_empty() {
+        return Some(match language {
+            Language::Ko => "그 구역에 있는 베어링은 없습니다.".to_owned(),
+            Language::En => "No bearing is in that zone.".to_owned(),
+        });
+    }
+    Some(lines.join("\n"))
+}
+
+/// Zones by their letters: `C`, `zone D`, `C나 D`.
+fn zones_in(clause: &str) -> Vec<IsoZone> {
+    let letters = [("A", IsoZone::A), ("B", IsoZone::B), ("C", IsoZone::C), ("D", IsoZone::D)];
+    let words: Vec<&str> = clause.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    letters.into_iter().filter(|(name, _)| words.contains(name)).map(|(_, zone)| zone).collect()
+}
+
+/// What bearing it is and where it sits.
+pub(super) fn identity(focus: &Focus, language: Language) -> String {
+    let name = focus.core.full_name(language);
+    let (record, not_known) = (&focus.record, Text::new("기록 없음", "not in my records"));
+    let unknown = not_known.in_language(language).to_owned();
+    let designation = record.designation.clone().unwrap_or_else(|| unknown.clone());
+    let place = record.location.as_ref();
+    let place = place.map_or(unknown, |place| place.in_language(language).to_owned());
+    match language {
+        Language::Ko => format!("{name}: 베어링 형번 {designation}, 위치 {place}"),
+        Language::En => format!("{name}: bearing {designation}, location {place}"),
+    }
+}
+
+/// Says that a quantity is not measured, and what is.
+pub(super) fn unmeasured(clause: &str, language: Language) -> String {
+    let lower = clause.to_lowercase();
+    let words = QUESTION_WORDS.figures.unmeasured.iter();
+    let what =
+        words.filter(|word| has(&lower, std::slice::from_ref(*word))).max_by_key(|word| word.len());
+    let what = what.map(String::as_str).unwrap_or_default();
+    match language {
+        Language::Ko => format!(
+            "{what}: 측정하지 않습니다. 제 기록에 있는 것은 진동(가속도·속도 RMS, 첨도, 파고율, 결함 주파수)과 회전 속도입니다."
+        ),
+        Language::En => format!(
+            "{what}: not measured. My records hold vibration (acceleration and velocity RMS, kurtosis, crest factor, \
+             defect frequencies) and the shaft speed."
+        ),
+    }
+}
