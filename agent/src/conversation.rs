@@ -326,12 +326,24 @@ impl Desk for StoreDesk {
         Ok(Some(DutyRoster {
             rotas: table.rotas.iter().map(rota).collect(),
             changes: table.rotas.iter().flat_map(|rota| self.changes_of(rota, now)).collect(),
+            hours: table.rotas.iter().flat_map(|rota| self.hours_of(rota, now)).collect(),
             everybody: table.names.iter().cloned().collect(),
         }))
     }
 }
 
 impl StoreDesk {
+    /// Who is on duty in each of the next 24 hours, by the rota's clock.
+    fn hours_of(&self, rota: &pdm_routes::Rota, now: Timestamp) -> Vec<(u32, String, Vec<String>)> {
+        let zone = rota.zone.unwrap_or(self.routes.zone);
+        let of_hour = |ahead: u32| {
+            let at = now.plus_seconds(f64::from(ahead) * 3600.0);
+            let people = rota.on_duty(zone, at).iter().map(ToString::to_string).collect();
+            (zone.local(at).hour(), rota.name.clone(), people)
+        };
+        (1..=24).map(of_hour).collect()
+    }
+
     /// Who is on duty after the next changes of a day, by the rota's clock.
     fn changes_of(
         &self,

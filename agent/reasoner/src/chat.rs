@@ -392,8 +392,13 @@ fn in_own_language(question: &Question) -> Question {
     let words: Vec<&str> = question.message.split(|c: char| !c.is_ascii_alphabetic()).collect();
     let english =
         words.iter().filter(|word| word.len() > 1 && word.chars().any(|c| c.is_ascii_lowercase()));
-    let has_hangul = question.message.chars().any(|c| ('가'..='힣').contains(&c));
-    let language = match (has_hangul, english.count()) {
+    let is_hangul = |c: char| ('가'..='힣').contains(&c);
+    let hangul =
+        question.message.split_whitespace().filter(|word| word.contains(is_hangul)).count();
+    let english = english.count();
+    // a machine's Korean name in an English question
+    let has_hangul = hangul > 0 && !(english > 2 && english > hangul);
+    let language = match (has_hangul, english) {
         (true, _) => Language::Ko,
         (false, 0) => question.language,
         (false, _)

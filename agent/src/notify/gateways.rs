@@ -123,7 +123,7 @@ impl Watchdog {
             back.iter().enumerate().filter(|(n, _)| *n != leader).map(|(_, one)| one).collect();
         let other_keys: Vec<BearingKey> = others.iter().map(|one| one.key.clone()).collect();
         if let Some(Turned { key, gateway, record: Some(record) }) = back.get(leader) {
-            let words = wording::heard(&gateway.gateway.gateway);
+            let words = wording::words_of_return(&gateway.gateway.gateway);
             let words = wording::with_others(words, &other_keys);
             if let Some(told) = self.policy.heard(key, record, words, &other_keys, now) {
                 self.announce(key, Some(record.version()), told).await?;

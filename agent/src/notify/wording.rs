@@ -32,7 +32,8 @@ pub(super) use refused::{admitted, refused, refused_line};
 pub(super) use timing::timing;
 pub(super) use troubled::{events_lost, troubled, twin, untroubled};
 pub(super) use watching::{
-    blind, file_set_aside, heard, sensor_back, sensor_failed, sighted, silent,
+    file_set_aside, sensor_back, sensor_failed, sighted, silent, words_of_blindness,
+    words_of_return,
 };
 
 /// Gateways that one message names.

@@ -37,6 +37,31 @@ impl Span {
     }
 }
 
+/// The hour of the day that a clause names: `새벽 3시`, `3 am`, `at 22:00`, `tonight`.
+pub(super) fn hour_in(clause: &str) -> Option<u32> {
+    let lower = clause.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    for (_, to, hour) in numbers(&lower) {
+        let after = lower[to..].trim_start();
+        let is_pm = after.starts_with("pm") || after.starts_with("p.m");
+        let is_am = after.starts_with("am") || after.starts_with("a.m");
+        let is_korean = after.starts_with('시') && !after.starts_with("시간");
+        let is_clock = after.starts_with(":00") || after.starts_with(":30");
+        if hour > 24 || !(is_pm || is_am || is_korean || is_clock) {
+            continue;
+        }
+        let is_evening = is_korean
+            && (has(&["오후", "저녁"]) || has(&["밤"]) && hour > 5 || has(&["낮"]) && hour < 7);
+        return Some(if (is_pm || is_evening) && hour < 12 { hour + 12 } else { hour % 24 });
+    }
+    has(&["tonight", "오늘 밤", "오늘밤", "한밤", "야간", "midnight", "자정"]).then_some(0)
+}
+
+/// Whether a clause names a day or days.
+pub(super) fn names_day(clause: &str) -> bool {
+    NaiveDate::from_ymd_opt(2026, 12, 31).is_some_and(|any| span_in(clause, any).is_some())
+}
+
 /// The days that a clause names, seen from `today`; none if it names none. A day without a year is the last one
 /// that has been.
 pub(super) fn span_in(clause: &str, today: NaiveDate) -> Option<Span> {
@@ -66,7 +91,23 @@ fn date_in(lower: &str, today: NaiveDate) -> Option<NaiveDate> {
             return Some(day);
         }
     }
-    english_date(lower, today)
+    english_date(lower, today).or_else(|| day_of_month(lower, today))
+}
+
+/// The last such day of a month that has been: `23일날`, `23일에`.
+fn day_of_month(lower: &str, today: NaiveDate) -> Option<NaiveDate> {
+    numbers(lower).into_iter().find_map(|(from, to, day)| {
+        let after = lower[to..].trim_start().strip_prefix('일')?.trim_start();
+        let is_length = ["간", "전", "동안", "이내", "안에", "후", "뒤", "째", "치"]
+            .iter()
+            .any(|word| after.starts_with(word))
+            || ["지난", "최근", "약"].iter().any(|word| lower[..from].trim_end().ends_with(word));
+        if is_length {
+            return None;
+        }
+        let this = today.with_day(day)?;
+        if this <= today { Some(this) } else { this.checked_sub_months(chrono::Months::new(1)) }
+    })
 }
 
 /// `20 November`, `November 20th`, `20th of Nov`
@@ -193,6 +234,7 @@ mod tests {
             ("2026-11-20 값", "2026-11-20"),
             ("2026년 11월 20일에", "2026-11-20"),
             ("12월 3일", "2025-12-03"),
+            ("23일날 첨도", "2026-11-23"),
             ("on 20 November", "2026-11-20"),
             ("on November 20th", "2026-11-20"),
             ("the 20th of Nov", "2026-11-20"),
@@ -212,6 +254,22 @@ mod tests {
     }
 
     #[test]
+    fn hours_are_read_as_people_name_them() {
+        for (clause, hour) in [
+            ("새벽 3시에 누구한테", Some(3)),
+            ("밤 11시", Some(23)),
+            ("who is on at 3 am", Some(3)),
+            ("at 10 pm", Some(22)),
+            ("at 22:00", Some(22)),
+            ("tonight", Some(0)),
+            ("3시간 뒤", None),
+            ("P-101", None),
+        ] {
+            assert_eq!(hour_in(clause), hour, "{clause}");
+        }
+    }
+
+    #[test]
     fn what_is_no_day_is_none() {
         for clause in [
             "P-101 상태",
@@ -222,6 +280,7 @@ mod tests {
             "stage 3",
             "1.5/2.5 mm",
             "gw-03",
+            "7일 이내",
         ] {
             assert_eq!(told(clause), None, "{clause}");
         }

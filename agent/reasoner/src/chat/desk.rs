@@ -141,6 +141,8 @@ pub struct DutyRoster {
     pub rotas: Vec<(String, Vec<String>)>,
     /// Changes of the people on duty in the next day: the rota, the plant's time, the people.
     pub changes: Vec<(String, String, Vec<String>)>,
+    /// Who is on duty in each of the next hours: the hour of the plant's clock, the rota, the people.
+    pub hours: Vec<(u32, String, Vec<String>)>,
     /// People and channels that are told where no rota decides.
     pub everybody: Vec<String>,
 }

@@ -6,7 +6,7 @@
 use pdm_shared::id::BearingKey;
 
 use super::desk::CoreFields;
-use super::{Question, Said, Speaker};
+use super::{Question, Said, Speaker, planning};
 
 /// Most bearings of an answer.
 const MAX_BEARINGS: usize = 4;
@@ -51,7 +51,11 @@ pub(super) struct Meant {
 
 /// The bearings of a question.
 pub(super) fn meant(question: &Question, fleet: &[CoreFields]) -> Meant {
-    let mut meant = named_in(&question.message, fleet);
+    let asking = planning::asking(&question.message);
+    let mut meant = named_in(&asking, fleet);
+    if meant.keys.is_empty() && meant.unknown.is_empty() && asking != question.message {
+        meant.keys.extend(named_in(&question.message, fleet).keys.pop());
+    }
     if meant.keys.is_empty() && meant.unknown.is_empty() && !question.history.is_empty() {
         meant.keys.extend(named_in_short(question, fleet));
     }
@@ -205,10 +209,22 @@ fn place_of_name(text: &str, core: &CoreFields, fleet: &[CoreFields]) -> Option<
                 })
         })
     };
+    let is_whole = |name: &String| {
+        let whole = squeezed(name);
+        whole.chars().count() > 2 && squeezed_text.contains(&whole)
+    };
+    // a slip of one name may be another name, written as it is
+    let other_is_whole = fleet.iter().any(|other| {
+        let others = other.machine_name.as_ref().map(|names| [&names.ko, &names.en]);
+        others.into_iter().flatten().any(is_whole)
+    });
     [&names.ko, &names.en].into_iter().find_map(|name| {
         let last = name.rsplit(' ').next().unwrap_or_default().to_lowercase();
         let whole = squeezed(name);
-        if whole.chars().count() > 2 && squeezed_text.contains(&whole) {
+        if is_whole(name)
+            || !other_is_whole
+                && (is_nearly_in(&whole, &squeezed_text) || is_shortened_in(name, &lower))
+        {
             return Some(lower.find(&last).unwrap_or_default());
         }
         let is_word = |at: usize| {
@@ -218,6 +234,30 @@ fn place_of_name(text: &str, core: &CoreFields, fleet: &[CoreFields]) -> Option<
         let at = lower.match_indices(&last).map(|(at, _)| at).find(|at| is_word(*at))?;
         (last.chars().count() > 1 && is_only(&last)).then_some(at)
     })
+}
+
+/// Whether a text has a name with a slip: one letter of four or more in Hangul, two of eight or more in Latin.
+fn is_nearly_in(name: &str, text: &str) -> bool {
+    let (name_chars, text_chars): (Vec<char>, Vec<char>) =
+        (name.chars().collect(), text.chars().collect());
+    let slips = match (name.is_ascii(), name_chars.len()) {
+        (false, 4..) => 1,
+        (true, 8..) => 2,
+        _ => return false,
+    };
+    text_chars.windows(name_chars.len()).any(|window| {
+        let window: String = window.iter().collect();
+        strsim::damerau_levenshtein(&window, name) <= slips
+    })
+}
+
+/// Whether a text has the first and the last word of a name of three: `feed pump` for `Feed water pump`.
+fn is_shortened_in(name: &str, lower: &str) -> bool {
+    let words: Vec<&str> = name.split(' ').collect();
+    match words[..] {
+        [first, _, last] => lower.contains(&format!("{first} {last}").to_lowercase()),
+        _ => false,
+    }
 }
 
 fn ends_in(name: &str, last: &str) -> bool {
@@ -371,6 +411,9 @@ mod tests {
         assert_eq!(told("how is the feed water pump doing"), ["P-102"]);
         assert_eq!(told("배기팬 괜찮아?"), ["F-301"]);
         assert_eq!(told("is the fan ok"), ["F-301"]);
+        assert_eq!(told("급수펌푸 어떻슴까"), ["P-102"]);
+        assert_eq!(told("feedwater pmup health check"), ["P-102"]);
+        assert_eq!(told("will the feed pump make it"), ["P-102"]);
         assert_eq!(told("the pump sounds odd"), Vec::<String>::new(), "there are two");
     }
 

@@ -46,6 +46,7 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         Lookup::Heard if focus.is_none() => ("list_bearings", json!({})),
         Lookup::Heard | Lookup::Figures | Lookup::Identity => ("read_state", of_bearing),
         Lookup::ToldOfAll => ("read_notifications", json!({})),
+        Lookup::WorkOfAll => ("read_work", json!({})),
         Lookup::Compare => ("compare_bearings", json!({})),
         Lookup::State => ("read_state", of_bearing),
         Lookup::Why => ("read_grounds", of_bearing),
@@ -83,12 +84,13 @@ pub(super) async fn look_up(
         Lookup::Count => Some(plant_records::count(sources.fleet, language)),
         Lookup::Which => Some(plant_records::which(sources.fleet, language)),
         Lookup::Compare => courses::compared(&sources.foci.iter().collect::<Vec<_>>(), language),
-        Lookup::Duty => plant_records::duty(sources.desk, language).await,
+        Lookup::Duty => plant_records::duty(sources.desk, clause, language).await,
         Lookup::Sound => Some(plant_records::sound(sources.fleet, sources.now, language)),
         Lookup::Alarms => Some(plant_records::alarms(sources.fleet, clause, sources.now, language)),
         Lookup::ToldOfAll => {
             plant_records::told_of_all(sources.desk, clause, sources.now, language).await
         }
+        Lookup::WorkOfAll => Some(records::work_of_all(sources.foci, language)),
         Lookup::Zones => figures::zones(sources.foci, clause, language),
         Lookup::Unmeasured => Some(figures::unmeasured(clause, language)),
         Lookup::Heard => Some(match sources.focus(part) {

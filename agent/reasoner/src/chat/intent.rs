@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use pdm_service::config;
 use serde::Deserialize;
 
-use super::{bare, meanings};
+use super::{bare, dates, meanings};
 
 /// One thing that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(super) enum Lookup {
     Zones,
     /// What staff was told of any bearing.
     ToldOfAll,
+    /// The open work of all bearings.
+    WorkOfAll,
     /// Two bearings beside each other.
     Compare,
     /// The state of the bearing.
@@ -136,6 +138,7 @@ pub(super) struct QuestionWords {
     gateway_names: Vec<String>,
     all: Vec<String>,
     pub(super) plural: Vec<String>,
+    pub(super) request: Vec<String>,
     pub(super) procedure: Vec<String>,
     pub(super) figures: FigureWords,
     pub(super) values: ValueWords,
@@ -146,6 +149,7 @@ pub(super) struct QuestionWords {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FigureWords {
+    pub(super) any: Vec<String>,
     pub(super) speed: Vec<String>,
     pub(super) zone: Vec<String>,
     pub(super) level: Vec<String>,
@@ -208,8 +212,8 @@ pub(super) fn topic(clause: &str) -> Option<Topic> {
 }
 
 /// What a clause asks for, in the order of the sentences of the answer; nothing if no word of it says so.
-/// `names_bearing`: the clause names a bearing itself.
-pub(super) fn asked_for(clause: &str, names_bearing: bool) -> Vec<Lookup> {
+/// `names_bearing`: the clause names a bearing itself; `is_about_one`: it does, or the words before it do.
+pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -> Vec<Lookup> {
     let (text, words) = (clause.to_lowercase(), &*QUESTION_WORDS);
     if has(&text, &words.act) {
         return vec![Lookup::Act];
@@ -245,7 +249,14 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool) -> Vec<Lookup> {
     if topic(clause).is_some() && bare::asks_quantity(clause) {
         asked.push(Lookup::Value);
     }
-    add_figures(&mut asked, &text, names_bearing);
+    add_figures(&mut asked, &text, names_bearing || is_about_one);
+    if asked.contains(&Lookup::Onset) && !bare::asks_quantity(clause) {
+        asked.retain(|one| *one != Lookup::Figures);
+    }
+    if is_about_one && asked.contains(&Lookup::Stop) {
+        // "until the night shift" is a time
+        asked.retain(|one| *one != Lookup::Duty);
+    }
     if names_bearing && has(&text, &words.identity) {
         asked.push(Lookup::Identity);
     }
@@ -277,16 +288,26 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool) -> Vec<Lookup> {
 }
 
 /// Adds figures that a clause asks for: of a bearing, of all by their zone, or such as nobody measures.
-fn add_figures(asked: &mut Vec<Lookup>, text: &str, names_bearing: bool) {
+fn add_figures(asked: &mut Vec<Lookup>, text: &str, is_about_one: bool) {
     let (words, quantity) = (&QUESTION_WORDS.figures, bare::asks_quantity(text));
     let has_zone = has(text, &words.zone);
     let is_defined = meanings::named_in(text).is_some() && asked.contains(&Lookup::Meaning);
+    let is_of_past = asked.iter().any(|one| {
+        matches!(
+            one,
+            Lookup::Changes | Lookup::Told | Lookup::Alarms | Lookup::Onset | Lookup::Past
+        )
+    });
+    let of_day = dates::names_day(text) && is_about_one && !is_of_past && has(text, &words.any);
     if has(text, &words.unmeasured) && topic(text).is_none() && !is_defined {
-        asked.push(Lookup::Unmeasured);
-    } else if has_zone && !names_bearing && !is_defined {
+        // of no machine: a limit that a manual states, such as that of a store
+        let is_of_machine = is_about_one || has(text, &QUESTION_WORDS.plural);
+        asked.push(if is_of_machine { Lookup::Unmeasured } else { Lookup::Manual });
+    } else if has_zone && !is_about_one && !is_defined {
         asked.push(Lookup::Zones);
     } else if has(text, &words.speed)
-        || names_bearing && (has_zone || has(text, &words.level))
+        || of_day
+        || is_about_one && !is_defined && (has_zone || has(text, &words.level))
         || quantity && has(text, &words.level) && !is_defined
     {
         asked.push(Lookup::Figures);
@@ -303,7 +324,7 @@ fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
         ),
         (L::Unmeasured, &[L::State, L::Figures, L::Value, L::Changes, L::Manual, L::Fleet]),
         (L::Changes, &[L::Figures, L::Past]),
-        (L::Onset, &[L::Past, L::Told, L::Changes, L::Life, L::Figures, L::Heard, L::State]),
+        (L::Onset, &[L::Past, L::Told, L::Changes, L::Life, L::Heard, L::State, L::Alarms]),
         (L::Compare, &[L::Figures]),
         (L::Figures, &[L::State, L::Manual, L::Meaning, L::Fleet]),
         (L::Zones, &[L::Fleet, L::State, L::Manual, L::Meaning, L::Figures]),
@@ -314,7 +335,7 @@ fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
         (L::Heard, &[L::State, L::Fleet, L::Manual, L::Why, L::Past, L::Told, L::Figures, L::Stop]),
         (L::Count, &[L::State, L::Fleet, L::Life, L::Changes]),
         (L::Alarms, &[L::State, L::Fleet, L::Told, L::ToldOfAll, L::Changes, L::Count, L::Work]),
-        (L::Sound, &[L::State, L::Fleet, L::Manual]),
+        (L::Sound, &[L::State, L::Fleet, L::Manual, L::Told, L::ToldOfAll, L::Alarms]),
         (L::Compare, &[L::State, L::Fleet, L::Changes, L::Why]),
         (L::Fleet, &[L::State]),
         (L::Stop, &[L::State, L::Life, L::Work, L::Manual]),

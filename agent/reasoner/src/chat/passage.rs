@@ -19,6 +19,8 @@ const CASES: &str = "search_maintenance_history";
 const DOCUMENTS: usize = 3;
 /// A second document is told where its passage fits nearly as well as the first.
 const SECOND: f64 = 0.75;
+/// So does a second past case. Chosen: a question for a case is for one.
+const SECOND_CASE: f64 = 0.95;
 
 /// A passage with what it is quoted as.
 #[derive(Debug, Clone, PartialEq)]
@@ -164,7 +166,8 @@ async fn searched(
     }
     // the search knows words of one meaning that this choice does not: its order breaks ties
     passages.sort_by(|a, b| b.fit.total_cmp(&a.fit));
-    let least = passages.first()?.fit * SECOND;
+    let second = if is_case { SECOND_CASE } else { SECOND };
+    let least = passages.first()?.fit * second;
     let told = passages.iter().take(2).filter(|one| one.fit >= least);
     Some(told.map(|one| one.told(language)).collect::<Vec<_>>().join("\n\n"))
 }

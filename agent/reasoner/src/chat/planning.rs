@@ -10,7 +10,7 @@ use pdm_shared::risk::RiskLevel;
 use super::desk::CoreFields;
 use super::entities::{self, Meant};
 use super::intent::{self, Lookup};
-use super::{Question, Speaker};
+use super::{Question, Speaker, meanings};
 
 /// Most look-ups of an answer: two bearings with four questions each.
 const MAX_PARTS: usize = 8;
@@ -47,7 +47,7 @@ pub(super) fn bearings_read(
     fleet: &[CoreFields],
 ) -> Vec<BearingKey> {
     let mut read = about.to_vec();
-    if plan.iter().any(|part| part.lookup == Lookup::Zones) {
+    if plan.iter().any(|part| matches!(part.lookup, Lookup::Zones | Lookup::WorkOfAll)) {
         let others = fleet.iter().map(|core| &core.key).filter(|key| !about.contains(key));
         read.extend(others.take(MAX_READ).cloned());
     }
@@ -64,13 +64,13 @@ pub(super) fn plan(
     let mut parts: Vec<Part> = Vec::new();
     let mut before = meant.keys.clone();
     let is_named =
-        entities::named_in(&question.message, fleet).keys == before && !before.is_empty();
+        entities::named_in(&asking(&question.message), fleet).keys == before && !before.is_empty();
     for clause in clauses(asking(&question.message).as_str()) {
         let named = entities::named_in(&clause, fleet).keys;
         if !named.is_empty() {
             before.clone_from(&named);
         }
-        for lookup in intent::asked_for(&clause, !named.is_empty()) {
+        for lookup in intent::asked_for(&clause, !named.is_empty(), !before.is_empty()) {
             // of all, where the clause speaks of several and names none
             let is_plural = named.is_empty()
                 && intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.plural);
@@ -102,11 +102,17 @@ fn otherwise(
     let is_short = message.chars().count() <= SHORT;
     let said = question.history.iter().rev().find(|said| said.role == Speaker::User);
     let again = said.filter(|_| is_short && (is_named || !meant.keys.is_empty()));
-    for lookup in again.map(|said| intent::asked_for(&said.content, true)).unwrap_or_default() {
+    for lookup in again.map(|said| intent::asked_for(&said.content, true, true)).unwrap_or_default()
+    {
         add(parts, lookup, message, &meant.keys, (fleet, meant));
     }
     if parts.is_empty() {
-        let lookup = if is_named { Lookup::State } else { Lookup::Manual };
+        let is_word = !is_named && meanings::named_in(&message.to_lowercase()).is_some();
+        let lookup = match (is_named, is_word) {
+            (true, _) => Lookup::State,
+            (false, true) => Lookup::Meaning,
+            (false, false) => Lookup::Manual,
+        };
         // a name that nobody knows is all that is asked about
         if meant.unknown.is_empty() || is_named {
             add(parts, lookup, message, &meant.keys, (fleet, meant));
@@ -131,6 +137,10 @@ fn add(
         of_each(lookup)
     } else if lookup == Lookup::Told && keys.is_empty() && meant.unknown.is_empty() {
         vec![new(Lookup::ToldOfAll, None)]
+    } else if lookup == Lookup::Work && keys.is_empty() && meant.unknown.is_empty() {
+        vec![new(Lookup::WorkOfAll, None)]
+    } else if lookup == Lookup::Past && keys.is_empty() && meant.unknown.is_empty() {
+        vec![new(Lookup::Cases, None)]
     } else if !lookup.is_of_bearing() {
         vec![new(lookup, None)]
     } else if !keys.is_empty() {
@@ -174,8 +184,8 @@ fn with_fault(clause: &str, keys: &[BearingKey], fleet: &[CoreFields]) -> String
     }
 }
 
-/// The sentences of a long message that ask; the whole message where none does, or where it is short.
-fn asking(message: &str) -> String {
+/// The sentences of a long message that ask, else its last one; the whole message where it is short.
+pub(super) fn asking(message: &str) -> String {
     if message.chars().count() <= LONG {
         return message.to_owned();
     }
@@ -188,8 +198,15 @@ fn asking(message: &str) -> String {
             sentences.push(String::new());
         }
     }
-    sentences.retain(|sentence| sentence.trim_end().ends_with('?'));
-    if sentences.is_empty() { message.to_owned() } else { sentences.join(" ") }
+    sentences.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    let asks = |sentence: &&String| sentence.trim_end().ends_with('?');
+    let requests =
+        |sentence: &&String| intent::has(&sentence.to_lowercase(), &intent::QUESTION_WORDS.request);
+    let asking: Vec<&String> = sentences.iter().filter(asks).collect();
+    let asking =
+        if asking.is_empty() { sentences.iter().filter(requests).collect() } else { asking };
+    let asking = if asking.is_empty() { sentences.last().into_iter().collect() } else { asking };
+    asking.into_iter().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 fn clauses(message: &str) -> Vec<String> {

@@ -183,7 +183,9 @@ pub(super) async fn gateways(
     let lower = clause.to_lowercase();
     let is_named = |one: &GatewayLine| {
         let name = one.name.rsplit('/').next().unwrap_or_default().to_lowercase();
-        !name.is_empty() && lower.contains(&name)
+        let number = name.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_start_matches('0');
+        let by_number = ["번", "호"].iter().any(|unit| lower.contains(&format!(" {number}{unit}")));
+        !name.is_empty() && (lower.contains(&name) || !number.is_empty() && by_number)
     };
     let measures = |one: &GatewayLine| of.is_some_and(|core| one.bearings.contains(&core.name()));
     if all.iter().any(is_named) {
@@ -238,9 +240,21 @@ pub(super) async fn gateways(
 }
 
 /// Who is on duty.
-pub(super) async fn duty(desk: &dyn Desk, language: Language) -> Option<String> {
+pub(super) async fn duty(desk: &dyn Desk, clause: &str, language: Language) -> Option<String> {
     let roster = desk.duty().await.ok()??;
     let people = |names: &[String]| names.join(", ");
+    if let Some(hour) = dates::hour_in(clause) {
+        let then = roster.hours.iter().filter(|(at, _, _)| *at == hour);
+        let lines: Vec<String> = then
+            .map(|(_, rota, names)| match language {
+                Language::Ko => format!("- {rota}: {hour}시의 당직은 {}", people(names)),
+                Language::En => format!("- {rota}: on duty at {hour}:00 is {}", people(names)),
+            })
+            .collect();
+        if !lines.is_empty() {
+            return Some(lines.join("\n"));
+        }
+    }
     let line = |(rota, names): &(String, Vec<String>)| match (names.is_empty(), language) {
         (true, Language::Ko) => format!("- {rota}: 지금 당직이 없습니다"),
         (true, Language::En) => format!("- {rota}: nobody is on duty now"),

@@ -35,6 +35,7 @@ pub(super) fn record_in_words(
         | Lookup::Sound
         | Lookup::Alarms
         | Lookup::ToldOfAll
+        | Lookup::WorkOfAll
         | Lookup::Heard
         | Lookup::Zones
         | Lookup::Figures
@@ -163,7 +164,9 @@ fn doubts(focus: &Focus, language: Language) -> String {
     let none = Text::new("불확실성: 기록된 원인이 없습니다.", "Uncertainty: no cause is recorded.");
     let doubts =
         uncertain(focus, language).unwrap_or_else(|| none.in_language(language).to_owned());
-    let parts = [Some(name), Some(doubts), screening.map(|text| format!("- {text}"))];
+    let evidence = Text::new("근거", "Evidence");
+    let evidence = evidence.in_language(language);
+    let parts = [Some(name), screening.map(|text| format!("{evidence}: {text}")), Some(doubts)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
@@ -195,6 +198,19 @@ fn work(focus: &Focus, language: Language) -> String {
     let listed = list(&head, lines, language);
     let line = focus.core.line(language);
     [Some(line), Some(advice), none, listed].into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// The open work of all bearings.
+pub(super) fn work_of_all(foci: &[Focus], language: Language) -> String {
+    let of = |focus: &Focus| {
+        let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);
+        let lines: Vec<String> = open.map(|work| worked(work, language)).collect();
+        (!lines.is_empty())
+            .then(|| format!("{}:\n{}", focus.core.full_name(language), lines.join("\n")))
+    };
+    let all: Vec<String> = foci.iter().filter_map(of).collect();
+    let none = Text::new("열린 작업이 없습니다.", "No work is open, and none is ordered.");
+    if all.is_empty() { none.in_language(language).to_owned() } else { all.join("\n") }
 }
 
 fn worked(work: &WorkLine, language: Language) -> String {

@@ -399,6 +399,6 @@ fn what_is_asked_for_is_found_in_the_words_of_people() {
         ("정상인 베어링은 뭐야", false, vec![L::Sound]),
         ("P-101 베어링 형번이 뭐야", true, vec![L::Identity]),
     ] {
-        assert_eq!(asked_for(clause, names), asked, "{clause}");
+        assert_eq!(asked_for(clause, names, names), asked, "{clause}");
     }
 }

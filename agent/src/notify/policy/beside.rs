@@ -199,7 +199,7 @@ impl Policy {
         now: Timestamp,
         blindness: &Blindness,
     ) -> Option<Notification> {
-        let words = wording::blind(since, blindness);
+        let words = wording::words_of_blindness(since, blindness);
         Self::of_store("away", NotificationReason::Silent, words, since, now)
     }
 

@@ -83,7 +83,7 @@ pub(in crate::notify) fn silent(
 }
 
 /// Title and body when a gateway that was silent sends again.
-pub(in crate::notify) fn heard(gateway: &GatewayId) -> (Text, Text) {
+pub(in crate::notify) fn words_of_return(gateway: &GatewayId) -> (Text, Text) {
     (
         Text::new(format!("[통신 복구] 게이트웨이 {gateway}"), format!("[Back] gateway {gateway}")),
         Text::new("측정 수신이 재개됨", "Events come in again"),
@@ -91,7 +91,10 @@ pub(in crate::notify) fn heard(gateway: &GatewayId) -> (Text, Text) {
 }
 
 /// Title and body when the agent is blind: what is wrong, and in one sentence what to do.
-pub(in crate::notify) fn blind(since: Timestamp, blindness: &Blindness) -> (Text, Text) {
+pub(in crate::notify) fn words_of_blindness(
+    since: Timestamp,
+    blindness: &Blindness,
+) -> (Text, Text) {
     let (what, action) = match blindness {
         Blindness::Store(trouble) => (trouble.kind.what(), trouble.kind.action()),
         Blindness::Unjudged { events, why } => {
