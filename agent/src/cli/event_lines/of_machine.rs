@@ -2,10 +2,12 @@
 //! threads side by side read the rest.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use pdm_service::exit::Failure;
 use pdm_shared::event::Event;
 use serde::Deserialize;
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
 use super::order::{Demands, Order, Run};
 use super::{Line, SLICE_END_SCHEMA, line, wrong};
@@ -21,7 +23,7 @@ pub(in crate::cli) struct Dispatched {
 }
 
 /// The names as they stand in a line; the rest is passed over.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize, PartialEq)]
 struct Names<'a> {
     #[serde(borrow)]
     schema: Cow<'a, str>,
@@ -33,10 +35,54 @@ struct Names<'a> {
     bearing_id: Cow<'a, str>,
 }
 
+/// The names that stand first in a line, as the edge writes it: what comes behind them, nine tenths of the
+/// line, is not looked at. None where they stand otherwise; then the whole line is read.
+fn first_names(text: &str) -> Option<Names<'_>> {
+    let mut found = None;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    // the visitor stops within the object, which is an error of its own kind
+    let _stopped = deserializer.deserialize_map(FirstNames(&mut found));
+    found
+}
+
+struct FirstNames<'f, 'a>(&'f mut Option<Names<'a>>);
+
+impl<'a> Visitor<'a> for FirstNames<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an event")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut places: [Option<&'a str>; 4] = [None; 4];
+        while let Some(key) = map.next_key::<&str>()? {
+            let place = ["schema", "site", "equipment_id", "bearing_id"];
+            match place.iter().position(|name| *name == key) {
+                Some(place) => places[place] = Some(map.next_value()?),
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            if let [Some(schema), Some(site), Some(equipment), Some(bearing)] = places {
+                *self.0 = Some(Names {
+                    schema: schema.into(),
+                    site: site.into(),
+                    equipment_id: equipment.into(),
+                    bearing_id: bearing.into(),
+                });
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Dispatched {
     /// Reads the names; gives a line without them back.
     pub(super) fn read(number: u64, text: String) -> Result<Self, String> {
-        let Ok(names) = serde_json::from_str::<Names<'_>>(&text) else { return Err(text) };
+        let names = first_names(&text).or_else(|| serde_json::from_str(&text).ok());
+        let Some(names) = names else { return Err(text) };
         if names.schema == SLICE_END_SCHEMA {
             return Err(text);
         }
@@ -76,6 +122,34 @@ impl MachineLines {
         match self.order.take(&event, number).map_err(fail)? {
             Run::GoesOn => Ok((event, None)),
             Run::ClockSetBack(remark) => Ok((event, Some(format!("line {number}: {remark}")))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const EVENT: &str = include_str!("../../../../config/examples/event.json");
+
+    #[test]
+    fn the_names_of_an_event_are_those_that_the_whole_line_has() {
+        let whole: Names<'_> = serde_json::from_str(EVENT).expect("an event");
+        assert_eq!(first_names(EVENT), Some(whole));
+        // an escape, or no object: the whole line decides
+        for text in [r#"{"schema":"a\u0062","site":"s"}"#, "[]", "{", ""] {
+            assert_eq!(first_names(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_dispatched_or_given_back(text: String) {
+            if let Err(back) = Dispatched::read(1, text.clone()) {
+                prop_assert_eq!(back, text);
+            }
         }
     }
 }
