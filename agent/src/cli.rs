@@ -6,6 +6,7 @@ pub use pdm_service::exit::{Failure, exit_of};
 
 pub mod ack;
 pub mod assets;
+pub mod backtest;
 pub mod chat;
 pub mod check;
 pub mod episodes;
@@ -68,6 +69,8 @@ pub enum Command {
     Store(store::Args),
     /// Judge one event without any side effect
     Judge(judge::Args),
+    /// Say what a configuration would have told of events that lie in the past
+    Backtest(Box<backtest::Args>),
     /// Write report and work order of a stored judgement again
     Report(report::Args),
     /// Fill the knowledge base, search it, look up sections and titles
@@ -131,6 +134,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Migrate(args) => migrate::run(&args),
         Command::Store(args) => store::run(&args),
         Command::Judge(args) => judge::run(&args),
+        Command::Backtest(args) => backtest::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Knowledge(args) => knowledge::run(&args),
         Command::Tools(args) => tools::run(&args),

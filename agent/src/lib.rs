@@ -5,6 +5,7 @@
 //! says; [`progress`] is what the program that started it may watch.
 
 mod assets;
+mod backtest;
 pub mod cli;
 pub mod documents;
 pub mod judging;

@@ -1,25 +1,29 @@
 //! What staff would be told of events: the expert and the policy of telling on the events' own clock,
 //! without a store, tools or documents.
 //!
-//! For `pdm-agent notify preview` and for the figures of the episodes. Invariant: the same expert, the
-//! same machine of episodes and the same policy as in service; nothing is decided here.
+//! For `pdm-agent notify preview`, for the back-test and for the figures of the episodes. Invariant: the
+//! same expert, the same machine of episodes and the same policy as in service; nothing is decided here.
+//! [`Preview::advance`] is the watch of the service ([`crate::notify`]) on a virtual clock.
 
 use std::collections::BTreeMap;
 
+use pdm_episode::Episode;
 use pdm_expert::case::{Case, Memory};
 use pdm_expert::rules::Rules;
 use pdm_routes::ToldLately;
 use pdm_shared::delivery::{Notification, NotificationReason};
-use pdm_shared::episode::{AcknowledgementState, Suppression};
+use pdm_shared::episode::Suppression;
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 
-use crate::notify::policy::{Followed, JudgedWindow, Policy, is_beside_for_too_long};
+use crate::notify::policy::{Followed, JudgedWindow, Policy};
 use crate::settings::NotifySettings;
 use crate::store::{Announcement, EpisodeChange, EpisodeRecord};
+
+mod watch;
 
 /// A bearing while its events are played.
 #[derive(Debug, Default)]
@@ -27,6 +31,8 @@ struct Bearing {
     memory: Memory,
     record: Option<EpisodeRecord>,
     episodes: usize,
+    /// The episodes before the one of the record, as they ended.
+    past: Vec<Episode>,
 }
 
 /// Plays events and says what staff would be told.
@@ -38,6 +44,8 @@ pub struct Preview {
     told: Vec<Notification>,
     ways: Vec<Way>,
     lately: Vec<ToldLately>,
+    /// The virtual clock: the latest time that was played or passed.
+    at: Timestamp,
 }
 
 /// How a notification leaves, beside the broker's topic.
@@ -65,6 +73,7 @@ impl Preview {
             told: Vec::new(),
             ways: Vec::new(),
             lately: Vec::new(),
+            at: Timestamp::EPOCH,
         }
     }
 
@@ -80,7 +89,16 @@ impl Preview {
         let is_repaired = judgement.state.repaired_at != bearing.memory.state.repaired_at;
         bearing.memory.recall(event, &judgement);
         let window = JudgedWindow { event, judgement: &judgement, point: &point, is_repaired };
-        let followed = self.policy.judged(&key, &window, bearing.record.as_ref(), now);
+        self.follow(&window, now);
+        judgement.state.risk()
+    }
+
+    /// Moves the episode of a judged window's bearing, and tells what follows.
+    pub(crate) fn follow(&mut self, window: &JudgedWindow<'_>, now: Timestamp) {
+        self.at = self.at.max(now);
+        let key = window.event.key();
+        let bearing = self.bearings.entry(key.clone()).or_default();
+        let followed = self.policy.judged(&key, window, bearing.record.as_ref(), now);
         let followed = match followed {
             Some(Followed::Told(told))
                 if told.notification.reason == NotificationReason::Raised =>
@@ -88,9 +106,9 @@ impl Preview {
                 let within_s = self.policy.related_within_s();
                 self.lately.retain(|one| now.seconds_since(one.at) <= within_s);
                 let record = bearing.record.as_ref();
-                let followed = self.policy.of_one_cause(&window, record, told, &self.lately, now);
+                let followed = self.policy.of_one_cause(window, record, told, &self.lately, now);
                 if let Followed::Told(told) = &followed {
-                    let mine = Policy::told_lately(&key, event, told);
+                    let mine = Policy::told_lately(&key, window.event, told);
                     self.lately.retain(|one| one.key != key);
                     self.lately.extend(mine);
                 }
@@ -101,11 +119,10 @@ impl Preview {
         let was_told = matches!(followed, Some(Followed::Told(_)));
         let mut told = Told::default();
         bearing.take(followed, &mut told);
-        if !was_told && let Some(announcement) = self.policy.beside_risk(&key, &window, now) {
+        if !was_told && let Some(announcement) = self.policy.beside_risk(&key, window, now) {
             told.take(announcement);
         }
         self.note(told);
-        judgement.state.risk()
     }
 
     fn note(&mut self, told: Told) {
@@ -118,48 +135,6 @@ impl Preview {
     /// Forgets a bearing, which begins anew: it was replaced, and its baseline is learnt again.
     pub fn forget(&mut self, key: &BearingKey) {
         self.bearings.remove(key);
-    }
-
-    /// What time brings about up to this instant: the end of a shelf, the next step of a route,
-    /// repetitions.
-    pub fn pass(&mut self, key: &BearingKey, now: Timestamp) {
-        let mut told = Told::default();
-        self.passed(key, now, &mut told);
-        self.note(told);
-    }
-
-    /// Whether the alarm with which an episode is told stands no longer.
-    fn is_source_over(&self, record: &EpisodeRecord, now: Timestamp) -> bool {
-        let Some(beside) = &record.beside else { return false };
-        let source = self.bearings.get(&beside.source).and_then(|one| one.record.as_ref());
-        !source.is_some_and(EpisodeRecord::is_source) || is_beside_for_too_long(record, now)
-    }
-
-    fn passed(&mut self, key: &BearingKey, now: Timestamp, told: &mut Told) {
-        let record = self.bearings.get(key).and_then(|one| one.record.as_ref());
-        let is_free = record.is_some_and(|one| self.is_source_over(one, now));
-        let Some(bearing) = self.bearings.get_mut(key) else { return };
-        let Some(record) = bearing.record.clone().filter(EpisodeRecord::is_open) else { return };
-        let suppression = &record.episode.suppression;
-        if is_free || *suppression != Suppression::None && !suppression.holds(now) {
-            let followed = self.policy.unsuppressed(key, &record, now);
-            bearing.take(Some(followed), told);
-            return;
-        }
-        let is_unseen = record.episode.acknowledgement == AcknowledgementState::Unacknowledged;
-        let stands = record.episode.course.condition.level() > RiskLevel::Normal;
-        let is_told = is_unseen && stands && !suppression.holds(now);
-        let next = || self.policy.told_on(key, &record, now);
-        if let Some(followed) = is_told.then(next).flatten() {
-            bearing.take(Some(followed), told);
-            return;
-        }
-        let due = record.alarm.as_ref().filter(|_| is_told);
-        let due = due.filter(|alarm| alarm.repeat_at.is_some_and(|at| at <= now));
-        if let Some(alarm) = due {
-            let again = self.policy.repeated(key, &record, alarm, now);
-            bearing.take(Some(Followed::Told(Box::new(again))), told);
-        }
     }
 
     /// Staff acknowledges what stands of a bearing.
@@ -193,6 +168,18 @@ impl Preview {
     /// How the notification of this place leaves.
     pub fn way(&self, place: usize) -> Way {
         self.ways.get(place).cloned().unwrap_or_default()
+    }
+
+    /// What staff was told since the last call, with the ways.
+    pub(crate) fn take_told(&mut self) -> Vec<(Notification, Way)> {
+        std::mem::take(&mut self.told).into_iter().zip(std::mem::take(&mut self.ways)).collect()
+    }
+
+    /// The episodes of a bearing in their order, the last one as it stands.
+    pub(crate) fn episodes_of(&self, key: &BearingKey) -> Vec<Episode> {
+        let Some(bearing) = self.bearings.get(key) else { return Vec::new() };
+        let last = bearing.record.iter().map(|record| &record.episode);
+        bearing.past.iter().chain(last).cloned().collect()
     }
 
     /// How many episodes began.
@@ -231,6 +218,7 @@ impl Bearing {
         let was = self.record.take();
         let is_new = was.as_ref().is_none_or(|one| one.episode.id != change.episode.id);
         self.episodes += usize::from(is_new);
+        self.past.extend(was.iter().filter(|_| is_new).map(|one| one.episode.clone()));
         self.record = Some(EpisodeRecord::after(was, change));
     }
 }

@@ -23,7 +23,7 @@ use crate::settings::NotifySettings;
 use crate::store::{Alarm, Announcement, EpisodeRecord, Outgoing, Payload};
 
 pub(crate) use judged::{Followed, JudgedWindow};
-pub(crate) use near::is_beside_for_too_long;
+pub(crate) use near::{NAMED_AFTER_S, beside_for_longest_s, ended_beside};
 
 mod beside;
 mod elsewhere;

@@ -234,6 +234,23 @@ pub(super) fn is_heard_since(
 mod courses;
 
 #[cfg(test)]
+impl Watchdog {
+    /// A watch of no silence, for tests of what time brings about.
+    pub(crate) fn of_time_alone(store: Arc<dyn Store>, clock: SharedClock, policy: Policy) -> Self {
+        let started = clock.now();
+        let silence = SilenceSettings { silent_after_s: 0.0, ..SilenceSettings::default() };
+        let jumps = JumpWatch::new(Arc::clone(&clock));
+        let (reporter, owners) = (Reporter::new(), BearingOwners::default());
+        Self { store, clock, policy, silence, reporter, owners, jumps, started }
+    }
+
+    /// One look.
+    pub(crate) async fn look_once(&self) -> Result<(), StoreError> {
+        self.look(&mut Bursts::default()).await
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

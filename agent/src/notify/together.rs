@@ -7,14 +7,9 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
-use super::policy::is_beside_for_too_long;
+use super::policy::{NAMED_AFTER_S, ended_beside};
 use super::silence::Watchdog;
-use super::wording::Ended;
 use crate::store::{EpisodeRecord, StoreError};
-
-/// How long an alarm gathers those that rise beside it until it names them, s. Chosen: the windows of one
-/// machine's bearings come within one period, usually seconds apart.
-const NAMED_AFTER_S: f64 = 30.0;
 
 /// Episodes that are told with one alarm and that it does not name yet.
 type Unnamed = Vec<(BearingKey, EpisodeRecord)>;
@@ -32,11 +27,7 @@ impl Watchdog {
                 continue;
             };
             let told = self.store.episode(&source).await?;
-            let ended = if !told.is_some_and(|told| told.is_source()) {
-                Ended::Cause(&source)
-            } else if is_beside_for_too_long(&record, now) || record.episode.owes_a_rise() {
-                Ended::Bound(&source)
-            } else {
+            let Some(ended) = ended_beside(&record, told.as_ref(), now) else {
                 if record.episode.course.told_with.is_some_and(|one| !one.is_named) {
                     unnamed.entry(source).or_default().push((key, record));
                 }

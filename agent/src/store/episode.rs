@@ -35,9 +35,12 @@ impl EpisodeRecord {
         EpisodeVersion { id: self.episode.id, sequence: self.episode.sequence }
     }
 
-    /// The record as a change leaves it.
-    pub(crate) fn after(was: Option<Self>, change: EpisodeChange) -> Self {
+    /// The record as a change leaves it. A change is one number in the store, whatever its steps.
+    pub(crate) fn after(was: Option<Self>, mut change: EpisodeChange) -> Self {
         let was = was.filter(|one| one.episode.id == change.episode.id);
+        if let Some(was) = &was {
+            change.episode.sequence = was.episode.sequence + 1;
+        }
         let (alarm, beside) = was.map_or((None, None), |one| (one.alarm, one.beside));
         Self {
             episode: change.episode,

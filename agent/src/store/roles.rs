@@ -221,6 +221,19 @@ pub trait HistoryStore: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Vec<PastEvent>, StoreError>;
 
+    /// The bearings of which events are kept.
+    async fn measured(&self) -> Result<Vec<BearingKey>, StoreError>;
+
+    /// The next events of a machine in the order of their arrival, with their places in it, without their
+    /// spectra; at most `limit` behind the place `after`.
+    async fn arrivals(
+        &self,
+        site: &SiteId,
+        equipment: &EquipmentId,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, Event)>, StoreError>;
+
     /// The steps of an event's run, in their order.
     async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, StoreError>;
 

@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Demo(Box<demo::Args>),
     /// Run the whole chain in production on one machine
     Up(UpArgs),
+    /// Say what a configuration would have told of events that lie in the past
+    Backtest(Box<pdm_agent::cli::backtest::Args>),
     /// Parse the PDF on standard input within the limits of a child process
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument,

@@ -35,6 +35,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
             keep_private();
             up::run(&args, &runtime()?)
         }
+        Command::Backtest(args) => pdm_agent::cli::backtest::run(&args),
         Command::ParseDocument => pdm_agent::cli::parse_document::run(),
         Command::RunProgram => pdm_agent::cli::run_program::run(),
         Command::Completions { shell } => {

@@ -4,7 +4,7 @@
 //! a clock that was set, a number that steps back is disorder. Times are compared at one measuring point, since
 //! the windows of two points of a bearing may begin in either order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, Epoch, EventId, GatewayId, MeasuringPoint};
@@ -61,11 +61,21 @@ pub(super) struct Order {
     bearings: BTreeMap<BearingKey, Last>,
     current: Option<BearingKey>,
     events: u64,
+    /// Bearings of lines that are read elsewhere.
+    counted: BTreeSet<(String, String, String)>,
+    last_counted: Option<(String, String, String)>,
 }
 
 impl Order {
     pub(super) const fn new(demands: Demands) -> Self {
-        Self { demands, bearings: BTreeMap::new(), current: None, events: 0 }
+        Self {
+            demands,
+            bearings: BTreeMap::new(),
+            current: None,
+            events: 0,
+            counted: BTreeSet::new(),
+            last_counted: None,
+        }
     }
 
     pub(super) const fn events(&self) -> u64 {
@@ -73,7 +83,23 @@ impl Order {
     }
 
     pub(super) fn bearings(&self) -> u64 {
-        self.bearings.len() as u64
+        (self.bearings.len() + self.counted.len()) as u64
+    }
+
+    /// Counts a line that is read elsewhere.
+    pub(super) fn count(&mut self, site: &str, equipment: &str, bearing: &str) {
+        self.events += 1;
+        let is_last = self.counted_last(site, equipment, bearing);
+        if !is_last {
+            let name = (site.to_owned(), equipment.to_owned(), bearing.to_owned());
+            self.last_counted = Some(name.clone());
+            self.counted.insert(name);
+        }
+    }
+
+    fn counted_last(&self, site: &str, equipment: &str, bearing: &str) -> bool {
+        let last = self.last_counted.as_ref();
+        last.is_some_and(|(s, e, b)| s == site && e == equipment && b == bearing)
     }
 
     /// Takes the event of a line.

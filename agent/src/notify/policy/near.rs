@@ -13,12 +13,36 @@ use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Followed, JudgedWindow, Policy, Subject};
-use crate::notify::wording;
+use crate::notify::wording::{self, Ended};
 use crate::store::{Alarm, Announcement, Beside, EpisodeChange, EpisodeRecord};
 
 /// How long a bearing is told with another's alarm, s; then it is told by itself. Chosen: a shift, which is
 /// as long as an alarm stands until it is repeated by default.
 const LONGEST_S: f64 = 8.0 * 3600.0;
+
+/// How long an alarm gathers those that rise beside it until it names them, s. Chosen: the windows of one
+/// machine's bearings come within one period, usually seconds apart.
+pub(crate) const NAMED_AFTER_S: f64 = 30.0;
+
+/// How long a bearing is told with another's alarm, s.
+pub(crate) const fn beside_for_longest_s() -> f64 {
+    LONGEST_S
+}
+
+/// Why an episode is told with another's alarm no longer: that one is over, or the bound is reached. None
+/// while it goes on.
+pub(crate) fn ended_beside<'a>(
+    record: &'a EpisodeRecord,
+    source: Option<&EpisodeRecord>,
+    now: Timestamp,
+) -> Option<Ended<'a>> {
+    let beside = record.beside.as_ref()?;
+    if !source.is_some_and(EpisodeRecord::is_source) {
+        return Some(Ended::Cause(&beside.source));
+    }
+    let is_bound = is_beside_for_too_long(record, now) || record.episode.owes_a_rise();
+    is_bound.then_some(Ended::Bound(&beside.source))
+}
 
 impl Policy {
     /// How long after an alarm those of the same cause are told with it, s; 0 never.
@@ -90,7 +114,7 @@ impl Policy {
 }
 
 /// Whether a bearing has been told with another's alarm for too long.
-pub(crate) fn is_beside_for_too_long(record: &EpisodeRecord, now: Timestamp) -> bool {
+fn is_beside_for_too_long(record: &EpisodeRecord, now: Timestamp) -> bool {
     // an episode of an earlier version does not know since when
     let since = record.episode.course.told_with.map(|one| one.since);
     since.is_none_or(|since| !(0.0..LONGEST_S).contains(&now.seconds_since(since)))

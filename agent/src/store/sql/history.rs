@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use pdm_expert::case::{PastEvent, Remembered};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
-use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::id::{BearingKey, EquipmentId, EventId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 use uuid::Uuid;
@@ -31,6 +31,20 @@ static HISTORY: LazyLock<Spelt> = LazyLock::new(|| {
              WHERE e.site = $1 AND e.equipment_id = $2 AND e.bearing_id = $3
                AND e.measured_at_ms <= $4
              ORDER BY e.measured_at_ms DESC, e.arrival DESC LIMIT $5"
+        )
+    })
+});
+
+/// Parameters: site, machine, after, limit.
+static ARRIVALS: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let payload = match dialect {
+            Dialect::Sqlite => "json_remove(payload, '$.spectra')",
+            Dialect::Postgres => "payload",
+        };
+        format!(
+            "SELECT arrival, {payload} FROM events
+             WHERE site = $1 AND equipment_id = $2 AND arrival > $3 ORDER BY arrival LIMIT $4"
         )
     })
 });
@@ -61,6 +75,31 @@ impl HistoryStore for SqlStore {
         let query = reader.query(&HISTORY).bind_key(key);
         let rows = query.bind(until.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
         Ok(rows.iter().rev().map(past_event_of).filter_map(readable).collect())
+    }
+
+    async fn measured(&self) -> Result<Vec<BearingKey>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(
+            "SELECT DISTINCT site, equipment_id, bearing_id FROM events
+             ORDER BY site, equipment_id, bearing_id",
+        );
+        query.fetch_all().await?.iter().map(Row::key).collect()
+    }
+
+    async fn arrivals(
+        &self,
+        site: &SiteId,
+        equipment: &EquipmentId,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, Event)>, StoreError> {
+        let mut reader = self.read().await?;
+        let query = reader.query(&ARRIVALS).bind(site.as_str()).bind(equipment.as_str());
+        let rows = query.bind(after).bind(i64::from(limit)).fetch_all().await?;
+        let event_of = |row: &Row| {
+            Ok((row.get(0)?, Event { spectra: None, ..json_of("an event", row.get(1)?)? }))
+        };
+        Ok(rows.iter().map(event_of).filter_map(readable).collect())
     }
 
     async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, StoreError> {
