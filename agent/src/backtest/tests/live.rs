@@ -159,8 +159,8 @@ fn with_neighbour(events: Vec<Event>, later_s: f64) -> Vec<Event> {
 #[tokio::test(flavor = "multi_thread")]
 async fn live_is_the_back_test_episode_by_episode_on_the_runs_at_hand() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../config/scenarios"));
-    let mut scenarios = crate::scenario::read(folder).expect("scenarios");
-    scenarios.extend(crate::scenario::read(&folder.join("edge")).expect("recorded ones"));
+    let mut scenarios = crate::scenario::read_scenarios(folder).expect("scenarios");
+    scenarios.extend(crate::scenario::read_scenarios(&folder.join("edge")).expect("recorded ones"));
     let mut tasks = tokio::task::JoinSet::new();
     for scenario in scenarios {
         let events: Vec<Event> =
