@@ -2,7 +2,7 @@
 //! a full disk beside events that go on, read by SciPy and libsndfile.
 
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
@@ -364,4 +364,102 @@ fn a_demand_over_the_broker_is_taken_and_a_retained_one_is_not() {
     let captures = folder.path().join("captures");
     until("the capture", 20, || (!whole(&captures).is_empty()).then_some(()));
     assert_eq!(child.terminate().code(), Some(0));
+}
+
+/// Numbers of a stream in the form that `encoding` names, and what they mean in m/s².
+fn encoded(encoding: &str) -> (Vec<u8>, Vec<f64>) {
+    let mut state = 1_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8).cast_signed() - (1 << 23)
+    };
+    let (mut bytes, mut accel_m_s2) = (Vec::new(), Vec::new());
+    for _ in 0..3 * 3200 {
+        let count = next();
+        let number = match encoding {
+            "i16" => {
+                let count = (count >> 8) as i16;
+                bytes.extend(count.to_le_bytes());
+                f64::from(count)
+            }
+            "i24" => {
+                bytes.extend(&count.to_le_bytes()[..3]);
+                f64::from(count)
+            }
+            _ => {
+                let number = (f64::from(count) / 1e5).sin() as f32 * 1e4;
+                bytes.extend(number.to_le_bytes());
+                f64::from(number)
+            }
+        };
+        accel_m_s2.push(number * 0.001 / 100.0 * 9.806_65);
+    }
+    (bytes, accel_m_s2)
+}
+
+/// Issue 39: what came before a trigger is bit-equal to the source's samples in 24 bits; numbers of floating
+/// point are within half a step that is at most 2⁻²³ of the largest magnitude.
+#[tokio::test(flavor = "multi_thread")]
+async fn samples_of_every_encoding_come_back_bit_equal() {
+    for encoding in ["i16", "i24", "f32"] {
+        let folder = tempfile::tempdir().expect("folder");
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
+        let device = listener.local_addr().expect("bound").port();
+        let admin = free_port();
+        let text = format!(
+            "gateway_id = \"gw\"\nsite = \"s\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n\
+             [spool]\npath = \"spool.db\"\n[admin]\nlisten = \"127.0.0.1:{admin}\"\n\
+             [capture]\nbefore_s = 60.0\nafter_s = 0.0\n\
+             [[source]]\nname = \"device\"\nkind = \"stream\"\nrate_hz = 3200.0\nwindow_s = 0.5\n\
+             [source.stream]\nencoding = \"{encoding}\"\nblock_s = 0.5\n\
+             from = \"tcp://127.0.0.1:{device}\"\n[[source.channel]]\nequipment = \"P\"\n\
+             bearing = \"DE\"\nrpm = 1800.0\nbearing_type = \"6205\"\n\
+             sensitivity_mv_per_g = 100.0\nscale = 0.001\n",
+            free_port()
+        );
+        let settings = pdm_edge::settings::parse(&folder.path().join("edge.toml"), &text);
+        let edge = Edge::start(settings.expect("valid").0, Arc::new(SystemClock)).await;
+        let edge = edge.expect("starts");
+        let (bytes, accel_m_s2) = encoded(encoding);
+        let sending = std::thread::spawn(move || {
+            let (mut socket, _) = listener.accept().expect("the edge connects");
+            socket.write_all(&bytes).expect("sends");
+            // the connection stays until the capture is written
+            std::thread::sleep(Duration::from_secs(4));
+        });
+        let mut progress = edge.progress();
+        let all = progress.wait_for(|progress| progress.spooled >= 6);
+        tokio::time::timeout(Duration::from_secs(20), all).await.expect("in time").expect("runs");
+        let asked = move || {
+            until("the demand to be taken", 20, || {
+                http(admin, "POST /capture/P/DE").filter(|answer| answer.contains(" 202 "))
+            })
+        };
+        tokio::task::spawn_blocking(asked).await.expect("no panic");
+        edge.stop().await.expect("no part failed");
+        sending.join().expect("no panic");
+        let captures = whole(&folder.path().join("captures"));
+        let document = &captures[0].document;
+        assert_eq!(document.samples as usize, accel_m_s2.len(), "{encoding}");
+        assert_eq!(document.sensor.sensitivity_mv_per_g, Some(100.0));
+        assert_eq!(document.steps.is_exact, encoding != "f32", "{encoding}");
+        let wav = std::fs::read(captures[0].wav()).expect("reads");
+        let samples = &wav[wav.len() - 4 * accel_m_s2.len()..];
+        let peak = accel_m_s2.iter().fold(0.0_f64, |peak, sample| peak.max(sample.abs()));
+        let steps = &document.steps;
+        assert!(steps.is_exact || steps.step_m_s2 <= peak / f64::from(1 << 22), "{encoding}");
+        for (at, (bytes, expected)) in samples.chunks_exact(4).zip(&accel_m_s2).enumerate() {
+            let taken = f32::from_le_bytes(bytes.try_into().expect("four"));
+            if document.steps.is_exact {
+                let step = 0.001 / 100.0 * 9.806_65;
+                let counts = [f64::from(taken), *expected].map(|sample| (sample / step).round());
+                assert_eq!(counts[0] as i64, counts[1] as i64, "{encoding} sample {at}");
+            } else {
+                // half a step, and the rounding of the file's 32-bit float
+                let most =
+                    0.5 * document.steps.step_m_s2 + expected.abs() * f64::from(f32::EPSILON);
+                assert!((f64::from(taken) - expected).abs() <= most, "sample {at}");
+            }
+        }
+    }
 }
