@@ -9,6 +9,7 @@
 //! reference of a point.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -349,7 +350,10 @@ fn write_synced(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> 
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _infallible = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The SHA-256 of a file, as in a document.

@@ -125,7 +125,7 @@ impl Recorder {
         });
         let points = states.collect();
         let figures_at = Instant::now();
-        Self { names, clock, remarks, folder, points, figures_at, settings }
+        Self { settings, names, clock, remarks, folder, points, figures_at }
     }
 
     /// Works until the inbox is closed; then writes what waits, as far as its samples have come.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pdm_shared::event::Event;
+use pdm_shared::units::SampleRate;
 
 use super::CapturePoint;
 use super::chunk::Origin;
@@ -39,7 +40,7 @@ impl Tap {
     pub fn push(&mut self, block: &Block, first: u64, rate_hz: f64) {
         let count = block.accel_m_s2.ncols();
         let Some(started_at) = block.started_at.filter(|_| count > 0) else { return };
-        let rate_hz = block.rate.own().map_or(rate_hz, |rate| rate.get());
+        let rate_hz = block.rate.own().map_or(rate_hz, SampleRate::get);
         let origin = Origin { first, started_at, rate_hz, is_after_gap: !block.follows_on };
         let rows: Vec<(usize, Vec<f64>)> = self
             .points

@@ -26,7 +26,7 @@ pub(super) fn write(
     texts: Texts<'_>,
     samples: &[f32],
 ) -> io::Result<()> {
-    let info: Vec<u8> = texts.iter().flat_map(|(name, text)| entry(name, text)).collect();
+    let info: Vec<u8> = texts.iter().flat_map(|(name, text)| entry(**name, text)).collect();
     let data = u32::try_from(samples.len()).ok().and_then(|n| n.checked_mul(BYTES_PER_SAMPLE));
     let total = data
         .and_then(|data| data.checked_add(HEADERS)?.checked_add(u32::try_from(info.len()).ok()?));
@@ -59,7 +59,7 @@ pub(super) fn write(
 }
 
 /// One text: name, length with the zero byte, text, zero byte, and one more where the length is odd.
-fn entry(name: &[u8; 4], text: &str) -> Vec<u8> {
+fn entry(name: [u8; 4], text: &str) -> Vec<u8> {
     let length = text.len() as u32 + 1;
     let mut entry = [name.as_slice(), &length.to_le_bytes(), text.as_bytes(), &[0]].concat();
     if !length.is_multiple_of(2) {

@@ -272,18 +272,18 @@ fn captures(capture: &CaptureSettings, settings: &EdgeSettings) -> Finding {
     let length_s = capture.length_s(samples_per_s);
     let wanted_s = capture.before_s + capture.after_s;
     let unknown = rates.iter().filter(|rate| rate.is_none()).count();
-    let mut text = format!(
+    let mut parts = vec![format!(
         "{budget_mb} MB hold the last {length_s:.1} s of each point (at 2.8 bytes a sample); {folder}"
-    );
+    )];
     if unknown > 0 {
-        text += &format!("; without {unknown} sources that cannot be opened");
+        parts.push(format!("without {unknown} sources that cannot be opened"));
     }
     if length_s < wanted_s {
-        text += &format!(
-            "; shorter than before_s + after_s ({wanted_s} s): captures are cut at their beginning"
-        );
+        parts.push(format!(
+            "shorter than before_s + after_s ({wanted_s} s): captures are cut at their beginning"
+        ));
     }
-    Finding::good(what, text)
+    Finding::good(what, parts.join("; "))
 }
 
 fn secrets(settings: &EdgeSettings) -> Finding {

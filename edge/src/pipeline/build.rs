@@ -185,12 +185,6 @@ impl Builder<'_> {
         let remarks = self.shared.remarks.clone();
         let (every, tachometer) = (source.every, source.tachometer);
         let tap = self.tap(source, &format);
-        let most_blocks = match (is_live, &tap) {
-            (true, _) => blocks_in(MEASURED_BYTES, &format),
-            (false, None) => MEASURED_BLOCKS,
-            // what is measured at once must be in the ring together
-            (false, Some(_)) => blocks_in(MEASURED_BYTES, &format).min(MEASURED_BLOCKS),
-        };
         let measurer = Box::new(move |batches| Measurer {
             name,
             queue: measured,
@@ -201,7 +195,7 @@ impl Builder<'_> {
             folder,
             every_s: every.map_or(0.0, |every| every.as_secs_f64()),
             is_live,
-            most_blocks,
+            most_blocks: most_blocks(is_live, tap.is_some(), &format),
             tachometer,
             points,
             plans,
@@ -349,6 +343,16 @@ fn cut(source: &SourceSettings, format: &SourceFormat) -> Result<Cut, StartError
         return Err(unfit(source, format!("a window of {window:?} has no sample")));
     }
     Ok(Cut::Equal { samples, hop: samples })
+}
+
+/// Blocks that are measured at once.
+fn most_blocks(is_live: bool, is_captured: bool, format: &SourceFormat) -> usize {
+    match (is_live, is_captured) {
+        (true, _) => blocks_in(MEASURED_BYTES, format),
+        (false, false) => MEASURED_BLOCKS,
+        // what is measured at once must be in the ring together
+        (false, true) => blocks_in(MEASURED_BYTES, format).min(MEASURED_BLOCKS),
+    }
 }
 
 fn queue(source: &SourceSettings, format: &SourceFormat) -> Queue<Block> {

@@ -136,9 +136,7 @@ impl Measurer {
                 let before_s = self.times.stamp(&mut block, self.rate.get(), self.clock.now());
                 self.next.skip_into(&mut block);
                 self.next.push(&block, before_s);
-                if let Some(tap) = &mut self.tap {
-                    tap.push(&block, self.windower.came(), self.rate.get());
-                }
+                self.hand_over(&block);
                 let cut = self.windower.push(block);
                 self.next.cut(cut.len());
                 has_moved |= !cut.is_empty() && !self.is_live;
@@ -175,6 +173,13 @@ impl Measurer {
             if self.batches.blocking_send(batch).is_err() {
                 return;
             }
+        }
+    }
+
+    /// Hands a block to the captures, before it is cut.
+    fn hand_over(&mut self, block: &Block) {
+        if let Some(tap) = &mut self.tap {
+            tap.push(block, self.windower.came(), self.rate.get());
         }
     }
 
