@@ -181,13 +181,13 @@ mod tests {
 
     #[test]
     fn a_zone_is_told_when_it_is_higher_than_since_the_sound_state() {
+        use IsoZone::{A, B, C, D};
         let mut watch = Watch::new(None);
         let mut told = |zone| {
             let mut event = event();
             event.time_domain.iso_zone = Some(zone);
             watch.reasons(&event, 0.0).len()
         };
-        use IsoZone::{A, B, C, D};
         let zones = [A, B, C, C, D, C, D, B, C];
         assert_eq!(zones.map(&mut told), [0, 0, 1, 0, 1, 0, 0, 0, 1]);
     }

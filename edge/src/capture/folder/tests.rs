@@ -71,7 +71,7 @@ fn a_capture_without_room_is_refused_and_nothing_is_removed_for_it() {
     let alarm = save(&mut folder, 0, CaptureReason::Alarm, &NOBODY);
     let other = save(&mut folder, 1, CaptureReason::Name, &NOBODY);
     let standing = Standing(vec![alarm, other]);
-    let refused = folder.save(document(2, CaptureReason::Name), &[0.0; 50_000], &standing);
+    let refused = folder.save(document(2, CaptureReason::Name), &vec![0.0; 50_000], &standing);
     assert!(matches!(refused, Err(CaptureError::NoRoom { .. })), "{refused:?}");
     assert_eq!(ids(path.path()), [alarm, other]);
 }

@@ -29,7 +29,7 @@ fn filled(blocks: &[(u64, usize, i64, bool)]) -> Ring {
 
 fn is_from(taken: &[f32], first: u64) -> bool {
     let expected = numbers(first, taken.len());
-    taken.iter().zip(expected).all(|(a, b)| *a == b as f32)
+    taken.iter().zip(expected).all(|(a, b)| a.to_bits() == (b as f32).to_bits())
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn what_has_left_or_is_not_there_is_not_made_up() {
         let first = block * 5_000;
         let noise: Vec<f64> =
             (0..5_000_u64).map(|n| ((first + n) * 2_654_435_761 % 8_000_000) as f64).collect();
-        ring.push(&noise, origin(first, (first) as i64, block == 0));
+        ring.push(&noise, origin(first, first.cast_signed(), block == 0));
         assert!(ring.bytes() <= 60_000, "{}", ring.bytes());
     }
     assert!(ring.taken(Wanted { from: 0, to: 100, anchor: 50 }).is_none(), "left");
@@ -99,15 +99,15 @@ proptest! {
         length in 1_u64..20_000
     ) {
         let mut ring = Ring::new(1 << 22);
-        let mut first = 0;
+        let mut first = 0_u64;
         for size in sizes {
-            ring.push(&numbers(first, size), origin(first, first as i64, first == 0));
+            ring.push(&numbers(first, size), origin(first, first.cast_signed(), first == 0));
             first += size as u64;
         }
         let anchor = from.min(first - 1);
         let taken = ring.taken(Wanted { from: anchor, to: anchor + length, anchor }).expect("there");
         prop_assert_eq!(taken.accel_m_s2.len() as u64, length.min(first - anchor));
         prop_assert!(is_from(&taken.accel_m_s2, anchor));
-        prop_assert_eq!(taken.started_at, at(anchor as i64));
+        prop_assert_eq!(taken.started_at, at(anchor.cast_signed()));
     }
 }
