@@ -1,5 +1,6 @@
 //! Memory of the real program while it measures 8 channels at 25.6 kHz, live, and drains a backlog
-//! through a real broker. `cargo bench -p pdm-edge --bench memory [-- EVENTS]`.
+//! through a real broker. `cargo bench -p pdm-edge --bench memory [-- [EVENTS] [BUDGET_MB]]`; with a budget
+//! the newest samples are kept for captures.
 //!
 //! The figures of the operating system are read twenty times a second
 //! ([`Held`](pdm_harness::Held)).
@@ -23,6 +24,7 @@ const RATE_HZ: usize = 25_600;
 const BACKLOG: u64 = 200_000;
 /// Shortest time of measuring before, during and after the draining of the backlog.
 const SHORTEST: Duration = Duration::from_secs(20);
+const FILLED: Duration = Duration::from_secs(75);
 const LONGEST: Duration = Duration::from_mins(3);
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -50,10 +52,12 @@ async fn fill(path: &Path, events: u64) {
     spool.close().await;
 }
 
-fn configuration(spool: &Path, broker: u16) -> String {
+fn configuration(spool: &Path, broker: u16, budget_mb: Option<u64>) -> String {
+    let capture =
+        budget_mb.map_or_else(String::new, |mb| format!("\n[capture]\nbudget_mb = {mb}.0\n"));
     format!(
         "gateway_id = \"gw\"\nsite = \"bench\"\n[broker]\naddresses = [\"127.0.0.1:{broker}\"]\n\
-         [spool]\npath = \"{}\"\n{}",
+         [spool]\npath = \"{}\"{capture}\n{}",
         spool.display(),
         sampler(CHANNELS, RATE_HZ)
     )
@@ -75,13 +79,13 @@ async fn waiting(spool: &Path) -> Option<i64> {
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
-async fn measure(events: u64) {
+async fn measure(events: u64, budget_mb: Option<u64>) {
     let Some(broker) = Mosquitto::start("bench memory", Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let spool = folder.path().join("spool.db");
     fill(&spool, events).await;
     let config = folder.path().join("edge.toml");
-    std::fs::write(&config, configuration(&spool, broker.port())).expect("writes");
+    std::fs::write(&config, configuration(&spool, broker.port(), budget_mb)).expect("writes");
     let log = std::fs::File::create(folder.path().join("log")).expect("log");
     let mut edge = Child::start(
         Command::new(env!("CARGO_BIN_EXE_pdm-edge"))
@@ -102,7 +106,9 @@ async fn measure(events: u64) {
         }
         let held = if is_drained.is_none() { &mut draining } else { &mut drained };
         held.look(edge.id());
-        if is_drained.is_some_and(|at| begun.elapsed() > at + SHORTEST) {
+        // a ring of a minute is full after it
+        let shortest = if budget_mb.is_some() { FILLED } else { SHORTEST };
+        if is_drained.is_some_and(|at| begun.elapsed() > at + shortest) {
             break;
         }
     }
@@ -110,13 +116,17 @@ async fn measure(events: u64) {
         "{CHANNELS} channels at {RATE_HZ} Hz, live; {events} events of backlog drained after {:.1} s",
         is_drained.unwrap_or_default().as_secs_f64()
     );
+    if let Some(mb) = budget_mb {
+        println!("with {mb} MB of newest samples");
+    }
     println!("while it drains: {draining}\nafterwards: {drained}");
     edge.terminate();
     assert!(is_drained.is_some(), "the backlog did not drain in time");
 }
 
 fn main() {
-    let asked = std::env::args().find_map(|argument| argument.parse().ok());
+    let mut asked = std::env::args().filter_map(|argument| argument.parse().ok());
+    let (events, budget_mb) = (asked.next(), asked.next());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.expect("runtime").block_on(measure(asked.unwrap_or(BACKLOG)));
+    runtime.expect("runtime").block_on(measure(events.unwrap_or(BACKLOG), budget_mb));
 }

@@ -1,8 +1,9 @@
 //! The admin listener: health and metrics over HTTP (`/livez`, `/healthz`, `/readyz`, `/metrics` as
-//! Prometheus text), and `POST /relearn/EQUIPMENT/BEARING`, after which a bearing is learnt anew.
+//! Prometheus text), `POST /relearn/EQUIPMENT/BEARING`, after which a bearing is learnt anew, and
+//! `POST /capture/EQUIPMENT/BEARING`, which captures its waveform.
 //!
 //! [`Access`] authorizes requests. With a token every request needs the token. On loopback without
-//! a token every program may read, and programs of this machine may relearn, but not web pages.
+//! a token every program may read, and programs of this machine may relearn and capture, but not web pages.
 //!
 //! `/livez` answers 200 while the process works. `/healthz` answers 200 if no part of the process has failed and events can be written to the
 //! spool, `/readyz` if the spool can be read too. `/healthz` says `degraded` with the reason, and
@@ -30,6 +31,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::capture::{Capturing, Demanded};
 use crate::progress::{BrokerTrouble, Progress, SpoolTrouble};
 use crate::relearning::Relearning;
 use crate::remarks::Remarks;
@@ -77,6 +79,7 @@ struct Shared {
     progress: watch::Receiver<Progress>,
     access: Access,
     relearning: Relearning,
+    capturing: Option<Capturing>,
     remarks: Remarks,
 }
 
@@ -88,7 +91,7 @@ pub async fn bind(
     settings: &AdminSettings,
     spool: Spool,
     progress: watch::Receiver<Progress>,
-    (relearning, remarks): (Relearning, Remarks),
+    (relearning, capturing, remarks): (Relearning, Option<Capturing>, Remarks),
 ) -> Result<Admin, AdminError> {
     let listen = settings.listen;
     let access = settings.access()?;
@@ -96,7 +99,7 @@ pub async fn bind(
         TcpListener::bind(listen).await.map_err(|source| AdminError::Listen { listen, source })?;
     recorder();
     log::listening(listen);
-    let shared = Shared { spool, progress, access, relearning, remarks };
+    let shared = Shared { spool, progress, access, relearning, capturing, remarks };
     Ok(Admin { listener, shared: Arc::new(shared) })
 }
 
@@ -136,7 +139,9 @@ fn routes(shared: Arc<Shared>) -> Router {
         .route("/readyz", get(readyz))
         .route("/livez", get(async || (StatusCode::OK, "ok\n")))
         .route("/metrics", get(prometheus));
-    let actions = Router::new().route("/relearn/{equipment}/{bearing}", post(relearn));
+    let actions = Router::new()
+        .route("/relearn/{equipment}/{bearing}", post(relearn))
+        .route("/capture/{equipment}/{bearing}", post(capture));
     let access = &shared.access;
     let routes = access.guard_reads(reads).merge(access.guard_actions(actions));
     routes.with_state(shared)
@@ -208,6 +213,36 @@ async fn relearn(
     }
     let known = shared.relearning.bearings().join(", ");
     (StatusCode::NOT_FOUND, format!("no bearing {name} here; there is {known}\n")).into_response()
+}
+
+async fn capture(
+    State(shared): State<Arc<Shared>>,
+    Path((equipment, bearing)): Path<(String, String)>,
+) -> Response {
+    let name = format!("{equipment}/{bearing}");
+    let Some(capturing) = &shared.capturing else {
+        let text = "nothing is captured: the configuration has no [capture]\n";
+        return (StatusCode::CONFLICT, text).into_response();
+    };
+    match capturing.demand(&name) {
+        Demanded::Taken => {
+            log::capture_asked(&name);
+            let text = format!(
+                "{name} is captured once its last samples have come, if its captures of the hour are \
+                 not used up; `capture list` shows it\n"
+            );
+            (StatusCode::ACCEPTED, text).into_response()
+        }
+        Demanded::Unknown(known) => {
+            let known = known.join(", ");
+            let text = format!("no waveform of {name} here; there is {known}\n");
+            (StatusCode::NOT_FOUND, text).into_response()
+        }
+        Demanded::Busy => {
+            let text = "captures cannot follow at the moment; ask again\n";
+            (StatusCode::SERVICE_UNAVAILABLE, text).into_response()
+        }
+    }
 }
 
 async fn prometheus(State(shared): State<Arc<Shared>>) -> Response {

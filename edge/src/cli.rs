@@ -8,6 +8,7 @@ pub use pdm_service::exit::{Failure, exit_of};
 
 pub mod analyze;
 pub mod bearings;
+pub mod capture;
 pub mod check;
 pub mod mcp;
 pub mod recording_options;
@@ -41,6 +42,8 @@ pub enum Command {
     Run(run::Args),
     /// Forget the baseline of a bearing that was replaced, and learn it anew
     Relearn(relearn::Args),
+    /// List, show and export captured waveforms, or ask for one
+    Capture(capture::Args),
     /// Check configuration and connections
     Check(check::Args),
     /// Write a simulated recording
@@ -66,6 +69,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Mcp(args) => mcp::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Relearn(args) => relearn::run(&args),
+        Command::Capture(args) => capture::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Bearings(args) => bearings::run(&args),

@@ -8,6 +8,7 @@
 
 pub mod admin;
 pub mod analysis;
+pub mod capture;
 pub mod catalogue;
 pub mod cli;
 pub mod condition;

@@ -7,6 +7,7 @@
 //!                                 blocks   windows → events   │ batches (4, block)
 //!                                                             ▼
 //! all                                   committer (task) ─► spool ─► publisher (task)
+//!              measurer ─ blocks, events ─► capture (thread, where configured) ─► files
 //! ```
 //! Queues are bounded. The queue of a recording blocks its reader; the queue of a live source drops
 //! its oldest blocks and counts them. Parts stop in the direction of the data: the queues close,

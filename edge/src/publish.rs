@@ -33,6 +33,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::capture::Capturing;
 use crate::progress::{BrokerTrouble, Progress};
 use crate::remarks::Remarks;
 use crate::settings::BrokerSettings;
@@ -81,6 +82,8 @@ pub struct Publisher {
     progress: watch::Sender<Progress>,
     limit: Mutex<PacketLimit>,
     remarks: Remarks,
+    /// Where demands for captures go; `None`: nothing is captured.
+    capturing: Option<Capturing>,
 }
 
 /// A connection that lasted this long resets the wait before the next attempt: longer than
@@ -101,13 +104,19 @@ impl Publisher {
         progress: watch::Sender<Progress>,
     ) -> Self {
         let (limit, remarks) = (Mutex::default(), Remarks::default());
-        Self { settings, spool, clock, progress, limit, remarks }
+        Self { settings, spool, clock, progress, limit, remarks, capturing: None }
     }
 
     /// The publisher whose status tells of sources that deliver nothing.
     #[must_use]
     pub fn with_remarks(self, remarks: Remarks) -> Self {
         Self { remarks, ..self }
+    }
+
+    /// The publisher that takes demands for captures over the broker.
+    #[must_use]
+    pub fn with_capturing(self, capturing: Option<Capturing>) -> Self {
+        Self { capturing, ..self }
     }
 
     /// Sends until `closing` is cancelled, then empties the spool. Ends at once if `abandon` is

@@ -17,6 +17,7 @@ use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, MeasuringPoi
 use pdm_shared::topic::Prefix;
 use pdm_shared::units::{Band, Rpm};
 
+use crate::capture::CaptureSettings;
 use crate::catalogue::Estimate;
 use crate::condition::MonitorSettings;
 use crate::features::judged_block;
@@ -24,6 +25,7 @@ use crate::source::SourceInput;
 use crate::source::speed_tag::SpeedTagSettings;
 use crate::spool::{Limits, SpoolSettings};
 
+mod capture;
 mod file;
 mod iio;
 mod json;
@@ -64,6 +66,8 @@ pub struct EdgeSettings {
     pub sources: Vec<SourceSettings>,
     /// The listener for health and metrics; `None`: no listener.
     pub admin: Option<AdminSettings>,
+    /// Captures of waveforms; `None`: nothing is captured.
+    pub capture: Option<CaptureSettings>,
     /// Time that stopping may take.
     pub shutdown_grace: Duration,
     /// A watched folder ends once everything in it is measured.
@@ -95,6 +99,7 @@ impl EdgeSettings {
             },
             sources,
             admin: None,
+            capture: None,
             shutdown_grace: DEFAULT_GRACE,
             until_done: false,
         }

@@ -47,6 +47,8 @@ pub struct Window {
     pub index: u64,
     /// Index of the block with its first sample.
     pub block_index: u64,
+    /// Number of its first sample, counted over all samples that came.
+    pub first_sample: u64,
     /// Time of its first sample, if the source knows it.
     pub started_at: Option<Timestamp>,
     /// The rate of its samples.
@@ -66,6 +68,8 @@ pub struct Windower {
     /// Samples that are not in a finished window, and their origin.
     pending: Option<Pending>,
     left_over: u64,
+    /// Samples of each channel that came.
+    came: u64,
     /// How the latest block was read.
     input: Option<Arc<Interpretation>>,
 }
@@ -82,6 +86,8 @@ struct Pending {
 #[derive(Debug, Clone, Copy)]
 struct BlockStart {
     index: u64,
+    /// Number of its first sample.
+    first_sample: u64,
     started_at: Option<Timestamp>,
     rate: BlockRate,
     /// Samples of the block that are in windows already; 0 before its first.
@@ -139,7 +145,18 @@ impl Windower {
             return Err(CutError { samples, hop });
         }
         let rate = format.sample_rate;
-        Ok(Self { cut, rate, next_index: 0, pending: None, left_over: 0, input: None })
+        Ok(Self { cut, rate, next_index: 0, pending: None, left_over: 0, came: 0, input: None })
+    }
+
+    /// The windower for samples that come after so many others.
+    #[must_use]
+    pub fn after(self, came: u64) -> Self {
+        Self { came, ..self }
+    }
+
+    /// Samples of each channel that came, and number of the next one.
+    pub const fn came(&self) -> u64 {
+        self.came
     }
 
     /// Adds a block; returns the windows that it completes.
@@ -147,7 +164,9 @@ impl Windower {
         self.input = block.input.take();
         let Cut::Equal { samples, hop } = self.cut else {
             let Block { index, started_at, rate, accel_m_s2, .. } = block;
-            return vec![self.numbered((index, started_at, rate), accel_m_s2)];
+            let first_sample = self.came;
+            self.came += accel_m_s2.ncols() as u64;
+            return vec![self.numbered((index, first_sample, started_at, rate), accel_m_s2)];
         };
         self.append(block);
         let mut windows = Vec::new();
@@ -168,7 +187,9 @@ impl Windower {
                 window = window.slice_axis(Axis(1), Slice::from(..samples)).to_owned();
             }
             pending.pass(hop);
-            windows.push(self.numbered((first.index, started_at, first.rate), window));
+            let first_sample = first.first_sample + first.passed as u64;
+            let origin = (first.index, first_sample, started_at, first.rate);
+            windows.push(self.numbered(origin, window));
         }
         windows
     }
@@ -180,19 +201,22 @@ impl Windower {
 
     fn numbered(
         &mut self,
-        (block_index, started_at, rate): (u64, Option<Timestamp>, BlockRate),
+        (block_index, first_sample, started_at, rate): (u64, u64, Option<Timestamp>, BlockRate),
         accel_m_s2: Array2<f64>,
     ) -> Window {
         let index = self.next_index;
         self.next_index += 1;
-        Window { index, block_index, started_at, rate, input: self.input.clone(), accel_m_s2 }
+        let input = self.input.clone();
+        Window { index, block_index, first_sample, started_at, rate, input, accel_m_s2 }
     }
 
     /// Adds the block to the waiting samples, or replaces them after a gap.
     fn append(&mut self, block: Block) {
         let Block { index, started_at, follows_on, rate, accel_m_s2, .. } = block;
         let waiting = accel_m_s2.ncols();
-        let start = BlockStart { index, started_at, rate, passed: 0, waiting };
+        let first_sample = self.came;
+        self.came += waiting as u64;
+        let start = BlockStart { index, first_sample, started_at, rate, passed: 0, waiting };
         let alone = Pending { blocks: VecDeque::from([start]), accel_m_s2 };
         self.pending = Some(match self.pending.take() {
             None => alone,
@@ -247,6 +271,7 @@ mod tests {
         assert_eq!(windows.len(), 1);
         assert!((windows[0].accel_m_s2[[0, 0]] - 100.0).abs() < 1e-12);
         assert_eq!((windows[0].index, windows[0].block_index), (1, 1));
+        assert_eq!(windows[0].first_sample, 6);
         assert_eq!(windower.left_over(), 2);
     }
 
@@ -284,6 +309,7 @@ mod tests {
             prop_assert_eq!(windows.len(), expected);
             for (index, window) in windows.iter().enumerate() {
                 prop_assert_eq!(window.accel_m_s2.ncols(), samples);
+                prop_assert_eq!(window.first_sample, (index * hop) as u64);
                 prop_assert!((window.accel_m_s2[[0, 0]] - (index * hop) as f64).abs() < 1e-9);
                 prop_assert_eq!(window.started_at, Timestamp::from_unix_ms((index * hop).cast_signed() as i64));
             }

@@ -5,6 +5,7 @@
 //! running program.
 
 pub mod bounds;
+pub mod capture;
 pub mod delivery;
 pub mod diagnosis;
 pub mod episode;

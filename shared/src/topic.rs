@@ -81,10 +81,12 @@ pub enum BearingTopic {
     Episode,
     /// Request by staff to be told nothing for a time.
     Shelve,
+    /// Request to the gateway to capture the waveform.
+    Capture,
 }
 
 impl BearingTopic {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Event,
         Self::State,
         Self::Diagnosis,
@@ -93,6 +95,7 @@ impl BearingTopic {
         Self::FollowUp,
         Self::Episode,
         Self::Shelve,
+        Self::Capture,
     ];
 
     const fn as_str(self) -> &'static str {
@@ -105,6 +108,7 @@ impl BearingTopic {
             Self::FollowUp => "follow-up",
             Self::Episode => "episode",
             Self::Shelve => "shelve",
+            Self::Capture => "capture",
         }
     }
 }
@@ -203,6 +207,11 @@ impl Topic {
     /// The filter for one kind of bearing topic of every site, machine and bearing.
     pub fn bearing_filter(prefix: &Prefix, what: BearingTopic) -> String {
         format!("{prefix}/+/+/+/{}", what.as_str())
+    }
+
+    /// The filter for one kind of bearing topic of every machine and bearing of a site.
+    pub fn bearing_filter_of(prefix: &Prefix, site: &SiteId, what: BearingTopic) -> String {
+        format!("{prefix}/{site}/+/+/{}", what.as_str())
     }
 
     /// The filter for events of every bearing whose topic names the gateway.

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use pdm_shared::capture::{CaptureDemand, CaptureDocument};
 use pdm_shared::delivery::{
     Acknowledgement, DeadLetter, GatewayStatus, Notification, Receipt, State,
 };
@@ -34,7 +35,7 @@ fn compare(name: &str, text: &str) {
 }
 
 /// The documents on the wire: file, value of the `schema` field, schema.
-fn documents() -> [(&'static str, &'static str, Schema); 11] {
+fn documents() -> [(&'static str, &'static str, Schema); 12] {
     [
         ("event", "pdm.event/1", schema_for!(Event)),
         ("state", "pdm.state/1", schema_for!(State)),
@@ -46,13 +47,14 @@ fn documents() -> [(&'static str, &'static str, Schema); 11] {
         ("follow_up", "pdm.follow_up/1", schema_for!(FollowUpReport)),
         ("episode", "pdm.episode/1", schema_for!(EpisodeDocument)),
         ("shelve", "pdm.shelve/1", schema_for!(Shelve)),
+        ("capture_demand", "pdm.capture_demand/1", schema_for!(CaptureDemand)),
         ("dead_letter", "pdm.dead_letter/1", schema_for!(DeadLetter)),
     ]
 }
 
 #[test]
 fn the_schemas_on_disk_are_those_of_the_types() {
-    for (file, version, schema) in documents() {
+    for (file, version, schema) in documents().into_iter().chain(files()) {
         let mut json = serde_json::to_value(schema).expect("json");
         // the version is fixed: the only allowed value of the field
         json["properties"]["schema"]["const"] = version.into();
@@ -61,13 +63,19 @@ fn the_schemas_on_disk_are_those_of_the_types() {
     }
 }
 
+/// Documents that are never sent by MQTT: file, value of the `schema` field, schema.
+fn files() -> [(&'static str, &'static str, Schema); 1] {
+    [("capture", "pdm.capture/1", schema_for!(CaptureDocument))]
+}
+
 /// Schemas of documents that are never sent by MQTT; `agent/report/tests/reports` compares these
 /// with their types.
 const OF_THE_AGENT: [&str; 2] = ["report.json", "work_order.json"];
 
 #[test]
 fn no_schema_on_disk_is_without_its_type() {
-    let known: Vec<String> = documents().iter().map(|(file, ..)| format!("{file}.json")).collect();
+    let all = documents().into_iter().chain(files());
+    let known: Vec<String> = all.map(|(file, ..)| format!("{file}.json")).collect();
     for entry in std::fs::read_dir(folder()).expect("folder").flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name != "asyncapi.yaml" && !OF_THE_AGENT.contains(&name.as_str()) {
@@ -173,6 +181,7 @@ fn from_gateways() -> Vec<Channel> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: one entry a topic")]
 fn from_agent_and_staff() -> Vec<Channel> {
     use Side::{Neither, Receives, Sends};
     vec![
@@ -223,6 +232,14 @@ fn from_agent_and_staff() -> Vec<Channel> {
             (Neither, Receives),
             false,
             "Request by staff to be told nothing of the bearing for a time.",
+        ),
+        channel(
+            "capture",
+            bearing(BearingTopic::Capture),
+            "capture_demand",
+            (Receives, Neither),
+            false,
+            "Request to the gateway to capture the waveform of the bearing.",
         ),
         channel(
             "dead_letter",

@@ -14,6 +14,11 @@ pub(super) fn relearning_asked(bearing: &str) {
     tracing::info!(%bearing, "asked to learn anew");
 }
 
+/// A request asks for a waveform.
+pub(super) fn capture_asked(bearing: &str) {
+    tracing::info!(%bearing, "asked for a waveform");
+}
+
 /// The spool cannot be read, so the gateway is not ready.
 pub(super) fn not_ready(error: &SpoolError) {
     tracing::warn!(%error, "not ready");

@@ -11,6 +11,7 @@ use pdm_service::exit::{Exit, Failure, exit_of};
 use super::recording_options::{MachineArgs, RecordingArgs, usage};
 use crate::plot;
 
+mod captured;
 mod list;
 mod measure;
 mod table;

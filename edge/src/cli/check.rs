@@ -11,9 +11,10 @@ use pdm_service::exit::Exit;
 
 use super::Failure;
 use super::run::{runtime, spool_exit};
+use crate::capture::CaptureSettings;
 use crate::catalogue::Estimate;
 use crate::publish;
-use crate::settings::{self, EdgeSettings, Pace, PointSettings};
+use crate::settings::{self, EdgeSettings, Pace, PointSettings, SourceSettings};
 use crate::source::values::{PointValue, PointValues};
 use crate::source::{Block, Source, SourceInput};
 use crate::spool::{Spool, SpoolError};
@@ -61,6 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     findings.extend(sources(&settings));
     let runtime = runtime()?;
     findings.push(runtime.block_on(spool(&settings)));
+    findings.extend(settings.capture.as_ref().map(|capture| captures(capture, &settings)));
     findings.push(secrets(&settings));
     findings.extend(runtime.block_on(brokers(&settings)));
     print(&findings)?;
@@ -242,6 +244,46 @@ fn writable(path: &Path) -> Result<PathBuf, (PathBuf, std::io::Error)> {
         Ok(()) => Ok(folder),
         Err(error) => Err((folder, error)),
     }
+}
+
+/// How long the rings are, and whether the files can be written.
+fn captures(capture: &CaptureSettings, settings: &EdgeSettings) -> Finding {
+    let clock: SharedClock = Arc::new(SystemClock);
+    let rate = |source: &SourceSettings| {
+        let opened = source.input.open(&clock).ok()?;
+        Some(opened.format().sample_rate.get() * source.points.len() as f64)
+    };
+    let with_samples = settings.sources.iter().filter(|source| source.input.has_samples());
+    let rates: Vec<Option<f64>> = with_samples.map(rate).collect();
+    let samples_per_s: f64 = rates.iter().flatten().sum();
+    let what = "captures";
+    if let Err((folder, error)) = writable(&capture.folder.join("captures")) {
+        let text = format!("cannot write in {}: {error}", folder.display());
+        return Finding { what: what.to_owned(), outcome: Err((Exit::Io, text)) };
+    }
+    let folder = capture.folder.display();
+    let budget_mb = capture.budget_bytes as f64 / 1e6;
+    if samples_per_s <= 0.0 {
+        return Finding::good(
+            what,
+            format!("{budget_mb} MB; no source with samples yet; {folder}"),
+        );
+    }
+    let length_s = capture.length_s(samples_per_s);
+    let wanted_s = capture.before_s + capture.after_s;
+    let unknown = rates.iter().filter(|rate| rate.is_none()).count();
+    let mut parts = vec![format!(
+        "{budget_mb} MB hold the last {length_s:.1} s of each point (at 2.8 bytes a sample); {folder}"
+    )];
+    if unknown > 0 {
+        parts.push(format!("without {unknown} sources that cannot be opened"));
+    }
+    if length_s < wanted_s {
+        parts.push(format!(
+            "shorter than before_s + after_s ({wanted_s} s): captures are cut at their beginning"
+        ));
+    }
+    Finding::good(what, parts.join("; "))
 }
 
 fn secrets(settings: &EdgeSettings) -> Finding {

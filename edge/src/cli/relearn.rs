@@ -52,13 +52,22 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if args.stopped {
         return runtime()?.block_on(forget(&settings, &keys, &args.bearing));
     }
-    let Some(admin) = &settings.admin else {
+    if settings.admin.is_none() {
         let why =
             "the configuration has no [admin] to ask the service over; stop it and use --stopped";
         return Err(Failure::new(Exit::Config, anyhow::anyhow!(why)).into());
+    }
+    request(&settings, "relearn", &args.bearing)
+}
+
+/// Asks the running service over its admin listener to do `what` with a bearing; prints the answer.
+pub(super) fn request(settings: &EdgeSettings, what: &str, bearing: &str) -> anyhow::Result<Exit> {
+    let Some(admin) = &settings.admin else {
+        let why = anyhow::anyhow!("the configuration has no [admin] to ask the service over");
+        return Err(Failure::new(Exit::Config, why).into());
     };
-    let (status, text) =
-        ask(admin, &args.bearing).map_err(|error| Failure::new(Exit::Unavailable, error))?;
+    let (status, text) = ask(admin, &format!("/{what}/{bearing}"))
+        .map_err(|error| Failure::new(Exit::Unavailable, error))?;
     if status == 202 {
         print(&text)?;
         return Ok(Exit::Ok);
@@ -99,7 +108,7 @@ async fn forget(settings: &EdgeSettings, keys: &[String], bearing: &str) -> anyh
 }
 
 /// Sends the request to the service; returns status and text of the answer.
-fn ask(admin: &AdminSettings, bearing: &str) -> anyhow::Result<(u16, String)> {
+fn ask(admin: &AdminSettings, path: &str) -> anyhow::Result<(u16, String)> {
     let token = admin.token.as_ref().map(pdm_service::secret::SecretSource::fetch).transpose()?;
     let authorization = token
         .map_or_else(String::new, |token| format!("Authorization: Bearer {}\r\n", token.expose()));
@@ -110,7 +119,7 @@ fn ask(admin: &AdminSettings, bearing: &str) -> anyhow::Result<(u16, String)> {
     stream.set_write_timeout(Some(PATIENCE))?;
     write!(
         stream,
-        "POST /relearn/{bearing} HTTP/1.1\r\nHost: {address}\r\n{authorization}\
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\n{authorization}\
          Content-Length: 0\r\nConnection: close\r\n\r\n"
     )?;
     let mut answer = String::new();

@@ -16,6 +16,7 @@ use super::queue::{Queue, WhenFull};
 use super::reader::Reader;
 use super::timing::ClockWatch;
 use super::{StartError, log};
+use crate::capture::{CapturePoint, CaptureStart, Tap};
 use crate::progress::Progress;
 use crate::relearning::Relearning;
 use crate::remarks::Remarks;
@@ -99,6 +100,8 @@ pub(super) struct Shared<'a> {
     pub(super) progress: &'a watch::Sender<Progress>,
     pub(super) relearning: &'a Relearning,
     pub(super) remarks: &'a Remarks,
+    /// Where samples go for captures; `None`: nothing is captured.
+    pub(super) captures: Option<&'a CaptureStart>,
 }
 
 /// A source that is open, and its notes if it is a watched folder.
@@ -181,6 +184,7 @@ impl Builder<'_> {
         let folder = ledger.map(|ledger| Folder { ledger, window: source.window });
         let remarks = self.shared.remarks.clone();
         let (every, tachometer) = (source.every, source.tachometer);
+        let tap = self.tap(source, &format);
         let measurer = Box::new(move |batches| Measurer {
             name,
             queue: measured,
@@ -191,11 +195,12 @@ impl Builder<'_> {
             folder,
             every_s: every.map_or(0.0, |every| every.as_secs_f64()),
             is_live,
-            most_blocks: if is_live { blocks_in(MEASURED_BYTES, &format) } else { MEASURED_BLOCKS },
+            most_blocks: most_blocks(is_live, tap.is_some(), &format),
             tachometer,
             points,
             plans,
             relearners,
+            tap,
             clock,
             clock_watch,
             batches,
@@ -205,6 +210,27 @@ impl Builder<'_> {
             progress,
         });
         Ok(Built { name: source.name.clone(), reader, measurer, queue })
+    }
+
+    /// Where the samples of a source go for captures. A source that gives values without samples has none.
+    fn tap(&self, source: &SourceSettings, format: &SourceFormat) -> Option<Tap> {
+        let captures = self.shared.captures.filter(|_| source.input.has_samples())?;
+        let points = source.points.iter().map(|point| CapturePoint {
+            source: source.name.clone(),
+            channel: point.channel,
+            equipment: point.equipment.clone(),
+            bearing: point.bearing.clone(),
+            measuring_point: point.measuring_point.clone(),
+            orders: point.orders,
+            order_tolerance: point.order_tolerance,
+            estimated_for: point.estimate.as_ref().map(|estimate| estimate.bearing.clone()),
+            speed_rpm: point.speed.get(),
+            speed_tolerance: point.speed_tolerance,
+            sensitivity_mv_per_g: source.input.sensitivity_mv_per_g(point.channel),
+            rate_hz: format.sample_rate.get(),
+        });
+        let is_live = source.pace == Pace::Live;
+        Some(captures.tap(&source.name, points.collect(), is_live))
     }
 
     /// The points of a source, each with its memory. A point whose memory cannot be decoded starts
@@ -317,6 +343,16 @@ fn cut(source: &SourceSettings, format: &SourceFormat) -> Result<Cut, StartError
         return Err(unfit(source, format!("a window of {window:?} has no sample")));
     }
     Ok(Cut::Equal { samples, hop: samples })
+}
+
+/// Blocks that are measured at once.
+fn most_blocks(is_live: bool, is_captured: bool, format: &SourceFormat) -> usize {
+    match (is_live, is_captured) {
+        (true, _) => blocks_in(MEASURED_BYTES, format),
+        (false, false) => MEASURED_BLOCKS,
+        // what is measured at once must be in the ring together
+        (false, true) => blocks_in(MEASURED_BYTES, format).min(MEASURED_BLOCKS),
+    }
 }
 
 fn queue(source: &SourceSettings, format: &SourceFormat) -> Queue<Block> {

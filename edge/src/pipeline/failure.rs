@@ -16,6 +16,8 @@ pub enum EdgePart {
     Committing,
     /// The task that sends events to the broker.
     Publishing,
+    /// The thread that captures waveforms.
+    Capturing,
     /// The task that starts and stops the others.
     Service,
 }
@@ -27,6 +29,7 @@ impl fmt::Display for EdgePart {
             Self::Measuring(source) => write!(f, "measure {source}"),
             Self::Committing => f.write_str("commit"),
             Self::Publishing => f.write_str("publish"),
+            Self::Capturing => f.write_str("capture"),
             Self::Service => f.write_str("service"),
         }
     }

@@ -21,6 +21,7 @@ use super::point::{Point, memory_key, pasts_key};
 use super::position::{BlockTimes, position_key};
 use super::queue::Queue;
 use super::timing::{self, ClockWatch};
+use crate::capture::Tap;
 use crate::condition::Neighbour;
 use crate::progress::Progress;
 use crate::relearning::Relearning;
@@ -55,6 +56,8 @@ pub(super) struct Measurer {
     pub(super) points: Vec<Point>,
     pub(super) plans: FftPlans,
     pub(super) relearners: Relearners,
+    /// Where the samples go for captures; `None`: nothing is captured.
+    pub(super) tap: Option<Tap>,
     pub(super) clock: SharedClock,
     /// Only of a live source: a recording brings its times along.
     pub(super) clock_watch: Option<ClockWatch>,
@@ -133,6 +136,7 @@ impl Measurer {
                 let before_s = self.times.stamp(&mut block, self.rate.get(), self.clock.now());
                 self.next.skip_into(&mut block);
                 self.next.push(&block, before_s);
+                self.hand_over(&block);
                 let cut = self.windower.push(block);
                 self.next.cut(cut.len());
                 has_moved |= !cut.is_empty() && !self.is_live;
@@ -153,6 +157,9 @@ impl Measurer {
             self.relearners.apply(&mut self.points);
             self.plans.looks().pass(windows.iter().map(|window| self.stands_for_s(window)).sum());
             let mut events = self.measure(&windows);
+            if let Some(tap) = &self.tap {
+                tap.tell(&events, &windows);
+            }
             events.extend(self.judge_polls(&polls));
             timing::tell_period_once(&mut events);
             let moved_s = self.clock_watch.as_ref().and_then(|w| w.moved_s(self.clock.now()));
@@ -166,6 +173,13 @@ impl Measurer {
             if self.batches.blocking_send(batch).is_err() {
                 return;
             }
+        }
+    }
+
+    /// Hands a block to the captures, before it is cut.
+    fn hand_over(&mut self, block: &Block) {
+        if let Some(tap) = &mut self.tap {
+            tap.push(block, self.windower.came(), self.rate.get());
         }
     }
 
@@ -188,7 +202,7 @@ impl Measurer {
         let cut = Cut::Equal { samples, hop: samples };
         let format = SourceFormat { channels: 0, sample_rate: rate, block_samples: None };
         if let Ok(windower) = Windower::new(cut, &format) {
-            self.windower = windower;
+            self.windower = windower.after(self.windower.came());
             self.next = NextWindow::new(cut, self.next.position().clone());
         }
     }

@@ -57,6 +57,7 @@ pub fn measure_all(
             progress: &progress,
             relearning: &Relearning::default(),
             remarks: &Remarks::default(),
+            captures: None,
         },
         build::Unreadable::Fail,
     )?;

@@ -24,6 +24,7 @@ use super::queue::Queue;
 use super::task::Task;
 use super::{StartError, committer};
 use crate::admin;
+use crate::capture::{CaptureStart, RunningCaptures};
 use crate::progress::Progress;
 use crate::publish::{Publisher, PublisherSettings};
 use crate::relearning::Relearning;
@@ -67,16 +68,26 @@ impl Edge {
             admin::begin_metrics(settings.sources.iter().map(|one| one.name.clone()).collect());
         }
         let remarks = Remarks::default();
+        let captures = settings.capture.clone().map(CaptureStart::new).map(Arc::new);
         let shared = (&clock, &progress, &relearning, &remarks);
-        let built = open_sources(&settings, &spool, shared).await?;
+        let built = open_sources(&settings, &spool, shared, captures.clone()).await?;
+        let capturing = captures.as_ref().map(|captures| captures.capturing());
         let admin = match &settings.admin {
             None => None,
             Some(admin) => {
                 let progress = progress.subscribe();
-                let shown = (relearning, remarks.clone());
+                let shown = (relearning, capturing.clone(), remarks.clone());
                 Some(admin::bind(admin, spool.clone(), progress, shown).await?)
             }
         };
+        let names = (settings.gateway.clone(), settings.site.clone());
+        let captures = captures.and_then(Arc::into_inner);
+        let host = (Arc::clone(&clock), remarks.clone());
+        let captures = captures.map(|captures| captures.run(names, host)).transpose();
+        let captures = captures.map_err(|error| StartError::Unfit {
+            name: "of captures".to_owned(),
+            reason: format!("no thread: {error}"),
+        })?;
         let publisher = Publisher::new(
             PublisherSettings {
                 broker: settings.broker.clone(),
@@ -88,7 +99,8 @@ impl Edge {
             clock,
             progress.clone(),
         )
-        .with_remarks(remarks);
+        .with_remarks(remarks)
+        .with_capturing(capturing);
         let stop = CancellationToken::new();
         let service = Service {
             settings,
@@ -96,6 +108,7 @@ impl Edge {
             progress: progress.clone(),
             stop: stop.clone(),
             failure: Failure::default(),
+            captures,
         };
         let admin = admin.map(|admin| tokio::spawn(admin.serve(stop.clone())));
         Ok(Handle { stop, progress, task: tokio::spawn(service.run(built, publisher, admin)) })
@@ -112,6 +125,7 @@ async fn open_sources(
         &Relearning,
         &Remarks,
     ),
+    captures: Option<Arc<CaptureStart>>,
 ) -> Result<Vec<Built>, StartError> {
     let memory = spool.memory().await?;
     let (settings, clock, progress) = (settings.clone(), Arc::clone(clock), progress.clone());
@@ -123,6 +137,7 @@ async fn open_sources(
             progress: &progress,
             relearning: &relearning,
             remarks: &remarks,
+            captures: captures.as_deref(),
         };
         build::sources(&settings, &memory, &shared, unreadable)
     };
@@ -142,11 +157,12 @@ struct Service {
     progress: watch::Sender<Progress>,
     stop: CancellationToken,
     failure: Failure,
+    captures: Option<RunningCaptures>,
 }
 
 impl Service {
     async fn run(
-        self,
+        mut self,
         built: Vec<Built>,
         publisher: Publisher,
         admin: Option<JoinHandle<()>>,
@@ -171,6 +187,7 @@ impl Service {
         }
         self.stop_measuring(queues, committing, &abandon).await;
         self.join(measurers);
+        self.stop_captures().await;
         self.progress.send_modify(|progress| {
             progress.ended = true;
             progress.failed = self.failure.has_any() || publishing.has_ended();
@@ -233,6 +250,18 @@ impl Service {
             if tokio::time::timeout(FAILING_STOP, recovered).await.is_err() {
                 return;
             }
+        }
+    }
+
+    /// Writes the captures that wait for their last samples. The disk may hold this up: it is given up
+    /// after the time that the other parts have.
+    async fn stop_captures(&mut self) {
+        let Some(captures) = self.captures.take() else { return };
+        let stopping = tokio::task::spawn_blocking(move || captures.stop());
+        match tokio::time::timeout(CUT_OFF, stopping).await {
+            Ok(Ok(true)) => {}
+            Ok(_) => self.failure.note(EdgePart::Capturing, "it panicked: a bug"),
+            Err(_late) => self.failure.note(EdgePart::Capturing, "it did not end in time"),
         }
     }
 

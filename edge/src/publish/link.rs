@@ -61,14 +61,16 @@ pub(super) enum Happening {
     Taken(u16),
     /// PUBACK with an error for this packet id.
     Declined(u16, String),
-    /// SUBACK with an error.
-    NotSubscribed(String),
+    /// SUBACK, in the order of the requests; the reason if the broker refuses.
+    Subscribed(Result<(), String>),
     /// A message of a subscribed topic.
     Message {
         /// Topic of the message.
         topic: String,
         /// Payload of the message.
         payload: Vec<u8>,
+        /// The broker kept it from before the subscription.
+        is_retained: bool,
     },
     /// The connection ended.
     Down(Down),

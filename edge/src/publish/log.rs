@@ -124,6 +124,24 @@ pub(super) fn receipts_not_subscribed(reason: &str) {
     );
 }
 
+/// The broker refused the subscription to demands for captures; they can be made at the gateway.
+pub(super) fn demands_not_subscribed(reason: &str) {
+    counter!("pdm_edge_subscription_refusals_total").increment(1);
+    tracing::warn!(reason, "broker refuses the topic of demands for captures");
+}
+
+/// A demand over the broker was taken.
+pub(super) fn demanded(bearing: &str, by: &str) {
+    counter!("pdm_edge_capture_demands_total", "outcome" => "taken").increment(1);
+    tracing::info!(bearing, by, "asked for a waveform over the broker");
+}
+
+/// A demand over the broker was not taken.
+pub(super) fn demand_refused(bearing: &str, reason: &str) {
+    counter!("pdm_edge_capture_demands_total", "outcome" => "refused").increment(1);
+    tracing::warn!(bearing, reason, "demand for a waveform not taken");
+}
+
 /// A message on the receipt topic is not a receipt.
 pub(super) fn receipt_not_understood(topic: &str, error: &serde_json::Error) {
     counter!("pdm_edge_receipts_total", "outcome" => "not_understood").increment(1);

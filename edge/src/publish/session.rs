@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use pdm_shared::delivery::Presence;
-use pdm_shared::topic::GatewayTopic;
+use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -105,6 +105,8 @@ pub(super) struct Session<'a> {
     opened: Instant,
     /// When a receipt last covered something, or nothing was to be covered.
     covered_at: Instant,
+    /// The broker has answered the subscription to receipts.
+    has_receipts_answer: bool,
 }
 
 impl<'a> Session<'a> {
@@ -137,6 +139,7 @@ impl<'a> Session<'a> {
             asked: Asked::new(now),
             opened: now,
             covered_at: now,
+            has_receipts_answer: false,
         }
     }
 
@@ -220,6 +223,10 @@ impl<'a> Session<'a> {
         log::connected(self.address);
         self.publisher.progress.send_modify(|progress| progress.connected = true);
         link.subscribe(documents::topic(settings, spool.gateway(), GatewayTopic::Receipt))?;
+        if self.publisher.capturing.is_some() {
+            let (prefix, site) = (&settings.prefix, &settings.site);
+            link.subscribe(Topic::bearing_filter_of(prefix, site, BearingTopic::Capture))?;
+        }
         self.tell_status(link, Presence::Online)?;
         Ok(known)
     }

@@ -44,13 +44,17 @@ fn meaning(event: Event) -> Option<Happening> {
         Event::Outgoing(Outgoing::AwaitAck(packet_id)) => Some(Happening::Held(packet_id)),
         Event::Incoming(Packet::ConnAck(_)) => Some(Happening::Up { max_packet_bytes: None }),
         Event::Incoming(Packet::PubAck(ack)) => Some(Happening::Taken(ack.pkid)),
-        Event::Incoming(Packet::SubAck(ack)) => ack.return_codes.iter().find_map(|code| {
-            let refused = !matches!(code, SubscribeReasonCode::Success(_));
-            refused.then(|| Happening::NotSubscribed(format!("{code:?}")))
-        }),
-        Event::Incoming(Packet::Publish(message)) => {
-            Some(Happening::Message { topic: message.topic, payload: message.payload.to_vec() })
+        Event::Incoming(Packet::SubAck(ack)) => {
+            let is_refused =
+                |code: &&SubscribeReasonCode| !matches!(code, SubscribeReasonCode::Success(_));
+            let refused = ack.return_codes.iter().find(is_refused);
+            Some(Happening::Subscribed(refused.map_or(Ok(()), |code| Err(format!("{code:?}")))))
         }
+        Event::Incoming(Packet::Publish(message)) => Some(Happening::Message {
+            is_retained: message.retain,
+            payload: message.payload.to_vec(),
+            topic: message.topic,
+        }),
         Event::Outgoing(_) | Event::Incoming(_) => None,
     }
 }

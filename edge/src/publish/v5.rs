@@ -60,13 +60,16 @@ fn meaning(event: Event) -> Option<Happening> {
                 Happening::Declined(ack.pkid, format!("{:?}", ack.reason))
             })
         }
-        Event::Incoming(Packet::SubAck(ack)) => ack.return_codes.iter().find_map(|code| {
-            let refused = !matches!(code, SubscribeReasonCode::Success(_));
-            refused.then(|| Happening::NotSubscribed(format!("{code:?}")))
-        }),
+        Event::Incoming(Packet::SubAck(ack)) => {
+            let is_refused =
+                |code: &&SubscribeReasonCode| !matches!(code, SubscribeReasonCode::Success(_));
+            let refused = ack.return_codes.iter().find(is_refused);
+            Some(Happening::Subscribed(refused.map_or(Ok(()), |code| Err(format!("{code:?}")))))
+        }
         Event::Incoming(Packet::Publish(message)) => Some(Happening::Message {
-            topic: String::from_utf8_lossy(&message.topic).into_owned(),
+            is_retained: message.retain,
             payload: message.payload.to_vec(),
+            topic: String::from_utf8_lossy(&message.topic).into_owned(),
         }),
         Event::Outgoing(_) | Event::Incoming(_) => None,
     }

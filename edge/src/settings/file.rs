@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 use super::{
     AdminSettings, BrokerSettings, DEFAULT_GRACE, DrainOrder, EdgeSettings, Protocol,
-    SourceSettings, lines, source,
+    SourceSettings, capture, lines, source,
 };
 use crate::catalogue::Catalogue;
 use crate::spool::{Limits, Policy, SpoolSettings};
@@ -59,6 +59,8 @@ struct File {
     source: Vec<source::SourceTable>,
     #[serde(default)]
     admin: Option<Admin>,
+    #[serde(default)]
+    capture: Option<capture::CaptureTable>,
     #[serde(default)]
     log: LogSettings,
 }
@@ -186,14 +188,17 @@ pub fn parse(path: &Path, text: &str) -> Result<(EdgeSettings, LogSettings), Con
         sources.push(table.meant(origin, index, &catalogue)?);
     }
     refuse_shared_points(origin, &sources)?;
+    let spool = file.spool.meant(origin)?;
+    let capture = file.capture.map(|table| table.meant(origin, &spool.path)).transpose()?;
     let settings = EdgeSettings {
         gateway: file.gateway_id.clone(),
         site: file.site,
         prefix: file.prefix,
         broker: file.broker.meant(origin)?,
-        spool: file.spool.meant(origin)?,
+        spool,
         sources,
         admin: file.admin.map(|admin| AdminSettings { listen: admin.listen, token: admin.token }),
+        capture,
         shutdown_grace: origin.seconds(
             "shutdown_grace_s",
             file.shutdown_grace_s,

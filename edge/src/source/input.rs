@@ -13,7 +13,7 @@ use super::mqtt::{MessageForm, TopicSettings, open_topic};
 use super::opcua::{OpcuaSettings, open_opcua};
 use super::simulator::{Simulator, SimulatorSettings};
 use super::stream::{open_stdin, open_tcp};
-use super::{RecordingOptions, Source, SourceError, open_sequence};
+use super::{AccelUnit, RecordingOptions, Source, SourceError, open_sequence};
 use crate::remarks::Remarks;
 
 /// The origin of a source's samples.
@@ -96,6 +96,45 @@ impl SourceHost {
 }
 
 impl SourceInput {
+    /// Whether it gives samples, not a transmitter's ready-made values alone.
+    pub const fn has_samples(&self) -> bool {
+        match self {
+            Self::Modbus(_) => false,
+            Self::Opcua(settings) => settings.has_samples(),
+            Self::Recording { .. }
+            | Self::Watched { .. }
+            | Self::Simulator(_)
+            | Self::StandardInput(_)
+            | Self::Tcp { .. }
+            | Self::Listen { .. }
+            | Self::Topic { .. }
+            | Self::Iio(_) => true,
+        }
+    }
+
+    /// The sensitivity that the configuration states for a channel.
+    pub fn sensitivity_mv_per_g(&self, channel: usize) -> Option<f64> {
+        let calibrations = match self {
+            Self::Recording { options, .. } | Self::Watched { options, .. } => {
+                &options.calibrations
+            }
+            Self::StandardInput(format)
+            | Self::Tcp { format, .. }
+            | Self::Listen { format, .. }
+            | Self::Topic { format, .. } => &format.frames.calibrations,
+            Self::Iio(settings) => &settings.calibrations,
+            Self::Simulator(_) | Self::Modbus(_) | Self::Opcua(_) => return None,
+        };
+        let own = match calibrations.as_slice() {
+            [one] => Some(one),
+            several => several.get(channel),
+        };
+        match own?.unit()? {
+            AccelUnit::Millivolt { sensitivity_mv_per_g } => Some(sensitivity_mv_per_g),
+            AccelUnit::G | AccelUnit::MetrePerSecondSquared => None,
+        }
+    }
+
     /// Opens the source. Live sources take the times of their blocks from `clock`.
     ///
     /// A source can be opened again after it failed. Passwords and certificates are read at every

@@ -56,6 +56,13 @@ pub struct OpcuaSettings {
     pub content: OpcuaContent,
 }
 
+impl OpcuaSettings {
+    /// Whether it gives samples.
+    pub const fn has_samples(&self) -> bool {
+        matches!(self.content, OpcuaContent::Samples { .. })
+    }
+}
+
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpcuaServer {

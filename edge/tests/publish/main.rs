@@ -5,6 +5,7 @@
 //! arrive and writes receipts as the contract requires.
 
 mod agent;
+mod captures;
 mod commands;
 mod delivery;
 mod disk;

@@ -1,7 +1,7 @@
 //! Who may publish what, by the name of the client's certificate.
 //!
 //! The rules are those of `deploy/mosquitto/acl` for what is published: a gateway speaks under its own
-//! name alone, staff acknowledges, shelves and reports work, the agent may everything. What is read is not restricted. A topic is
+//! name alone, staff acknowledges, shelves, reports work and asks for waveforms, the agent may everything. What is read is not restricted. A topic is
 //! judged by its last levels, which the prefix of a plant comes before.
 
 use std::collections::BTreeSet;
@@ -61,7 +61,7 @@ pub(super) fn may_publish(name: &str, topic: &str) -> bool {
     // the last level first
     match levels[..] {
         _ if name == AGENT => true,
-        ["ack" | "follow-up" | "shelve", ..] => {
+        ["ack" | "follow-up" | "shelve" | "capture", ..] => {
             name == STAFF || name.strip_prefix(STAFF).is_some_and(|n| n.starts_with('-'))
         }
         [gateway, "event", _, _, _, ..] | ["status", gateway, "gateway", _, ..] => {
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn staff_acknowledges_shelves_reports_and_nothing_else() {
-        for what in ["follow-up", "shelve"] {
+        for what in ["follow-up", "shelve", "capture"] {
             let topic = format!("pdm/v1/ulsan-1/P-101/DE/{what}");
             assert!(may_publish("staff-kim", &topic) && !may_publish("gw-02", &topic));
         }

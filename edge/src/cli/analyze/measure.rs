@@ -7,13 +7,14 @@ use pdm_dsp::Findings;
 use pdm_dsp::diagnose::Past;
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
+use pdm_shared::capture::CaptureDocument;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingId, EquipmentId, MeasuringPoint};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 use super::super::recording_options::RecordingArgs;
-use super::Job;
+use super::{Job, captured};
 use crate::analysis::{self, Judged, Machine, ReadChannel, RecordingNames};
 use crate::plot::Picture;
 use crate::source::{Interpretation, SourceError, open_recording};
@@ -45,15 +46,26 @@ impl Analysis {
 
 /// Reads and judges one recording.
 pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
+    let document = captured::document(&job.path)?;
+    let completed = document.as_ref().map(|document| Job {
+        recording: captured::recording(&job.recording, document),
+        machine: captured::machine(&job.machine, document),
+        ..job.clone()
+    });
+    let mut notes = Vec::new();
+    if let (Some(document), Some(job)) = (&document, &completed) {
+        notes.push(captured::told(&job.path, document, &job.recording));
+    }
+    let job = completed.as_ref().unwrap_or(job);
     let machine = job.machine.machine()?;
     let channel = read(job, &job.path, &job.recording)?;
-    let mut notes = Vec::new();
     let past = match &job.baseline {
         Some(file) => past(job, file, (&machine, channel.rate), &mut notes)?,
         None => None,
     };
-    let Judged { event, findings } = analysis::judge(&channel, &machine, past.as_ref(), names(job))
-        .map_err(|e| unfit(&job.path, &e))?;
+    let Judged { event, findings } =
+        analysis::judge(&channel, &machine, past.as_ref(), names(job, document.as_ref()))
+            .map_err(|e| unfit(&job.path, &e))?;
     let title = title(job, job.recording.channel.unwrap_or(0));
     let ReadChannel { accel_m_s2, rate, input } = channel;
     let input = input.map(|(input, _)| input);
@@ -89,6 +101,11 @@ fn past(
 ) -> anyhow::Result<Option<Past>> {
     let rate_hz = job.baseline_rate.or(job.recording.rate);
     let recording = RecordingArgs { rate: rate_hz, ..job.recording.clone() };
+    // a captured reference is read by its own document
+    let recording = match captured::document(file)? {
+        Some(document) => captured::recording(&RecordingArgs::default(), &document),
+        None => recording,
+    };
     let sound = read(job, file, &recording)?;
     let told = |text: &dyn std::fmt::Display| format!("{}: {text}", file.display());
     notes.extend(sound.input.as_ref().map(|(input, _)| told(input)));
@@ -103,8 +120,19 @@ fn title(job: &Job, channel: usize) -> String {
     format!("{}, channel {channel}{snapshot}{variable}", job.path.display())
 }
 
-fn names(job: &Job) -> RecordingNames {
+fn names(job: &Job, captured: Option<&CaptureDocument>) -> RecordingNames {
     let channel = job.recording.channel.unwrap_or(0);
+    if let Some(document) = captured {
+        let from_s = job.recording.start_s.unwrap_or(0.0);
+        let point = document.measuring_point.clone();
+        return RecordingNames {
+            equipment: document.equipment_id.clone(),
+            bearing: document.bearing_id.clone(),
+            measuring_point: point
+                .unwrap_or_else(|| MeasuringPoint::from_any(&format!("channel-{channel}"))),
+            measured_at: document.started_at.plus_seconds(from_s),
+        };
+    }
     RecordingNames {
         equipment: EquipmentId::from_any(&file_name(&job.path)),
         bearing: BearingId::from_any(job.machine.bearing.as_deref().unwrap_or("bearing")),

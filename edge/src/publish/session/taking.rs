@@ -2,13 +2,18 @@
 
 use std::time::Duration;
 
+use pdm_shared::bounds::{MAX_LINE, MAX_WORD, shown};
+use pdm_shared::capture::{CAPTURE_DEMAND_SCHEMA, CaptureDemand};
 use pdm_shared::delivery::{MAX_GONE, Receipt};
+use pdm_shared::topic::{BearingTopic, Topic};
 use tokio::time::Instant;
 
+use super::super::Publisher;
 use super::super::lanes::Lanes;
 use super::super::link::{Down, Happening};
 use super::super::log;
 use super::{Publication, Session};
+use crate::capture::Demanded;
 use crate::progress::ReceiptTrouble;
 use crate::settings::Protocol;
 use crate::spool::{ReceiptOutcome, SpoolError};
@@ -31,8 +36,13 @@ impl Session<'_> {
             Happening::Held(id) => self.in_flight.held(id),
             Happening::Taken(id) => self.taken(id, now),
             Happening::Declined(id, reason) => self.declined(id, &reason, lanes),
-            Happening::NotSubscribed(reason) => log::receipts_not_subscribed(&reason),
-            Happening::Message { topic, payload } => self.receipt(&topic, &payload, lanes).await?,
+            Happening::Subscribed(outcome) => self.subscribed(outcome),
+            Happening::Message { topic, payload, is_retained } => {
+                if self.is_demand(&topic, &payload, is_retained) {
+                    return Ok(None);
+                }
+                self.receipt(&topic, &payload, lanes).await?;
+            }
             Happening::Up { .. } => {}
             Happening::Down(down) => return Ok(Some(down)),
         }
@@ -66,6 +76,57 @@ impl Session<'_> {
             self.busy.remove(&sequence);
             lanes.call_back(sequence);
         }
+    }
+
+    /// The broker answers subscriptions in their order: receipts first, then demands for captures.
+    fn subscribed(&mut self, outcome: Result<(), String>) {
+        let is_first = !std::mem::replace(&mut self.has_receipts_answer, true);
+        let Err(reason) = outcome else { return };
+        if is_first {
+            log::receipts_not_subscribed(&reason);
+        } else {
+            log::demands_not_subscribed(&reason);
+        }
+    }
+
+    /// Takes a demand for a capture; false if the topic is none of a demand. Demands for bearings of other
+    /// gateways of the site come too, and are theirs.
+    fn is_demand(&self, topic: &str, payload: &[u8], is_retained: bool) -> bool {
+        let Publisher { settings, capturing, .. } = self.publisher;
+        let Some(Topic::Bearing { key, what: BearingTopic::Capture }) =
+            Topic::parse(&settings.prefix, topic)
+        else {
+            return false;
+        };
+        let Some(capturing) = capturing else { return true };
+        let bearing = key.within_site();
+        if !capturing.has(&bearing) {
+            return true;
+        }
+        let by = match serde_json::from_slice::<CaptureDemand>(payload) {
+            Ok(demand) if demand.schema == CAPTURE_DEMAND_SCHEMA => demand.by,
+            Ok(demand) => {
+                let schema = shown(&demand.schema, MAX_WORD);
+                log::demand_refused(&bearing, &format!("schema {schema:?}"));
+                return true;
+            }
+            Err(error) => {
+                log::demand_refused(&bearing, &error.to_string());
+                return true;
+            }
+        };
+        // it would come again at every connection
+        if is_retained {
+            log::demand_refused(&bearing, "retained: publish it without the retain flag");
+            return true;
+        }
+        match capturing.demand(&bearing) {
+            Demanded::Taken => log::demanded(&bearing, &shown(&by, MAX_LINE)),
+            Demanded::Busy | Demanded::Unknown(_) => {
+                log::demand_refused(&bearing, "captures cannot follow at the moment");
+            }
+        }
+        true
     }
 
     async fn receipt(

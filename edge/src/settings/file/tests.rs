@@ -197,3 +197,49 @@ fn files_are_read_by_the_keys_of_a_source_as_by_the_options_of_the_command_line(
     let live = text("prefer = \"file\"").replace("recording", "simulator");
     assert!(parse(&path, &live).expect_err("no files").to_string().contains("only for kind"));
 }
+
+/// Without the table nothing is captured; a budget that is none or absurd is refused with its line.
+#[test]
+fn captures_are_off_without_their_table_and_absurd_budgets_are_refused() {
+    let (settings, _log) = parse(Path::new("edge.toml"), EXAMPLE).expect("valid");
+    assert!(settings.capture.is_none());
+    let with = |keys: &str| format!("{EXAMPLE}\n[capture]\n{keys}\n");
+    let path = Path::new("/etc/pdm/edge.toml");
+    let read = |keys: &str| parse(path, &with(keys)).expect("valid").0.capture.expect("on");
+    let capture = read("");
+    assert_eq!((capture.budget_bytes, capture.per_hour), (16_000_000, 6));
+    assert!(capture.folder.ends_with("var/edge/captures"), "{:?}", capture.folder);
+    assert!((capture.length_s(8.0 * 25_600.0) - 27.9).abs() < 0.1);
+    assert_eq!(read("folder = \"own\"").folder, Path::new("/etc/pdm/own"));
+    for (keys, key) in [
+        ("budget_mb = 0.0", "capture.budget_mb (line "),
+        ("budget_mb = -1.0", "capture.budget_mb (line "),
+        ("budget_mb = 1e12", "capture.budget_mb (line "),
+        ("budget_mb = nan", "capture.budget_mb (line "),
+        ("max_disk_mb = 0.0", "capture.max_disk_mb (line "),
+        ("before_s = 61.0", "capture.before_s (line "),
+        ("after_s = -1.0", "capture.after_s (line "),
+        ("per_hour = 0", "capture.per_hour (line "),
+        ("reference_every_h = -1.0", "capture.reference_every_h (line "),
+        ("window_s = 1.0", "window_s"),
+    ] {
+        let told = error(&with(keys));
+        assert!(told.contains(key), "{told}");
+    }
+}
+
+/// Every key of the shown table is one that the program knows.
+#[test]
+fn the_example_shows_keys_of_captures_that_are_read() {
+    let begin = EXAMPLE.find("# [capture]").expect("shown");
+    let shown = EXAMPLE[begin..].lines().take_while(|line| line.starts_with('#'));
+    let keys = shown.filter_map(|line| {
+        let key = line.trim_start_matches("# ").split_once('#').map_or(line, |parts| parts.0);
+        let key = key.trim_start_matches("# ");
+        (key.starts_with('[') || key.contains(" = ")).then(|| key.to_owned())
+    });
+    let table: Vec<String> = keys.collect();
+    assert_eq!(table.len(), 8, "{table:?}");
+    let text = format!("{EXAMPLE}\n{}\n", table.join("\n"));
+    assert!(parse(Path::new("edge.toml"), &text).expect("valid").0.capture.is_some());
+}

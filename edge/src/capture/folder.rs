@@ -1,0 +1,395 @@
+//! The captures on disk: a WAV file and its document of the same name, in one folder.
+//!
+//! Both are written under temporary names and synced, then renamed, the WAV file first; the folder is
+//! synced. So a capture whose document stands is whole. What a kill left behind is put right at the start:
+//! a document that lacks only its name gets it, anything else unfinished is removed.
+//!
+//! Invariants: the folder holds at most its bound of bytes; the oldest captures are removed for a new one,
+//! never one that [`Kept`] names: those of an alarm that stands, and the first and the newest
+//! reference of a point.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use pdm_service::files::{make_private, make_private_folder, read_regular};
+use pdm_shared::capture::{CaptureDocument, CaptureReason};
+use sha2::{Digest, Sha256};
+
+use super::{log, wav};
+
+/// Largest document that is read: forty times one with all triggers and gaps.
+const MOST_DOCUMENT: u64 = 1 << 20;
+const UNFINISHED: &str = "tmp";
+
+/// A capture cannot be kept. The caller tells it and goes on; nothing is left behind.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CaptureError {
+    /// The disk is full, fails, or may not be written.
+    #[error("{}: {source}", path.display())]
+    Disk {
+        /// File or folder.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// Even without every capture that may be removed there is no room.
+    #[error(
+        "no room for {needed} bytes: {kept} of {most} bytes are captures of standing alarms and references"
+    )]
+    NoRoom {
+        /// Bytes of the new capture.
+        needed: u64,
+        /// Bytes that are kept.
+        kept: u64,
+        /// The bound.
+        most: u64,
+    },
+    /// The document cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Document {
+        /// The document.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+fn disk(path: &Path) -> impl FnOnce(io::Error) -> CaptureError {
+    let path = path.to_owned();
+    move |source| CaptureError::Disk { path, source }
+}
+
+/// A capture on disk.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredCapture {
+    /// Its document's file.
+    pub path: PathBuf,
+    /// Its document.
+    pub document: CaptureDocument,
+}
+
+impl StoredCapture {
+    /// Its WAV file.
+    pub fn wav(&self) -> PathBuf {
+        self.path.with_file_name(&self.document.file.name)
+    }
+
+    fn bytes(&self) -> u64 {
+        let document = fs::metadata(&self.path).map_or(0, |file| file.len());
+        self.document.file.bytes + document
+    }
+
+    fn point(&self) -> (String, Option<String>) {
+        let point = self.document.measuring_point.as_ref().map(ToString::to_string);
+        (self.document.within_site(), point)
+    }
+}
+
+/// Reads the document of a capture.
+///
+/// # Errors
+/// [`CaptureError::Document`], [`CaptureError::Disk`].
+pub fn read_document(path: &Path) -> Result<CaptureDocument, CaptureError> {
+    let failed = |reason: String| CaptureError::Document { path: path.to_owned(), reason };
+    let json = read_regular(path, MOST_DOCUMENT).map_err(disk(path))?;
+    let json = json.ok_or_else(|| failed(format!("more than {MOST_DOCUMENT} bytes")))?;
+    parse_document(path, &json)
+}
+
+/// Reads `json` as the content of the document `path`.
+///
+/// # Errors
+/// [`CaptureError::Document`].
+pub fn parse_document(path: &Path, json: &[u8]) -> Result<CaptureDocument, CaptureError> {
+    let failed = |reason: String| CaptureError::Document { path: path.to_owned(), reason };
+    let document: CaptureDocument =
+        serde_json::from_slice(json).map_err(|error| failed(error.to_string()))?;
+    let document = document.checked().map_err(|error| failed(error.to_string()))?;
+    let is_name = !document.file.name.is_empty()
+        && Path::new(&document.file.name).file_name() == Some(document.file.name.as_ref());
+    // a name with folders would lead out of the folder of captures
+    if is_name { Ok(document) } else { Err(failed("file.name is no name of a file".to_owned())) }
+}
+
+/// The captures of a folder, oldest first, and documents that cannot be read.
+///
+/// # Errors
+/// [`CaptureError::Disk`] if the folder cannot be read; a folder that is not there holds none.
+pub fn list(folder: &Path) -> Result<(Vec<StoredCapture>, Vec<CaptureError>), CaptureError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
+        Err(error) => return Err(disk(folder)(error)),
+    };
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let path = entry.map_err(disk(folder))?.path();
+        if path.extension().is_none_or(|ending| ending != "json") {
+            continue;
+        }
+        match read_document(&path) {
+            Ok(document) => found.push(StoredCapture { path, document }),
+            Err(error) => unread.push(error),
+        }
+    }
+    // the identity begins with the time of the capture by the gateway's clock
+    found.sort_by_key(|capture| capture.document.capture_id);
+    Ok((found, unread))
+}
+
+/// The captures that are not removed for room.
+pub(super) trait Kept {
+    /// Whether the alarm stands in which it was captured.
+    fn is_of_standing_alarm(&self, capture: &StoredCapture) -> bool;
+}
+
+/// The folder of a running edge.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    most_bytes: u64,
+    captures: Vec<StoredCapture>,
+}
+
+impl Folder {
+    /// Opens the folder and puts right what a kill left behind.
+    pub(super) fn open(path: &Path, most_bytes: u64) -> Result<Self, CaptureError> {
+        make_private_folder(path).map_err(disk(path))?;
+        let finished = finish(path)?;
+        let (captures, unread) = list(path)?;
+        unread.iter().for_each(log::not_read);
+        if finished > 0 {
+            log::unfinished(finished);
+        }
+        let folder = Self { path: path.to_owned(), most_bytes, captures };
+        log::held(folder.bytes(), folder.captures.len());
+        Ok(folder)
+    }
+
+    pub(super) fn captures(&self) -> &[StoredCapture] {
+        &self.captures
+    }
+
+    fn bytes(&self) -> u64 {
+        self.captures.iter().map(StoredCapture::bytes).sum()
+    }
+
+    /// Writes a capture; removes the oldest that may go where there is no room. Completes the document's
+    /// `file`.
+    pub(super) fn save(
+        &mut self,
+        mut document: CaptureDocument,
+        samples: &[f32],
+        kept: &dyn Kept,
+    ) -> Result<StoredCapture, CaptureError> {
+        // 2 KiB for the head of the WAV file, and the document
+        let needed = 4 * samples.len() as u64 + 2048 + 8192;
+        self.make_room(needed, kept)?;
+        let stem = stem(&document);
+        let path = |ending: &str| self.path.join(format!("{stem}.{ending}"));
+        let (wav, json) = (path("wav"), path("json"));
+        let (wav_tmp, json_tmp) = (path("wav.tmp"), path("json.tmp"));
+        document.file.name = format!("{stem}.wav");
+        let written = write_wav(&wav_tmp, &mut document, samples)
+            .and_then(|()| {
+                let text = serde_json::to_vec_pretty(&document)?;
+                write_synced(&json_tmp, |out| out.write_all(&text))
+            })
+            .and_then(|()| fs::rename(&wav_tmp, &wav))
+            .and_then(|()| fs::rename(&json_tmp, &json))
+            .and_then(|()| File::open(&self.path)?.sync_all());
+        if let Err(error) = written {
+            for left in [&wav_tmp, &json_tmp, &json, &wav] {
+                // what is not there needs no removal, and a disk that fails is told by the error itself
+                let _gone = fs::remove_file(left);
+            }
+            return Err(disk(&wav)(error));
+        }
+        let stored = StoredCapture { path: json, document };
+        self.captures.push(stored.clone());
+        log::held(self.bytes(), self.captures.len());
+        Ok(stored)
+    }
+
+    fn make_room(&mut self, needed: u64, kept: &dyn Kept) -> Result<(), CaptureError> {
+        let held = self.bytes();
+        let Some(mut over) = (held + needed).checked_sub(self.most_bytes).filter(|&over| over > 0)
+        else {
+            return Ok(());
+        };
+        let references = self.references();
+        let mut leaving = Vec::new();
+        for (at, capture) in self.captures.iter().enumerate() {
+            if over == 0 {
+                break;
+            }
+            if !references.contains(&at) && !kept.is_of_standing_alarm(capture) {
+                over = over.saturating_sub(capture.bytes());
+                leaving.push(at);
+            }
+        }
+        if over > 0 {
+            return Err(CaptureError::NoRoom { needed, kept: held, most: self.most_bytes });
+        }
+        for at in leaving.into_iter().rev() {
+            let capture = self.captures.remove(at);
+            // the document first: a WAV file alone is no capture
+            for path in [capture.path.clone(), capture.wav()] {
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                        return Err(disk(&path)(error));
+                    }
+                    Ok(()) | Err(_) => {}
+                }
+            }
+            log::removed(&capture);
+        }
+        Ok(())
+    }
+
+    /// The first and the newest reference of each point.
+    fn references(&self) -> Vec<usize> {
+        let mut by_point: BTreeMap<_, (usize, usize)> = BTreeMap::new();
+        for (at, capture) in self.captures.iter().enumerate() {
+            if capture.document.is_for(CaptureReason::Reference) {
+                by_point.entry(capture.point()).or_insert((at, at)).1 = at;
+            }
+        }
+        by_point.into_values().flat_map(|(first, newest)| [first, newest]).collect()
+    }
+}
+
+/// Completes or removes what a kill left behind; returns how many files it was.
+fn finish(folder: &Path) -> Result<usize, CaptureError> {
+    let mut count = 0;
+    for entry in fs::read_dir(folder).map_err(disk(folder))? {
+        let path = entry.map_err(disk(folder))?.path();
+        if path.extension().is_none_or(|ending| ending != UNFINISHED) {
+            continue;
+        }
+        count += 1;
+        // both files are synced before the first gets its name
+        let is_whole = path
+            .file_stem()
+            .is_some_and(|stem| Path::new(stem).extension().is_some_and(|ending| ending == "json"))
+            && read_document(&path)
+                .is_ok_and(|document| path.with_file_name(&document.file.name).is_file());
+        let done = if is_whole {
+            fs::rename(&path, path.with_extension(""))
+        } else {
+            fs::remove_file(&path)
+        };
+        done.map_err(disk(&path))?;
+    }
+    Ok(count)
+}
+
+/// `P-101_DE_20261121T051011Z_alarm_1f2a77e1`: for people; the identity makes it unique.
+fn stem(document: &CaptureDocument) -> String {
+    let plain = |text: &str| -> String {
+        text.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect()
+    };
+    let id = document.capture_id.to_string();
+    let reason = document.triggers.first().map_or("demand", |trigger| trigger.reason.as_str());
+    format!(
+        "{}_{}_{}_{reason}_{}",
+        plain(document.equipment_id.as_str()),
+        plain(document.bearing_id.as_str()),
+        document.started_at.date_time().format("%Y%m%dT%H%M%SZ"),
+        &id[id.len().saturating_sub(8)..]
+    )
+}
+
+/// Counts and hashes what passes.
+struct Hashed<W> {
+    out: W,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.hash.update(&bytes[..count]);
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn write_wav(path: &Path, document: &mut CaptureDocument, samples: &[f32]) -> io::Result<()> {
+    let texts = texts(document);
+    let rate = document.sampling_rate_hz.round().clamp(1.0, f64::from(u32::MAX)) as u32;
+    let mut written = (0, String::new());
+    write_synced(path, |out| {
+        let mut hashed = Hashed { out, hash: Sha256::new(), bytes: 0 };
+        {
+            let mut buffered = BufWriter::with_capacity(1 << 16, &mut hashed);
+            wav::write(&mut buffered, rate, &texts, samples)?;
+            buffered.flush()?;
+        }
+        written = (hashed.bytes, hex(&hashed.hash.finalize()));
+        Ok(())
+    })?;
+    (document.file.bytes, document.file.sha256) = written;
+    Ok(())
+}
+
+fn write_synced(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    make_private(path)?;
+    let mut file = File::options().write(true).truncate(true).open(path)?;
+    fill(&mut file)?;
+    file.sync_all()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _infallible = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The SHA-256 of a file, as in a document.
+///
+/// # Errors
+/// That of the operating system.
+pub fn sha256_of(path: &Path) -> io::Result<String> {
+    let mut hash = Hashed { out: io::sink(), hash: Sha256::new(), bytes: 0 };
+    io::copy(&mut pdm_service::files::open_regular(path)?, &mut hash)?;
+    Ok(hex(&hash.hash.finalize()))
+}
+
+/// What a WAV reader shows: the names of `INFO` as libsndfile and Audacity read them.
+fn texts(document: &CaptureDocument) -> Vec<(&'static [u8; 4], String)> {
+    let point = document.measuring_point.as_ref().map_or(String::new(), |p| format!(" {p}"));
+    let reasons: Vec<&str> =
+        document.triggers.iter().map(|trigger| trigger.reason.as_str()).collect();
+    let sensitivity = document
+        .sensor
+        .sensitivity_mv_per_g
+        .map_or(String::new(), |mv| format!("; sensitivity {mv} mV/g"));
+    let comment = format!(
+        "unit m/s2; rate {} Hz; speed {} rpm; trigger {}{sensitivity}; capture {}",
+        document.sampling_rate_hz,
+        document.speed.shaft_speed_rpm,
+        reasons.join(", "),
+        document.capture_id
+    );
+    vec![
+        (b"INAM", format!("{} {}{point}", document.equipment_id, document.bearing_id)),
+        (b"IART", format!("{} {}", document.site, document.gateway_id)),
+        (b"ICRD", document.started_at.to_string()),
+        (b"ISFT", format!("pdm-edge {}", env!("CARGO_PKG_VERSION"))),
+        (b"ICMT", comment),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

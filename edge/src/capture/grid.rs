@@ -1,0 +1,222 @@
+//! The grid of numbers on which the samples of a stretch lie, so that 24 bits hold them.
+//!
+//! A converter's counts become m/s² by a factor, so they lie on a grid whose step is one count. The step
+//! is found from the numbers themselves, since a sender may state another factor than the configuration,
+//! and every sample is then checked against it. Invariant: with [`Grid::is_exact`] each sample is
+//! `origin + count × step` within 2⁻²⁰ of a step, so the source's own count is kept. Numbers that lie on
+//! no grid of 24 bits (a source of floating-point numbers) are rounded to a step that is the power of two
+//! which brings the largest magnitude of the stretch to 23 bits: each is within half a step, at most 2⁻²⁴
+//! of that magnitude (−144 dB).
+
+/// Largest count: 24 bits with sign.
+const MOST_COUNT: f64 = 8_388_607.0;
+/// Samples by which a grid is searched first; where their grid does not hold all, all are taken.
+const SEARCHED: usize = 2048;
+/// Farthest that a sample may lie from its count, in steps.
+const EXACT: f64 = 1.0 / 1_048_576.0;
+
+/// A grid of numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Grid {
+    /// m/s² in one count.
+    pub(super) step: f64,
+    /// The number of count 0, m/s².
+    pub(super) origin: f64,
+    /// Every sample of the stretch is its count.
+    pub(super) is_exact: bool,
+}
+
+impl Grid {
+    /// The grid of these samples; `like`: that of the stretch before, which is tried first.
+    pub(super) fn of(samples: &[f64], like: Option<Self>) -> Self {
+        let known = like.filter(|grid| grid.is_exact && grid.holds(samples));
+        known.or_else(|| searched(samples)).unwrap_or_else(|| power_of_two(samples))
+    }
+
+    /// The count of a sample. What is no number has count 0.
+    pub(super) fn count(&self, sample: f64) -> i32 {
+        if !sample.is_finite() {
+            return 0;
+        }
+        ((sample - self.origin) / self.step).round().clamp(-MOST_COUNT, MOST_COUNT) as i32
+    }
+
+    /// The sample of a count, m/s².
+    pub(super) fn sample(&self, count: i32) -> f64 {
+        self.origin + f64::from(count) * self.step
+    }
+
+    fn holds(&self, samples: &[f64]) -> bool {
+        samples.iter().filter(|sample| sample.is_finite()).all(|&sample| {
+            let count = (sample - self.origin) / self.step;
+            count.abs() <= MOST_COUNT && (count - count.round()).abs() <= EXACT
+        })
+    }
+}
+
+/// The grid on which all samples lie, if there is one.
+fn searched(samples: &[f64]) -> Option<Grid> {
+    for most in [SEARCHED, usize::MAX] {
+        let grid = common(samples.iter().copied().filter(|s| s.is_finite()).take(most).collect())?;
+        if grid.holds(samples) {
+            return Some(grid);
+        }
+    }
+    None
+}
+
+/// The widest grid on which these samples lie.
+fn common(mut samples: Vec<f64>) -> Option<Grid> {
+    samples.sort_unstable_by(f64::total_cmp);
+    samples.dedup();
+    let (&first, &last) = (samples.first()?, samples.last()?);
+    let peak = first.abs().max(last.abs());
+    if samples.len() == 1 {
+        return Some(Grid { step: peak.max(1.0), origin: first, is_exact: true });
+    }
+    let step = refined(&samples, common_step(&samples)?);
+    let mut origin = first - (first / step).round() * step;
+    // a grid through 0 is what every source without an offset has
+    if origin.abs() < 1e-6 * step {
+        origin = 0.0;
+    }
+    // with a large offset the counts are those from the middle
+    if (peak / step).round() > MOST_COUNT {
+        origin = first + ((last - first) / (2.0 * step)).round() * step;
+    }
+    Some(Grid { step, origin, is_exact: true })
+}
+
+/// The common divisor of the differences between neighbours; `None` where it is smaller than 24 bits
+/// resolve. What is smaller than that is the rounding of the numbers, not a remainder.
+fn common_step(sorted: &[f64]) -> Option<f64> {
+    let (&first, &last) = (sorted.first()?, sorted.last()?);
+    let mut apart: Vec<f64> = sorted.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    apart.sort_unstable_by(f64::total_cmp);
+    let tolerance = (last - first) / (16.0 * MOST_COUNT);
+    let mut step = apart.first().copied()?;
+    for next in apart {
+        if step <= 2.0 * tolerance {
+            return None;
+        }
+        step = divisor(next, step, tolerance);
+    }
+    (step > 2.0 * tolerance).then_some(step)
+}
+
+fn divisor(mut a: f64, mut b: f64, tolerance: f64) -> f64 {
+    while b > tolerance {
+        let rest = (a - (a / b).round() * b).abs();
+        (a, b) = (b, rest);
+    }
+    a
+}
+
+/// The step, from ever longer differences: the relative error of the shortest one grows with its count.
+fn refined(sorted: &[f64], mut step: f64) -> f64 {
+    let first = sorted[0];
+    for most in [4096.0, 262_144.0, f64::INFINITY] {
+        let far = sorted.iter().rev().find(|&&sample| (sample - first) / step <= most);
+        let Some(apart) = far.map(|far| far - first).filter(|&apart| apart > 0.0) else { continue };
+        let counts = (apart / step).round();
+        if counts >= 1.0 {
+            step = apart / counts;
+        }
+    }
+    step
+}
+
+/// The grid of numbers that lie on none.
+fn power_of_two(samples: &[f64]) -> Grid {
+    let finite = samples.iter().filter(|sample| sample.is_finite());
+    let peak = finite.fold(0.0_f64, |peak, sample| peak.max(sample.abs()));
+    let mut step = 2.0_f64.powi(peak.log2().floor().max(-900.0) as i32 + 1 - 23);
+    if peak == 0.0 {
+        step = 1.0;
+    } else if (peak / step).round() > MOST_COUNT {
+        step *= 2.0;
+    }
+    Grid { step, origin: 0.0, is_exact: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_step_of_a_converter_is_found_and_every_count_comes_back() {
+        // 16 bits at 10 g full scale; 24 bits at 100 mV/g; one with an offset
+        for (scale, offset, most) in
+            [(10.0 / 32768.0, 0.0, 20_000), (1e-6, 0.0, 8_000_000), (0.000_305, 0.25, 9_000)]
+        {
+            let counts: Vec<i32> = (0..8192_i32).map(|n| (n * 7919 + n * n % 977) % most).collect();
+            let samples: Vec<f64> =
+                counts.iter().map(|&c| (f64::from(c) * scale - offset) * 9.806_65).collect();
+            let grid = Grid::of(&samples, None);
+            assert!(grid.is_exact, "{scale} {offset}: {grid:?}");
+            let step = scale * 9.806_65;
+            assert!((grid.step / step - 1.0).abs() < 1e-12, "{} against {step}", grid.step);
+            for &sample in &samples {
+                assert!((grid.sample(grid.count(sample)) - sample).abs() < 1e-5 * step);
+            }
+        }
+    }
+
+    #[test]
+    fn flat_empty_and_lost_samples_have_a_grid() {
+        for samples in [&[][..], &[0.0; 5], &[3.25; 9], &[f64::NAN, f64::NAN], &[f64::NAN, 1.0]] {
+            let grid = Grid::of(samples, None);
+            assert!(grid.step > 0.0 && grid.step.is_finite(), "{samples:?}: {grid:?}");
+            for &sample in samples.iter().filter(|sample| sample.is_finite()) {
+                assert!((grid.sample(grid.count(sample)) - sample).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn a_grid_that_no_longer_holds_is_searched_anew() {
+        let first: Vec<f64> = (0..500).map(|n| f64::from(n % 91) * 0.5).collect();
+        let grid = Grid::of(&first, None);
+        let second: Vec<f64> = (0..500).map(|n| f64::from(n % 91) * 0.3).collect();
+        let other = Grid::of(&second, Some(grid));
+        assert!(other.is_exact && (other.step - 0.3).abs() < 1e-9, "{other:?}");
+    }
+
+    proptest! {
+        /// Whatever the width, scale and offset of a converter: each sample is its own count.
+        #[test]
+        fn any_converters_counts_are_kept(
+            counts in proptest::collection::vec(-8_000_000_i32..8_000_000, 1..3000),
+            narrower in 0_u32..20, power in -6_i32..4, offset in -1.0_f64..1.0
+        ) {
+            let scale = 10.0_f64.powi(power) * 1.370_1;
+            let offset = offset * scale * f64::from(8_000_000 >> narrower);
+            let samples: Vec<f64> = counts
+                .iter()
+                .map(|&count| (f64::from(count >> narrower) * scale - offset) * 9.806_65)
+                .collect();
+            let grid = Grid::of(&samples, None);
+            prop_assert!(grid.is_exact, "{:?}", grid);
+            for &sample in &samples {
+                let error = (grid.sample(grid.count(sample)) - sample).abs();
+                prop_assert!(error <= 1e-5 * grid.step, "{} off by {}", sample, error);
+            }
+        }
+
+        /// What lies on no grid is within half a step, and the step within 2⁻²³ of the peak.
+        #[test]
+        fn floating_point_numbers_are_within_half_a_step(
+            samples in proptest::collection::vec(-1e4_f64..1e4, 1..400)
+        ) {
+            let grid = Grid::of(&samples, None);
+            let peak = samples.iter().fold(0.0_f64, |peak, s| peak.max(s.abs()));
+            prop_assert!(grid.is_exact || grid.step <= peak / 4_194_304.0 * 1.000_001);
+            for &sample in &samples {
+                let error = (grid.sample(grid.count(sample)) - sample).abs();
+                prop_assert!(error <= grid.step * 0.500_001, "{} off by {}", sample, error);
+            }
+        }
+    }
+}

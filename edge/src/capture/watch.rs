@@ -1,0 +1,228 @@
+//! What in a point's events makes a capture.
+//!
+//! | reason | when |
+//! |---|---|
+//! | alarm | the anomaly was raised with this window |
+//! | stage | the evaluation zone is C or D and higher than any since the last sound state |
+//! | name | a thorough look names a fault, or another one than before |
+//! | no name | the first thorough look of an anomaly that names none |
+//! | reference | sound, baseline ready, the last reference is older than configured |
+//!
+//! Invariants: each reason once for what it tells, so an alarm that stands for days is one capture; a
+//! start in the middle of an alarm is no rise.
+
+use pdm_shared::capture::CaptureReason;
+use pdm_shared::event::{BaselineState, Event, IsoZone, Method};
+use pdm_shared::fault::Fault;
+use pdm_shared::time::Timestamp;
+
+/// What one point's events told so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Watch {
+    is_alarmed: Option<bool>,
+    highest_zone: Option<IsoZone>,
+    named: Option<Fault>,
+    is_unnamed_told: bool,
+    last_reference: Option<Timestamp>,
+}
+
+impl Watch {
+    /// A point whose newest reference is of this time, and that has a capture of a standing alarm or not.
+    pub(super) const fn new(last_reference: Option<Timestamp>) -> Self {
+        Self {
+            is_alarmed: None,
+            highest_zone: None,
+            named: None,
+            is_unnamed_told: false,
+            last_reference,
+        }
+    }
+
+    /// Whether the point's alarm stands; `None` before its first event.
+    pub(super) const fn is_alarmed(&self) -> Option<bool> {
+        self.is_alarmed
+    }
+
+    /// A reference was captured.
+    pub(super) const fn referenced(&mut self, at: Timestamp) {
+        self.last_reference = Some(at);
+    }
+
+    /// The reasons that an event gives; `reference_s`: seconds from one reference to the next, 0 for none.
+    pub(super) fn reasons(&mut self, event: &Event, reference_s: f64) -> Vec<CaptureReason> {
+        let mut reasons = Vec::new();
+        let is_alarmed = event.anomaly_detected;
+        let was_alarmed = self.is_alarmed.replace(is_alarmed);
+        if is_alarmed && was_alarmed == Some(false) {
+            reasons.push(CaptureReason::Alarm);
+        }
+        if !is_alarmed && was_alarmed == Some(true) {
+            (self.named, self.is_unnamed_told) = (None, false);
+        }
+        if event.signal_quality.valid && event.operating.running {
+            self.judged(event, &mut reasons);
+        }
+        if self.is_reference_due(event, reference_s) {
+            reasons.push(CaptureReason::Reference);
+        }
+        reasons
+    }
+
+    fn judged(&mut self, event: &Event, reasons: &mut Vec<CaptureReason>) {
+        if let Some(zone) = event.time_domain.iso_zone {
+            let is_higher = self.highest_zone.is_some_and(|highest| zone > highest);
+            if is_higher && zone >= IsoZone::C {
+                reasons.push(CaptureReason::Stage);
+            }
+            let is_sound = !event.anomaly_detected && zone < IsoZone::C;
+            if is_sound || self.highest_zone.is_none_or(|highest| zone > highest) {
+                self.highest_zone = Some(zone);
+            }
+        }
+        if event.frequency_domain.method != Method::Thorough {
+            return;
+        }
+        match event.frequency_domain.dominant_fault {
+            Some(fault) if self.named != Some(fault) => {
+                self.named = Some(fault);
+                reasons.push(CaptureReason::Name);
+            }
+            None if event.anomaly_detected && !self.is_unnamed_told => {
+                self.is_unnamed_told = true;
+                reasons.push(CaptureReason::NoName);
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    fn is_reference_due(&self, event: &Event, reference_s: f64) -> bool {
+        let is_sound = !event.anomaly_detected
+            && event.signal_quality.valid
+            && event.operating.running
+            && event.frequency_domain.dominant_fault.is_none()
+            && event.anomaly.baseline.state == BaselineState::Ready;
+        // a reference of the future is of a clock that was set back since
+        let is_old = self.last_reference.is_none_or(|last| {
+            !(0.0..reference_s).contains(&event.measured_at.seconds_since(last))
+        });
+        reference_s > 0.0 && is_sound && is_old
+    }
+}
+
+/// Captures of a point in the hour, bounded, with a share for what matters most.
+#[derive(Debug, Default)]
+pub(super) struct HourBudget {
+    taken: Vec<std::time::Instant>,
+    /// A refusal was told since the last capture.
+    pub(super) is_told: bool,
+}
+
+const HOUR: std::time::Duration = std::time::Duration::from_hours(1);
+
+impl HourBudget {
+    /// Takes one capture of `most` in an hour of running, which no clock can set back. The last of them is
+    /// for an alarm or a person: zones and names that come and go cannot use it up.
+    pub(super) fn take(
+        &mut self,
+        most: usize,
+        reason: CaptureReason,
+        now: std::time::Instant,
+    ) -> bool {
+        self.taken.retain(|&at| now.saturating_duration_since(at) < HOUR);
+        let is_first_class = matches!(reason, CaptureReason::Alarm | CaptureReason::Demand);
+        let most = if is_first_class { most } else { most.saturating_sub(1).max(1) };
+        let has_room = self.taken.len() < most;
+        if has_room {
+            self.taken.push(now);
+        }
+        has_room
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::event::SignalQuality;
+
+    use super::*;
+
+    fn event() -> Event {
+        let text = include_str!("../../../config/examples/event-healthy.json");
+        let mut event: Event = serde_json::from_str(text).expect("the example");
+        event.time_domain.iso_zone = Some(IsoZone::A);
+        event.frequency_domain.method = Method::Fast;
+        event.anomaly.baseline.state = BaselineState::Ready;
+        event
+    }
+
+    fn alarmed(method: Method, fault: Option<Fault>) -> Event {
+        let mut event = event();
+        event.anomaly_detected = true;
+        event.frequency_domain.method = method;
+        event.frequency_domain.dominant_fault = fault;
+        event
+    }
+
+    #[test]
+    fn an_alarm_that_stands_is_told_once_and_a_start_in_it_is_no_rise() {
+        let mut watch = Watch::new(None);
+        assert_eq!(watch.reasons(&alarmed(Method::Fast, None), 0.0), []);
+        assert_eq!(watch.reasons(&event(), 0.0), []);
+        let rise = alarmed(Method::Thorough, None);
+        assert_eq!(watch.reasons(&rise, 0.0), [CaptureReason::Alarm, CaptureReason::NoName]);
+        for _ in 0..5 {
+            assert_eq!(watch.reasons(&rise, 0.0), []);
+        }
+        let named = alarmed(Method::Thorough, Some(Fault::OuterRace));
+        assert_eq!(watch.reasons(&named, 0.0), [CaptureReason::Name]);
+        assert_eq!(watch.reasons(&named, 0.0), []);
+        let other = alarmed(Method::Thorough, Some(Fault::Ball));
+        assert_eq!(watch.reasons(&other, 0.0), [CaptureReason::Name]);
+    }
+
+    #[test]
+    fn a_zone_is_told_when_it_is_higher_than_since_the_sound_state() {
+        use IsoZone::{A, B, C, D};
+        let mut watch = Watch::new(None);
+        let mut told = |zone| {
+            let mut event = event();
+            event.time_domain.iso_zone = Some(zone);
+            watch.reasons(&event, 0.0).len()
+        };
+        let zones = [A, B, C, C, D, C, D, B, C];
+        assert_eq!(zones.map(&mut told), [0, 0, 1, 0, 1, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn a_reference_is_due_once_in_its_time_and_never_of_what_is_not_sound() {
+        let day = 86_400.0;
+        let mut watch = Watch::new(None);
+        let sound = event();
+        assert_eq!(watch.reasons(&sound, day), [CaptureReason::Reference]);
+        watch.referenced(sound.measured_at);
+        let mut later = sound.clone();
+        later.measured_at = sound.measured_at.plus_seconds(day - 1.0);
+        assert_eq!(watch.reasons(&later, day), []);
+        later.measured_at = sound.measured_at.plus_seconds(day);
+        assert_eq!(watch.reasons(&later, day), [CaptureReason::Reference]);
+        // a clock that was set back does not put it off until then
+        later.measured_at = sound.measured_at.plus_seconds(-7.0 * day);
+        assert_eq!(watch.reasons(&later, day), [CaptureReason::Reference]);
+        assert_eq!(watch.reasons(&later, 0.0), [], "none is configured");
+        later.signal_quality = SignalQuality { valid: false, flags: Vec::new() };
+        assert_eq!(watch.reasons(&later, day), []);
+        let mut learning = sound.clone();
+        learning.anomaly.baseline.state = BaselineState::Learning;
+        assert_eq!(Watch::new(None).reasons(&learning, day), []);
+    }
+
+    #[test]
+    fn a_storm_is_bounded_and_leaves_one_for_an_alarm() {
+        let mut hour = HourBudget::default();
+        let now = std::time::Instant::now();
+        let names = (0..1000).filter(|_| hour.take(6, CaptureReason::Name, now)).count();
+        assert_eq!(names, 5);
+        let alarms = (0..1000).filter(|_| hour.take(6, CaptureReason::Alarm, now)).count();
+        assert_eq!(alarms, 1);
+        assert!(hour.take(6, CaptureReason::Name, now + HOUR));
+    }
+}
