@@ -25,5 +25,6 @@ mod mqtt;
 mod notify;
 mod opinions;
 mod photos;
+mod removal;
 mod retention;
 mod vitals;

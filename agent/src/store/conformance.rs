@@ -153,6 +153,9 @@ where
     };
     removal::what_is_gone_is_taken_out_whole(&*fresh().await).await;
     removal::a_bearing_is_renamed_with_its_history(&*fresh().await).await;
+    Box::pin(removal::a_name_that_is_known_is_joined_on_request_alone(&*fresh().await)).await;
+    Box::pin(removal::of_two_removals_at_once_one_finds_nothing(&*fresh().await)).await;
+    Box::pin(removal::a_release_is_written_down(&*fresh().await)).await;
     removal::a_gateway_is_replaced_and_taken_out(&*fresh().await).await;
     removal::refused_events_are_kept_until_they_are_over(&*fresh().await).await;
     removal::suppressed_episodes_and_shares_are_found(&*fresh().await).await;
