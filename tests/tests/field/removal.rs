@@ -75,22 +75,6 @@ async fn a_renamed_machine_keeps_its_history_and_is_told_under_its_new_name() {
     field.until_told("[Warning] P-201 DE").await;
     let (code, said) = run(&field, &[&["rename", "ulsan-1/P-101", "ulsan-1"], &WHO[..]].concat());
     assert_eq!(code, Some(64), "{said}");
-    // the former name sends once more: what stands under both is joined on request alone
-    field.warning("gw-01", "P-101", "DE").await;
-    let names = async || -> Vec<String> {
-        store.fleet().await.expect("read").iter().map(|row| row.key.to_string()).collect()
-    };
-    let progress = agent.progress();
-    until("judged", 60, || (progress.borrow().judged >= 3).then_some(())).await;
-    assert_eq!(names().await, ["ulsan-1/P-101/DE", "ulsan-1/P-201/DE"]);
-    let refused = || {
-        let (code, said) = run(&field, &[&rename[..], &WHO[..]].concat());
-        (code == Some(64)).then_some(said)
-    };
-    let said = until("the refusal", 60, refused).await;
-    assert!(said.contains("ulsan-1/P-201/DE is known already: with --join"), "{said}");
-    let (code, said) = run(&field, &[&rename[..], &["--join"], &WHO[..]].concat());
-    assert_eq!((code, names().await.len()), (Some(0), 1), "{said}");
     agent.stop().await.expect("no part failed");
 }
 
