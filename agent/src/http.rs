@@ -39,6 +39,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::photos::Photos;
 use crate::progress::Progress;
+use crate::removal::Ground;
 use crate::store::{Store, WorkCounts};
 use crate::vitals::Vitals;
 use acts::Acts;
@@ -66,6 +67,8 @@ pub(crate) struct Served {
     pub(crate) dead_letters: String,
     /// The first levels of every topic.
     pub(crate) prefix: Prefix,
+    /// What changes of the plant rest on.
+    pub(crate) ground: Ground,
     /// The lanes of the configured ways to staff.
     pub(crate) lanes: Arc<[String]>,
     /// The names of the configured routes.
@@ -85,7 +88,8 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     recorder();
     announced::announce_all(&served.lanes, served.routes.clone());
     let Served { store, knowledge, tools, talk, clock, progress, vitals, degraded, .. } = served;
-    let Served { dead_letters, prefix, lanes, documents, reports, lead_time, table, .. } = served;
+    let Served { dead_letters, prefix, ground, lanes, documents, .. } = served;
+    let Served { reports, lead_time, table, .. } = served;
     let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
     let plant = Arc::new(StoredPlant {
@@ -93,6 +97,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         clock: Arc::clone(&clock),
         dead_letters,
         prefix,
+        ground,
         lanes: Arc::clone(&lanes),
         table,
         photos: documents

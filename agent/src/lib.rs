@@ -26,5 +26,6 @@ mod mqtt;
 mod notify;
 mod opinions;
 mod photos;
+mod removal;
 mod retention;
 mod vitals;

@@ -16,7 +16,7 @@ use rumqttc::{TlsConfiguration, Transport};
 use tokio::sync::mpsc;
 
 use self::sender::Sender;
-use crate::progress::{Reporter, SOUND};
+use crate::progress::{BrokerLack, Reporter, SOUND};
 use crate::settings::BrokerSettings;
 
 mod log;
@@ -24,6 +24,7 @@ pub(crate) mod publisher;
 pub(crate) mod queue;
 pub(crate) mod receiver;
 pub(crate) mod sender;
+pub(crate) mod version;
 
 /// The settings name a file or a secret that cannot be used. At the start this is a bad configuration;
 /// while the agent runs, the connection is tried again, because the file may just be being renewed.
@@ -65,8 +66,19 @@ pub(crate) struct ThrownOut {
     pub(crate) client_id: String,
     /// What the last error said.
     pub(crate) error: String,
-    /// There has been no connection for long, where else they come about and end.
-    pub(crate) is_away: bool,
+    /// What is wrong.
+    pub(crate) trouble: BrokerTrouble,
+}
+
+/// What is wrong between agent and broker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BrokerTrouble {
+    /// Connections come about and are ended soon, again and again.
+    ThrownOut,
+    /// There has been no connection for long.
+    Away,
+    /// The broker lacks something that nothing works without.
+    Lacks(BrokerLack),
 }
 
 /// Says that the broker ends connections again and again: to the health, and to staff past the broker.
@@ -87,14 +99,23 @@ impl Thrown {
         log::thrown_out(side, client_id, error);
         let now = tokio::time::Instant::now();
         self.reporter.update(|progress| progress.thrown_out_at = Some(now));
-        let (client_id, error) = (client_id.to_owned(), error.to_owned());
-        let _full_or_stopped = self.told.try_send(ThrownOut { client_id, error, is_away: false });
+        self.tell(client_id, error, BrokerTrouble::ThrownOut);
     }
 
     /// The broker has been away for long: it is not there, bans the agent, or refuses its login.
     fn away(&self, client_id: &str, error: &str) {
+        self.tell(client_id, error, BrokerTrouble::Away);
+    }
+
+    /// The broker lacks something that nothing works without.
+    fn lacks(&self, client_id: &str, lack: BrokerLack) {
+        log::broker_lacks(lack);
+        self.tell(client_id, lack.told(), BrokerTrouble::Lacks(lack));
+    }
+
+    fn tell(&self, client_id: &str, error: &str, trouble: BrokerTrouble) {
         let (client_id, error) = (client_id.to_owned(), error.to_owned());
-        let _full_or_stopped = self.told.try_send(ThrownOut { client_id, error, is_away: true });
+        let _full_or_stopped = self.told.try_send(ThrownOut { client_id, error, trouble });
     }
 }
 

@@ -48,6 +48,10 @@ pub struct Progress {
     pub untold: u64,
     /// Since when there is no connection to the broker that brings events.
     pub broker_away_since: Option<Instant>,
+    /// Gateways that the store knows by their status.
+    pub gateways: usize,
+    /// What the broker that was asked last lacks.
+    pub broker_lacks: Option<BrokerLack>,
     /// When the broker last ended a connection that it has ended again and again.
     pub thrown_out_at: Option<Instant>,
     /// When events were last put off because their gateway sends more than its share.
@@ -58,12 +62,54 @@ pub struct Progress {
     pub subscribed: bool,
 }
 
+/// What a broker lacks that agent and gateways cannot do without. It takes the agent's connection or refuses
+/// it, and either way no alarm comes of what is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrokerLack {
+    /// MQTT 5.
+    Version5,
+    /// Messages that it retains: it refuses the connections of gateways, whose last will is one.
+    Retained,
+    /// Delivery at least once: it refuses the connections of gateways.
+    Qos1,
+    /// The agent's right to read: it takes the subscriptions and delivers nothing, not even what it retains.
+    Rights,
+}
+
+impl BrokerLack {
+    /// What log, health, `check` and staff are told.
+    pub(crate) const fn told(self) -> &'static str {
+        match self {
+            Self::Version5 => {
+                "the broker speaks MQTT 3.1.1 alone, and the agent needs MQTT 5: use Mosquitto 1.6 or newer or \
+                 another broker with MQTT 5, or allow version 5 there (accept_protocol_versions)"
+            }
+            Self::Retained => {
+                "the broker takes no retained messages, which gateways and agent need: allow them there \
+                 (Mosquitto: retain_available true)"
+            }
+            Self::Qos1 => {
+                "the broker takes QoS 0 alone, and gateways and agent need QoS 1: allow it there (Mosquitto: \
+                 max_qos 2)"
+            }
+            Self::Rights => {
+                "nothing has come from the broker since it took the agent's subscriptions two minutes ago, \
+                 though gateways are known: give the agent the right to read (access rules of the broker), \
+                 or look whether the gateways reach this broker"
+            }
+        }
+    }
+}
+
 /// A broker that is away for less is not told: it was started anew.
 const AWAY: Duration = Duration::from_secs(30);
 
 impl Progress {
     /// What health says of a broker that is away; the agent works on what it has.
     pub(crate) fn broker_away(&self) -> Option<String> {
+        if let Some(lack) = self.broker_lacks {
+            return Some(format!("no measurement arrives: {}", lack.told()));
+        }
         let since = self.broker_away_since.filter(|since| since.elapsed() >= AWAY)?;
         Some(format!(
             "no connection to the broker for {} s: no measurement arrives",

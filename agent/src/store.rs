@@ -60,7 +60,7 @@ pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten, RoomMade, RoomStage, StoreSize};
 pub use roles::{
     CeilingStore, ChannelStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore,
-    HeldStore, HistoryStore, IntakeStore, JudgementStore, LifecycleStore, MessageStore,
+    HeldStore, History, HistoryStore, IntakeStore, JudgementStore, LifecycleStore, MessageStore,
     OpinionStore, OutboxStore, PageStore, PhotoBounds, PhotoNoted, PhotoStore, PlantPart,
     RecollectionStore, Removal, RemovalStore, RetentionStore, ReviseAssets, SeriesStore,
     StatusStore, Store, TakenOut,

@@ -22,6 +22,7 @@ use crate::http::door;
 use crate::mqtt;
 use crate::notify::email::Email;
 use crate::notify::webhook::Webhook;
+use crate::progress::BrokerLack;
 use crate::service::channels::{channels, templated};
 use crate::service::tooling::{self, ToolParts};
 use crate::service::{StartError, connect_store, install_cryptography};
@@ -204,10 +205,11 @@ async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), F
         findings.push(model(reasoner).await?);
     }
     for (attempt, address) in settings.broker.addresses.iter().enumerate() {
-        findings.push(Finding {
-            what: format!("broker {address}"),
-            wrong: in_time(broker(settings, attempt)).await,
-        });
+        // asking for the version takes two more answers
+        let wrong = tokio::time::timeout(3 * WAIT, broker(settings, attempt)).await;
+        let wrong = wrong
+            .unwrap_or_else(|_elapsed| Some(format!("no answer within {} s", 3 * WAIT.as_secs())));
+        findings.push(Finding { what: format!("broker {address}"), wrong });
     }
     if let Some(email) = &settings.notify.email {
         let probe =
@@ -363,11 +365,16 @@ async fn broker(settings: &AgentSettings, attempt: usize) -> Option<String> {
     let (client, mut events) = AsyncClient::new(options, 4);
     loop {
         match events.poll().await {
-            Ok(Event::Incoming(Packet::ConnAck(_))) => {
+            Ok(Event::Incoming(Packet::ConnAck(ack))) => {
                 let _closing = client.try_disconnect();
-                return None;
+                return mqtt::version::lack_of(&ack).map(|lack| lack.told().to_owned());
             }
             Ok(Event::Incoming(_) | Event::Outgoing(_)) => {}
+            Err(error) if mqtt::version::may_be_version(&error) => {
+                let is_too_old = mqtt::version::speaks_311_alone(&settings.broker, attempt).await;
+                let too_old = is_too_old.then(|| BrokerLack::Version5.told().to_owned());
+                return Some(too_old.unwrap_or_else(|| error.to_string()));
+            }
             Err(error) => return Some(error.to_string()),
         }
     }

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
+use pdm_web::plant::{ChangeRequest, Changed, PlantChange, TakenOut};
 
 use super::failure;
+use crate::removal::{self, Ground};
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::{PlantPart, Removal, TakenOut};
+use crate::store::PlantPart;
 
 /// Arguments of `forget`.
 #[derive(Debug, clap::Args)]
@@ -36,10 +38,10 @@ pub struct Args {
 pub(super) struct How {
     /// Person who asks; it stands in the record of acts
     #[arg(long)]
-    by: String,
+    pub(super) by: String,
     /// Why; it stands in the record of acts and in the work that is closed
     #[arg(long)]
-    reason: String,
+    pub(super) reason: String,
     /// Say what would change, and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
@@ -48,40 +50,49 @@ pub(super) struct How {
     pub(super) config: PathBuf,
 }
 
-impl How {
-    /// The same for the store.
-    pub(super) fn removal(&self, settings: &AgentSettings) -> Removal {
-        Removal {
-            prefix: settings.broker.prefix.clone(),
-            by: self.by.clone(),
-            via: "cli".to_owned(),
-            reason: self.reason.clone(),
-            now: SystemClock.now(),
-            is_dry: self.dry_run,
-        }
-    }
-}
-
 /// Runs the command.
 ///
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let settings = AgentSettings::read(&args.how.config).map_err(failure::config)?;
-    let how = args.how.removal(&settings);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let out = runtime.map_err(failure::runtime)?.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let out = store.take_out(&args.part, &how).await.map_err(failure::store);
-        store.close().await;
-        out
-    })?;
-    if !out.is_something() {
-        let told = anyhow::anyhow!("nothing is known of {}", args.part);
-        return Err(Failure::new(Exit::NoInput, told).into());
-    }
-    print(&out, args.how.dry_run)?;
+    let How { by, reason, dry_run, config } = &args.how;
+    let settings = AgentSettings::read(config).map_err(failure::config)?;
+    let request = asked(PlantChange::Forget(args.part.clone()), by, reason, *dry_run);
+    print(&done(&settings, &request)?, *dry_run)?;
     Ok(Exit::Ok)
+}
+
+/// A change that the command line asks for.
+pub(super) fn asked(change: PlantChange, by: &str, reason: &str, is_dry: bool) -> ChangeRequest {
+    let (who, by, reason) = (by.to_owned(), by.to_owned(), reason.to_owned());
+    ChangeRequest { change, who, by, via: "cli", peer: None, reason, is_dry }
+}
+
+/// Makes a change; what is not made is an error with its exit code.
+pub(super) fn done(settings: &AgentSettings, request: &ChangeRequest) -> anyhow::Result<TakenOut> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let changed = runtime.map_err(failure::runtime)?.block_on(async {
+        let store = connect_store(&settings.store).await.map_err(failure::store)?;
+        let (ground, now) = (Ground::of(settings), SystemClock.now());
+        let changed = removal::change(store.as_ref(), &ground, request, now).await;
+        store.close().await;
+        changed.map_err(failure::store)
+    })?;
+    let failed = |exit, told: String| Err(Failure::new(exit, anyhow::anyhow!(told)).into());
+    match changed {
+        Changed::Done(out) => Ok(out),
+        Changed::Unfit(told) => failed(Exit::Usage, told),
+        Changed::Unknown(name) => failed(Exit::NoInput, format!("nothing is known of {name}")),
+        Changed::Joins(names) => {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            let told = format!(
+                "{} is known already: with --join the history of both stands under it, which cannot be \
+                 undone",
+                names.join(", ")
+            );
+            failed(Exit::Usage, told)
+        }
+    }
 }
 
 /// Says what was taken out, or would be.
@@ -90,6 +101,9 @@ pub(super) fn print(out: &TakenOut, is_dry: bool) -> std::io::Result<()> {
     let verb = if is_dry { "would be taken out" } else { "taken out" };
     for bearing in &out.bearings {
         writeln!(lines, "{bearing} {verb}")?;
+    }
+    for bearing in &out.joined {
+        writeln!(lines, "{bearing} was known already: the history of both stands under it")?;
     }
     for gateway in &out.gateways {
         writeln!(lines, "gateway {gateway} {verb}")?;

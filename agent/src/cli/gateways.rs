@@ -5,15 +5,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
-use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::delivery::Presence;
-use pdm_shared::id::{BearingKey, GatewayKey};
+use pdm_shared::id::{BearingKey, GatewayKey, NameError};
+use pdm_web::plant::{PlantChange, TakenOut};
 
 use super::failure;
+use super::forget::{asked, done};
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::{GatewayState, RefusedEvents, Removal, Store, TakenOut};
+use crate::store::{GatewayState, RefusedEvents, Store};
 
 /// Arguments of `gateways`.
 #[derive(Debug, ClapArgs)]
@@ -44,6 +45,15 @@ enum Command {
         /// SITE/EQUIPMENT/BEARING of a bearing that another gateway measures now, or SITE/GATEWAY of
         /// a gateway that was replaced or set back to an earlier version
         name: String,
+        /// Person who asks; it stands in the record of acts
+        #[arg(long, default_value = "cli")]
+        by: String,
+        /// Why; it stands in the record of acts
+        #[arg(long, default_value = "no reason was given")]
+        reason: String,
+        /// Say what would change, and change nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Let another gateway of the site measure all bearings of one that is gone
     Replace {
@@ -77,21 +87,15 @@ struct Asking {
     dry_run: bool,
 }
 
-/// What is released.
-enum Released {
-    Bearing(BearingKey),
-    Gateway(GatewayKey),
-}
-
-impl Released {
-    fn read(name: &str) -> Result<Self, Failure> {
-        let wrong = |error: pdm_shared::id::NameError| Failure::new(Exit::Usage, error);
-        match name.split('/').collect::<Vec<_>>()[..] {
-            [site, equipment, bearing] => {
-                Ok(Self::Bearing(BearingKey::parse(site, equipment, bearing).map_err(wrong)?))
-            }
-            _ => Ok(Self::Gateway(name.parse().map_err(wrong)?)),
+/// What is released: a bearing by its three names, or a gateway by its two.
+fn released(name: &str) -> Result<PlantChange, Failure> {
+    let wrong = |error: NameError| Failure::new(Exit::Usage, error);
+    match name.split('/').collect::<Vec<_>>()[..] {
+        [site, equipment, bearing] => {
+            let bearing = BearingKey::parse(site, equipment, bearing).map_err(wrong)?;
+            Ok(PlantChange::ReleaseBearing(bearing))
         }
+        _ => Ok(PlantChange::ReleaseGateway(name.parse().map_err(wrong)?)),
     }
 }
 
@@ -104,29 +108,45 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let error = anyhow::anyhow!("--config FILE is missing");
         return Err(Failure::new(Exit::Usage, error).into());
     };
+    let (change, by, reason, is_dry) = match &args.command {
+        Command::List => (None, "", "", false),
+        Command::Release { name, by, reason, dry_run } => {
+            (Some(released(name)?), by.as_str(), reason.as_str(), *dry_run)
+        }
+        Command::Replace { old, new, how } => {
+            let change = PlantChange::ReplaceGateway { old: old.clone(), new: new.clone() };
+            (Some(change), how.by.as_str(), how.reason.as_str(), how.dry_run)
+        }
+        Command::Forget { gateway, how } => {
+            let change = PlantChange::ForgetGateway(gateway.clone());
+            (Some(change), how.by.as_str(), how.reason.as_str(), how.dry_run)
+        }
+    };
     let settings = AgentSettings::read(config).map_err(failure::config)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(failure::runtime)?;
-    let lines = runtime.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let lines = match &args.command {
-            Command::List => list(store.as_ref()).await,
-            Command::Release { name } => release(store.as_ref(), name).await,
-            Command::Replace { old, new, how } => {
-                replace(store.as_ref(), &settings, (old, new), how).await
-            }
-            Command::Forget { gateway, how } => {
-                forget(store.as_ref(), &settings, gateway, how).await
-            }
-        };
-        store.close().await;
-        lines
-    })?;
+    let lines = match change {
+        None => listed(&settings)?,
+        Some(change) => {
+            let request = asked(change, by, reason, is_dry);
+            let out = done(&settings, &request)?;
+            said(&request.change, &out, is_dry)
+        }
+    };
     let mut out = pdm_service::command_line::stdout();
     for line in lines {
         writeln!(out, "{line}")?;
     }
     Ok(Exit::Ok)
+}
+
+fn listed(settings: &AgentSettings) -> anyhow::Result<Vec<String>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let lines = runtime.map_err(failure::runtime)?.block_on(async {
+        let store = connect_store(&settings.store).await.map_err(failure::store)?;
+        let lines = list(store.as_ref()).await;
+        store.close().await;
+        lines
+    })?;
+    Ok(lines)
 }
 
 async fn list(store: &dyn Store) -> Result<Vec<String>, Failure> {
@@ -146,103 +166,35 @@ async fn list(store: &dyn Store) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
-impl Asking {
-    fn removal(&self, settings: &AgentSettings) -> Removal {
-        Removal {
-            prefix: settings.broker.prefix.clone(),
-            by: self.by.clone(),
-            via: "cli".to_owned(),
-            reason: self.reason.clone(),
-            now: SystemClock.now(),
-            is_dry: self.dry_run,
+/// What became of a change.
+fn said(change: &PlantChange, out: &TakenOut, is_dry: bool) -> Vec<String> {
+    let becomes = |bearing: &BearingKey| {
+        if let PlantChange::ReplaceGateway { new, .. } = change {
+            return format!("{bearing} belongs to {new}");
         }
+        format!("{bearing} is released: its next event decides")
+    };
+    let mut lines: Vec<String> = out.released.iter().map(becomes).collect();
+    if let PlantChange::ReleaseGateway(gateway) = change {
+        lines.push(format!("{gateway} is released: its next event decides"));
+    } else {
+        let verb = if is_dry { "would be taken out" } else { "is taken out" };
+        lines.extend(out.gateways.iter().map(|gateway| {
+            let TakenOut { episodes, topics, .. } = out;
+            format!(
+                "gateway {gateway} {verb}: {episodes} alarms closed, {topics} retained topics cleared"
+            )
+        }));
     }
-}
-
-async fn replace(
-    store: &dyn Store,
-    settings: &AgentSettings,
-    (old, new): (&GatewayKey, &GatewayKey),
-    how: &Asking,
-) -> Result<Vec<String>, Failure> {
-    if old.site != new.site || old == new {
-        let told = anyhow::anyhow!("{old} and {new}: allowed are two gateways of one site");
-        return Err(Failure::new(Exit::Usage, told));
+    if out.is_configured {
+        let told = "[[gateways]] in agent.toml still names it, and decides: change it there, and start the \
+                    agent again";
+        lines.push(told.to_owned());
     }
-    is_known(store, old).await?;
-    let bearings = bearings_of(store, old).await?;
-    let removal = how.removal(settings);
-    let out = store.replace_gateway(old, new, &removal).await.map_err(failure::store)?;
-    let mut lines: Vec<String> =
-        bearings.iter().map(|bearing| format!("{bearing} belongs to {new}")).collect();
-    lines.extend(said(old, &out, how, settings));
-    Ok(lines)
-}
-
-async fn forget(
-    store: &dyn Store,
-    settings: &AgentSettings,
-    gateway: &GatewayKey,
-    how: &Asking,
-) -> Result<Vec<String>, Failure> {
-    is_known(store, gateway).await?;
-    let bearings = bearings_of(store, gateway).await?;
-    let removal = how.removal(settings);
-    let out = store.forget_gateway(gateway, &removal).await.map_err(failure::store)?;
-    let mut lines: Vec<String> =
-        bearings.iter().map(|bearing| format!("{bearing}: its next event decides")).collect();
-    lines.extend(said(gateway, &out, how, settings));
-    Ok(lines)
-}
-
-async fn is_known(store: &dyn Store, gateway: &GatewayKey) -> Result<(), Failure> {
-    let gateways = store.gateways().await.map_err(failure::store)?;
-    if gateways.iter().any(|state| state.gateway == *gateway) {
-        return Ok(());
-    }
-    let told = anyhow::anyhow!("{gateway} is not known; `pdm-agent gateways list` shows what is");
-    Err(Failure::new(Exit::NoInput, told))
-}
-
-async fn bearings_of(store: &dyn Store, gateway: &GatewayKey) -> Result<Vec<BearingKey>, Failure> {
-    let owners = store.bearing_owners().await.map_err(failure::store)?;
-    let own = owners.into_iter().filter(|(_, owner)| owner == gateway);
-    Ok(own.map(|(bearing, _)| bearing).collect())
-}
-
-/// What became of a gateway that was taken out.
-fn said(
-    gateway: &GatewayKey,
-    out: &TakenOut,
-    how: &Asking,
-    settings: &AgentSettings,
-) -> Vec<String> {
-    let verb = if how.dry_run { "would be taken out" } else { "is taken out" };
-    let mut lines = vec![format!(
-        "gateway {gateway} {verb}: {} alarms closed, {} retained topics cleared",
-        out.episodes, out.topics
-    )];
-    if settings.gateways.names(gateway) {
-        lines.push(format!(
-            "[[gateways]] in agent.toml still names {gateway}: change it, and start the agent again"
-        ));
-    }
-    if how.dry_run {
+    if is_dry {
         lines.push("nothing was changed (--dry-run)".to_owned());
     }
     lines
-}
-
-async fn release(store: &dyn Store, name: &str) -> Result<Vec<String>, Failure> {
-    let done = match Released::read(name)? {
-        Released::Bearing(bearing) => store.release_bearing(&bearing).await,
-        Released::Gateway(gateway) => store.release_gateway(&gateway).await,
-    };
-    if done.map_err(failure::store)? {
-        return Ok(vec![format!("{name} is released: its next event decides")]);
-    }
-    let error = anyhow::anyhow!("{name} is not known; `pdm-agent gateways list` shows what is");
-    Err(Failure::new(Exit::NoInput, error))
 }
 
 /// A gateway on one line: name, presence, highest number, how it proves itself, losses.

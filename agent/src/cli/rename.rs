@@ -1,10 +1,10 @@
 //! `pdm-agent rename`: what was measured under one name goes on under another.
 
-use pdm_service::exit::{Exit, Failure};
+use pdm_service::exit::Exit;
+use pdm_web::plant::PlantChange;
 
 use super::failure;
-use super::forget::{How, print};
-use crate::service::connect_store;
+use super::forget::{How, asked, done, print};
 use crate::settings::AgentSettings;
 use crate::store::PlantPart;
 
@@ -16,7 +16,8 @@ Examples:
   pdm-agent rename ulsan-1/P-101/DE ulsan-1/P-101/NDE --with-history --by kim --reason 'sides swapped'
 
 Change the name in edge.toml first: what still sends under the former name comes back under it. Alarms and
-work of the former name end; what stands under the new one is told anew.
+work of the former name end; what stands under the new one is told anew. Where the new name has been measured
+already, --with-history wants --join.
 
 Exit codes: 0 renamed, 64 wrong arguments, 66 nothing of that name, 69 store unavailable,
 78 bad configuration")]
@@ -28,6 +29,9 @@ pub struct Args {
     /// Events, judgements and the bearing's memory go on under the new name
     #[arg(long)]
     with_history: bool,
+    /// The new name may be known already: the history of both stands under it, which cannot be undone
+    #[arg(long, requires = "with_history")]
+    join: bool,
     #[command(flatten)]
     how: How,
 }
@@ -37,28 +41,15 @@ pub struct Args {
 /// # Errors
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let (from, to) = (&args.from, &args.to);
-    let is_level = from.equipment.is_some() == to.equipment.is_some()
-        && from.bearing.is_some() == to.bearing.is_some();
-    if !is_level || from == to {
-        let told = anyhow::anyhow!(
-            "{from} and {to}: allowed are two different names of one level, such as SITE/EQUIPMENT twice"
-        );
-        return Err(Failure::new(Exit::Usage, told).into());
-    }
-    let settings = AgentSettings::read(&args.how.config).map_err(failure::config)?;
-    let how = args.how.removal(&settings);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let out = runtime.map_err(failure::runtime)?.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let out = store.rename(from, to, args.with_history, &how).await.map_err(failure::store);
-        store.close().await;
-        out
-    })?;
-    if out.bearings.is_empty() {
-        let told = anyhow::anyhow!("nothing is known of {from}");
-        return Err(Failure::new(Exit::NoInput, told).into());
-    }
-    print(&out, args.how.dry_run)?;
+    let How { by, reason, dry_run, config } = &args.how;
+    let settings = AgentSettings::read(config).map_err(failure::config)?;
+    let rename = PlantChange::Rename {
+        from: args.from.clone(),
+        to: args.to.clone(),
+        with_history: args.with_history,
+        may_join: args.join,
+    };
+    let out = done(&settings, &asked(rename, by, reason, *dry_run))?;
+    print(&out, *dry_run)?;
     Ok(Exit::Ok)
 }

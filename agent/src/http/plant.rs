@@ -17,10 +17,11 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
 use pdm_web::plant::{
-    Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, ChannelRow, DocumentFile,
-    DocumentRow, DutyRow, EpisodeAlarm, EpisodeDetail, EpisodeFilter, GatewayRow, MachinePlace,
-    PhotoFile, PhotoKept, PhotoKind, PhotoRow, Place, Plant, PlantError, Remark, ReportRow,
-    ShelfEnd, ShelfRequest, Shelved, Surroundings, WindowRow, Withdrawn, WorkRow, WorkSheet,
+    Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, ChangeRequest, Changed,
+    ChannelRow, DocumentFile, DocumentRow, DutyRow, EpisodeAlarm, EpisodeDetail, EpisodeFilter,
+    GatewayRow, MachinePlace, PhotoFile, PhotoKept, PhotoKind, PhotoRow, Place, Plant, PlantError,
+    RefusedRow, Remark, ReportRow, ShelfEnd, ShelfRequest, Shelved, Surroundings, WindowRow,
+    Withdrawn, WorkRow, WorkSheet,
 };
 use uuid::Uuid;
 
@@ -28,6 +29,7 @@ use super::orders::Orders;
 use super::{articles, documents, duty, surroundings};
 use crate::intake::parse::episode_topic;
 use crate::photos::Photos;
+use crate::removal::{self, Ground};
 use crate::store::{EpisodeRecord, GatewayState, Incoming, Reported, Store, StoreError};
 
 /// A plant whose pages read the store.
@@ -39,6 +41,8 @@ pub(crate) struct StoredPlant {
     pub(crate) dead_letters: String,
     /// The first levels of every topic.
     pub(crate) prefix: Prefix,
+    /// What changes of the plant rest on.
+    pub(crate) ground: Ground,
     /// The configured ways to staff.
     pub(crate) lanes: Arc<[String]>,
     /// Where documents are written, if they are.
@@ -150,6 +154,21 @@ impl Plant for StoredPlant {
     async fn gateways(&self) -> Result<Vec<GatewayRow>, PlantError> {
         let gateways = self.store.gateways().await.map_err(away)?;
         Ok(gateways.into_iter().map(gateway_of).collect())
+    }
+
+    async fn refused(&self) -> Result<Vec<RefusedRow>, PlantError> {
+        let refused = self.store.refused().await.map_err(away)?;
+        Ok(refused.into_iter().map(|one| self.ground.refused(one)).collect())
+    }
+
+    async fn change(&self, request: ChangeRequest) -> Result<Changed, PlantError> {
+        let (store, now) = (self.store.as_ref(), self.clock.now());
+        let changed = removal::change(store, &self.ground, &request, now).await.map_err(away)?;
+        if !request.is_dry {
+            let ChangeRequest { change, who, via, .. } = &request;
+            tracing::info!(?change, who, via, ?changed, "a change of the plant was asked for");
+        }
+        Ok(changed)
     }
 
     async fn episodes(

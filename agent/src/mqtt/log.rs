@@ -32,6 +32,11 @@ pub(super) fn limit_learnt(most_bytes: usize) {
     );
 }
 
+/// The broker lacks something that nothing works without.
+pub(super) fn broker_lacks(lack: crate::progress::BrokerLack) {
+    tracing::error!(?lack, "{}", lack.told());
+}
+
 /// A connection was lost or refused. The same error again is logged at debug level only, because a
 /// broker that is away fails every attempt.
 pub(super) fn connection_failed(side: &'static str, error: &str, is_repeated: bool) {

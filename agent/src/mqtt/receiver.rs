@@ -19,15 +19,15 @@ use pdm_service::error_chain::error_chain;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Filter, Packet, Publish};
-use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
+use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::queue::{Inlet, Limits, Offered};
 use super::sender::{self, Sender};
-use super::{PutOff, Reconnection, Thrown, log};
-use crate::progress::Reporter;
+use super::{PutOff, Reconnection, Thrown, log, version};
+use crate::progress::{BrokerLack, Reporter};
 use crate::settings::BrokerSettings;
 
 /// Messages that wait for the intake or are being stored, KiB: 16 MiB. The receive maximum bounds their
@@ -189,6 +189,58 @@ impl Away {
     }
 }
 
+/// After how long without any message a connection is taken for one that brings none. Chosen: what is retained
+/// comes within a second, and gateways that lost the same broker are back within 30 s.
+const DEAF: Duration = Duration::from_mins(2);
+
+/// Whether anything has come since the subscriptions were taken. A broker whose access rules refuse the reader
+/// may take them all the same, as Mosquitto does.
+#[derive(Debug, Default)]
+struct Listening {
+    since: Option<Instant>,
+    has_heard_nothing: bool,
+}
+
+impl Listening {
+    fn begun() -> Self {
+        Self { since: Some(Instant::now()), has_heard_nothing: true }
+    }
+
+    /// Something has come; whether that is the first.
+    fn hears(&mut self) -> bool {
+        self.since = None;
+        std::mem::take(&mut self.has_heard_nothing)
+    }
+
+    /// Ends when nothing has come for long; never a second time, and never after something came.
+    async fn is_deaf(&mut self) {
+        let Some(since) = self.since else { return std::future::pending().await };
+        tokio::time::sleep_until(since + DEAF).await;
+        self.since = None;
+    }
+}
+
+/// Why a connection ended.
+#[derive(Debug)]
+struct Loss {
+    told: String,
+    /// The broker had not taken it, and may not speak MQTT 5.
+    may_be_version: bool,
+}
+
+impl Loss {
+    fn of(error: &ConnectionError, is_taken: bool) -> Self {
+        let may_be_version = !is_taken && version::may_be_version(error);
+        Self { told: error.to_string(), may_be_version }
+    }
+}
+
+impl From<String> for Loss {
+    fn from(told: String) -> Self {
+        Self { told, may_be_version: false }
+    }
+}
+
 /// The receiving side.
 #[derive(Debug)]
 pub(crate) struct Receiver {
@@ -247,15 +299,27 @@ impl Receiver {
                     self.connection(&acks, events, &mut queue, &mut reconnection, &stop, &drained)
                         .await
                 }
-                Err(error) => Err(error_chain(&error)),
+                Err(error) => Err(Loss::from(error_chain(&error))),
+            };
+            let lacks = match &ended {
+                Err(loss) if loss.may_be_version => {
+                    let is_so =
+                        version::speaks_311_alone(&self.settings, reconnection.attempt()).await;
+                    is_so.then_some(BrokerLack::Version5)
+                }
+                Ok(()) | Err(_) => None,
             };
             let stood = self.reporter.progress().borrow().subscribed;
             self.reporter.update(|progress| {
                 progress.subscribed = false;
                 progress.broker_away_since.get_or_insert_with(Instant::now);
+                progress.broker_lacks = lacks;
             });
-            let Err(error) = ended else { return };
-            if away.is_due(stood) {
+            let Err(Loss { told: error, .. }) = ended else { return };
+            let error = lacks.map_or(error, |lack| lack.told().to_owned());
+            if let Some(lack) = lacks {
+                self.thrown.lacks(&self.settings.client_id, lack);
+            } else if away.is_due(stood) {
                 self.thrown.away(&self.settings.client_id, &error);
             }
             let pause = reconnection.after("intake", &error);
@@ -278,32 +342,49 @@ impl Receiver {
         reconnection: &mut Reconnection,
         stop: &CancellationToken,
         drained: &CancellationToken,
-    ) -> Result<(), String> {
+    ) -> Result<(), Loss> {
         let client = &acks.client;
+        let mut is_taken = false;
+        let mut listening = Listening::default();
         loop {
             acks.pay();
             let event = tokio::select! {
-                event = events.poll() => event.map_err(|error| error.to_string())?,
+                () = listening.is_deaf() => { self.hears_nothing(); continue }
+                event = events.poll() => event.map_err(|error| Loss::of(&error, is_taken))?,
                 () = stop.cancelled(), if queue.is_some() => { *queue = None; continue }
                 () = drained.cancelled() => { leave(client, &mut events).await; return Ok(()) }
             };
             match event {
                 Event::Incoming(Packet::ConnAck(ack)) => {
                     log::connected_for_intake(ack.session_present);
+                    is_taken = true;
+                    let lacks = version::lack_of(&ack);
+                    self.reporter.update(|progress| progress.broker_lacks = lacks);
+                    if let Some(lack) = lacks {
+                        self.thrown.lacks(&self.settings.client_id, lack);
+                    }
                     // also for a session that was kept: its filters may be those of an older version
-                    client.try_subscribe_many(self.filters()).map_err(|error| error.to_string())?;
+                    let asked = client.try_subscribe_many(self.filters());
+                    asked.map_err(|error| error.to_string())?;
                 }
                 Event::Incoming(Packet::SubAck(ack)) => {
                     if let Some(code) = refused(&ack.return_codes) {
-                        return Err(format!("the broker refuses a subscription: {code}"));
+                        let told = format!("the broker refuses a subscription: {code}");
+                        return Err(told.into());
                     }
                     reconnection.stands();
+                    listening = Listening::begun();
                     self.reporter.update(|progress| {
                         progress.subscribed = true;
                         progress.broker_away_since = None;
                     });
                 }
                 Event::Incoming(Packet::Publish(publish)) => {
+                    if listening.hears() {
+                        self.reporter.update(|progress| {
+                            progress.broker_lacks.take_if(|lack| *lack == BrokerLack::Rights);
+                        });
+                    }
                     if let Some(queue) = &queue {
                         tokio::select! {
                             taken = self.hand_on(publish, acks, queue) => {
@@ -315,6 +396,14 @@ impl Receiver {
                 }
                 Event::Incoming(_) | Event::Outgoing(_) => {}
             }
+        }
+    }
+
+    /// Tells that the broker delivers nothing, where gateways are known whose status it should retain.
+    fn hears_nothing(&self) {
+        if self.reporter.progress().borrow().gateways > 0 {
+            self.reporter.update(|progress| progress.broker_lacks = Some(BrokerLack::Rights));
+            self.thrown.lacks(&self.settings.client_id, BrokerLack::Rights);
         }
     }
 
@@ -413,6 +502,22 @@ mod tests {
         }
         assert_eq!(left, [7, 8, 9]);
         assert_eq!(open.came(7), 3, "places go on");
+    }
+
+    /// Issue 33: Mosquitto takes subscriptions whose messages its access rules keep from the reader.
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_brings_nothing_is_noticed_once_and_one_that_brings_something_never()
+    {
+        let wait = async |listening: &mut Listening| {
+            tokio::time::timeout(DEAF + Duration::from_secs(1), listening.is_deaf()).await.is_ok()
+        };
+        let mut silent = Listening::begun();
+        assert!(wait(&mut silent).await && !wait(&mut silent).await);
+        assert!(silent.hears() && !silent.hears(), "what comes at last ends it");
+        let mut heard = Listening::begun();
+        assert!(heard.hears() && !heard.hears());
+        assert!(!wait(&mut heard).await);
+        assert!(!wait(&mut Listening::default()).await, "not before the subscriptions are taken");
     }
 
     #[test]

@@ -69,6 +69,10 @@ impl Watchdog {
     ) -> Result<(), StoreError> {
         let (mut lost, mut back) = (Vec::new(), Vec::new());
         let gateways = self.store.gateways().await?;
+        let known = gateways.iter().filter(|one| one.presence.is_some()).count();
+        if self.reporter.progress().borrow().gateways != known {
+            self.reporter.update(|progress| progress.gateways = known);
+        }
         let hearing = bursts.hearing.at(self, now);
         for gateway in gateways {
             let GatewayKey { site, gateway: name } = &gateway.gateway;

@@ -8,6 +8,7 @@
 //! new has to leave.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -76,6 +77,16 @@ pub(crate) enum SendError {
     Partly(String),
 }
 
+impl SendError {
+    /// Whether no recipient has it.
+    pub(super) const fn is_of_all(&self) -> bool {
+        match self {
+            Self::Later(_) | Self::Refused(_) | Self::Never(_) => true,
+            Self::Rest(_) | Self::Partly(_) => false,
+        }
+    }
+}
+
 /// A way to deliver notifications to people.
 #[async_trait]
 pub(crate) trait Channel: Send + Sync + std::fmt::Debug {
@@ -87,9 +98,9 @@ pub(crate) trait Channel: Send + Sync + std::fmt::Debug {
         CLAIM
     }
 
-    /// Whether a secret of the channel has changed since this was last asked.
-    fn is_renewed(&self) -> bool {
-        false
+    /// How often secrets of the channel have changed.
+    fn renewals(&self) -> u64 {
+        0
     }
 
     /// Sends a message of trial; what its receiver says.
@@ -156,9 +167,12 @@ impl Lane {
     /// Runs the lane of a channel, at most as many messages an hour as the ceiling says.
     pub(crate) async fn run(self, channel: Arc<dyn Channel>, ceiling: Arc<Ceiling>) {
         let mut portion = Portion::of(channel.most());
-        while let Some(rows) =
-            self.next(channel.lane(), &mut portion, &|| channel.is_renewed()).await
-        {
+        let seen = AtomicU64::new(channel.renewals());
+        let is_renewed = || {
+            let now = channel.renewals();
+            seen.swap(now, Ordering::Relaxed) != now
+        };
+        while let Some(rows) = self.next(channel.lane(), &mut portion, &is_renewed).await {
             for group in groups(rows) {
                 let now = self.clock.now();
                 let share = ceiling.share_of(&group).await;

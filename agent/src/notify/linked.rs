@@ -56,8 +56,8 @@ impl Channel for Linked {
         self.channel.most()
     }
 
-    fn is_renewed(&self) -> bool {
-        self.channel.is_renewed()
+    fn renewals(&self) -> u64 {
+        self.channel.renewals()
     }
 
     async fn try_out(&self, key: Uuid, trial: &Notification) -> Result<String, SendError> {

@@ -62,7 +62,8 @@ impl Watchdog {
             self.store.forget_refused(&over).await?;
         }
         let shown = |events: &Vec<RefusedEvents>| -> Vec<String> {
-            events.iter().take(SHOWN).map(|one| wording::refused_line(one).en).collect()
+            let line = |one| wording::refused_line(one, &self.owners).en;
+            events.iter().take(SHOWN).map(line).collect()
         };
         let said = |(gateway, events)| {
             format!("events of gateway {gateway} are refused: {}", shown(events).join("; "))
@@ -84,7 +85,7 @@ impl Watchdog {
         if record.is_some() && (is_soon || !is_new) {
             return Ok(());
         }
-        let words = wording::refused(gateway, events);
+        let words = wording::refused(gateway, events, &self.owners);
         let others: Vec<BearingKey> = events.iter().map(|one| one.bearing.clone()).collect();
         let risk = self.silence.risk;
         let announcement = match &record {

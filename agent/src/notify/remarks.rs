@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::policy::Policy;
 use super::{log, wording};
-use crate::mqtt::ThrownOut;
+use crate::mqtt::{BrokerTrouble, ThrownOut};
 use crate::progress::Reporter;
 use crate::store::gateway_alarm::silence_alarm;
 use crate::store::{MessageStore, StoreError};
@@ -140,12 +140,14 @@ fn worded(remark: &Remark) -> Option<Worded> {
             let key = BearingKey::parse("pdm", "agent", "store").ok()?;
             (key, "store_full", wording::store_full(*percent, *max_bytes))
         }
-        Remark::ThrownOut(ThrownOut { client_id, error, is_away }) => {
+        Remark::ThrownOut(ThrownOut { client_id, error, trouble }) => {
             let key = BearingKey::parse("pdm", "agent", "broker").ok()?;
-            if *is_away {
-                (key, "broker_away", wording::broker_away(client_id, error))
-            } else {
-                (key, "thrown_out", wording::thrown_out(client_id, error))
+            match trouble {
+                BrokerTrouble::Away => (key, "broker_away", wording::broker_away(client_id, error)),
+                BrokerTrouble::ThrownOut => {
+                    (key, "thrown_out", wording::thrown_out(client_id, error))
+                }
+                BrokerTrouble::Lacks(lack) => (key, "broker_lacks", wording::broker_lacks(*lack)),
             }
         }
     })

@@ -23,8 +23,8 @@ pub(crate) struct Renewed {
     sources: Vec<SecretSource>,
     make: Box<Make>,
     current: RwLock<Current>,
-    /// What the lane has been told of.
-    noticed: Mutex<Vec<Option<Secret>>>,
+    /// What the sources held when they were last looked at, and how often that has changed.
+    noticed: Mutex<(Vec<Option<Secret>>, u64)>,
 }
 
 /// What the sources held, and the channel that was made with it.
@@ -45,7 +45,7 @@ impl Renewed {
     ) -> Self {
         let lane = channel.lane().to_owned();
         let held = texts(&sources);
-        let (noticed, current) = (Mutex::new(held.clone()), RwLock::new((held, channel)));
+        let (noticed, current) = (Mutex::new((held.clone(), 0)), RwLock::new((held, channel)));
         Self { lane, sources, make, current, noticed }
     }
 
@@ -81,14 +81,15 @@ impl Channel for Renewed {
         current.1.most()
     }
 
-    fn is_renewed(&self) -> bool {
+    fn renewals(&self) -> u64 {
         let now = texts(&self.sources);
         let mut noticed = self.noticed.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = now.iter().all(Option::is_some) && *noticed != now;
-        if is_new {
-            *noticed = now;
+        let (held, renewals) = &mut *noticed;
+        if now.iter().all(Option::is_some) && *held != now {
+            *held = now;
+            *renewals += 1;
         }
-        is_new
+        *renewals
     }
 
     async fn try_out(&self, key: Uuid, trial: &Notification) -> Result<String, SendError> {
@@ -136,17 +137,17 @@ mod tests {
             _ => String::new(),
         };
         assert_eq!(said().await, "one");
-        assert!(!channel.is_renewed());
+        assert_eq!(channel.renewals(), 0);
         for torn in ["", "\n"] {
             std::fs::write(&file, torn).expect("written");
             assert_eq!(said().await, "one");
-            assert!(!channel.is_renewed());
+            assert_eq!(channel.renewals(), 0);
         }
         std::fs::write(&file, "two").expect("written");
-        assert!(channel.is_renewed() && !channel.is_renewed(), "once");
+        assert_eq!((channel.renewals(), channel.renewals()), (1, 1), "however often it is asked");
         assert_eq!(said().await, "two");
         std::fs::remove_file(&file).expect("removed");
         assert_eq!(said().await, "two");
-        assert!(!channel.is_renewed());
+        assert_eq!(channel.renewals(), 1);
     }
 }

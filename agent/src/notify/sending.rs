@@ -20,15 +20,18 @@ const ELSEWHERE_AFTER_S: f64 = 240.0;
 /// The shortest pause after a refusal. Chosen: a receiver that is deployed anew is back within a minute.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// Ends when a secret of the channel changes: a server that does not answer the old one would hold up the
-/// message for as long as it may take.
-async fn renewed(channel: &dyn Channel) {
-    loop {
+/// How long a send goes on after a secret of its channel has changed. Chosen: above what a mail server or hook
+/// that works needs to confirm what it has taken already, which would come twice if it were sent again, and
+/// well below the minute within which an alarm has to be told.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// Ends some time after a secret of the channel has changed: a server that does not answer the old one would
+/// hold up the message for as long as it may take.
+async fn renewed(channel: &dyn Channel, before: u64) {
+    while channel.renewals() == before {
         tokio::time::sleep(LOOK).await;
-        if channel.is_renewed() {
-            return;
-        }
     }
+    tokio::time::sleep(GRACE).await;
 }
 
 impl Lane {
@@ -45,17 +48,22 @@ impl Lane {
                 Err(error) => log::row_unreadable(channel.lane(), row.id, &error),
             }
         }
+        let before = channel.renewals();
         let sent = tokio::select! {
             sent = channel.send(key_of(rows), &notifications) => Some(sent),
-            () = renewed(channel) => None,
+            () = renewed(channel, before) => None,
+        };
+        let at_once = |error: &str| SendOutcome::Retry {
+            at: self.clock.now(),
+            error: format!("a secret has changed while it was sent: {error}"),
         };
         let outcome = match sent {
             Some(Ok(())) => SendOutcome::Delivered,
+            Some(Err(error)) if error.is_of_all() && channel.renewals() != before => {
+                at_once(&error.to_string())
+            }
             Some(Err(error)) => self.failed(channel.lane(), rows, &notifications, error).await,
-            None => SendOutcome::Retry {
-                at: self.clock.now(),
-                error: "a secret has changed while it was sent".to_owned(),
-            },
+            None => at_once("no answer to the one of before"),
         };
         if outcome.is_told() {
             self.elsewhere.delivered(&notifications);

@@ -23,7 +23,7 @@ mod troubled;
 mod watching;
 
 pub(super) use broker::{
-    broker_away, flood, gateway_thrown_out, store_full, thrown_out, too_large,
+    broker_away, broker_lacks, flood, gateway_thrown_out, store_full, thrown_out, too_large,
 };
 pub(super) use change::changed;
 pub(super) use elsewhere::elsewhere;

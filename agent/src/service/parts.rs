@@ -40,6 +40,7 @@ use crate::notify::topic::NotificationTopic;
 use crate::opinions::OpinionLane;
 use crate::photos::Photos;
 use crate::progress::Reporter;
+use crate::removal::Ground;
 use crate::retention::Retention;
 use crate::settings::AgentSettings;
 use crate::store::{IntakeTerms, Store};
@@ -128,6 +129,7 @@ impl Parts {
             degraded: self.reporter.degraded(),
             dead_letters: Topic::DeadLetter.under(&self.settings.broker.prefix),
             prefix: self.settings.broker.prefix.clone(),
+            ground: Ground::of(&self.settings),
             lanes: Arc::clone(&self.lanes),
             documents: self.documents(),
             table: Arc::new(self.settings.notify.table(Path::new(""))),

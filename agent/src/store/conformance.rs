@@ -176,9 +176,12 @@ where
 }
 
 /// What intake, judging and telling need.
-const OF_EVENTS: [Claim; 58] = claims![
+const OF_EVENTS: [Claim; 61] = claims![
     removal::what_is_gone_is_taken_out_whole,
     removal::a_bearing_is_renamed_with_its_history,
+    removal::a_name_that_is_known_is_joined_on_request_alone,
+    removal::of_two_removals_at_once_one_finds_nothing,
+    removal::a_release_is_written_down,
     removal::a_gateway_is_replaced_and_taken_out,
     removal::refused_events_are_kept_until_they_are_over,
     removal::suppressed_episodes_and_shares_are_found,

@@ -60,6 +60,8 @@ pub(super) enum Lock {
     Work = 10,
     /// Photos of work orders, which are counted together.
     Photos = 11,
+    /// Taking out and renaming parts of the plant and gateways.
+    Plant = 12,
 }
 
 impl Lock {

@@ -42,7 +42,7 @@ pub use graph::{GraphStore, ReviseAssets};
 pub use held::HeldStore;
 pub use opinion::OpinionStore;
 pub use photos::{PhotoBounds, PhotoNoted, PhotoStore};
-pub use removal::{PlantPart, Removal, RemovalStore, TakenOut};
+pub use removal::{History, PlantPart, Removal, RemovalStore, TakenOut};
 
 /// Starting and ending the store; used by the program that opens it.
 #[async_trait]

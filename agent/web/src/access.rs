@@ -88,10 +88,19 @@ impl Viewer {
         }
     }
 
+    /// The name under which the record of acts has the viewer.
+    pub(crate) fn name(&self) -> &str {
+        self.identity.as_ref().map_or("local", |identity| identity.name.as_str())
+    }
+
+    /// The address that the viewer asks from.
+    pub(crate) const fn peer(&self) -> Option<Peer> {
+        self.peer
+    }
+
     /// Writes down what the viewer did.
     pub(crate) async fn did(&self, shared: &Shared, via: &str, action: &str, what: String) {
-        let who = self.identity.as_ref().map_or("local", |identity| identity.name.as_str());
-        audit::note(shared, who, via, self.peer, action, what).await;
+        audit::note(shared, self.name(), via, self.peer, action, what).await;
     }
 }
 

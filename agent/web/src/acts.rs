@@ -12,7 +12,8 @@ use uuid::Uuid;
 use crate::Shared;
 use crate::access::Viewer;
 use crate::plant::{
-    Acknowledged, Acknowledgement, PhotoKind, PhotoRow, ShelfRequest, Shelved, Withdrawn, WorkRow,
+    Acknowledged, Acknowledgement, ChangeRequest, Changed, PhotoKind, PhotoRow, PlantChange,
+    ShelfRequest, Shelved, TakenOut, Withdrawn, WorkRow,
 };
 use crate::problem::Problem;
 
@@ -274,4 +275,39 @@ pub(crate) async fn remove_photo(
     let what = format!("{id} of {} by {by:?}, added by {:?}", row.event_id, row.by);
     viewer.did(shared, "page", "remove photo", what).await;
     Ok(row)
+}
+
+/// Makes a change of the plant, or says what it would be. The record of the act is written with it.
+pub(crate) async fn change(
+    shared: &Shared,
+    viewer: &Viewer,
+    via: &'static str,
+    change: PlantChange,
+    (typed, reason): (&str, String),
+    is_dry: bool,
+) -> Result<TakenOut, Problem> {
+    let by = signature(viewer, typed)?;
+    if reason.trim().is_empty() {
+        return Err(Problem::unfit("reason is empty, allowed is why it is done"));
+    }
+    bounds::line(&reason, bounds::MAX_LINE)
+        .map_err(|error| Problem::unfit(format!("reason {error}")))?;
+    let (who, peer) = (viewer.name().to_owned(), viewer.peer());
+    let request = ChangeRequest { change, who, by, via, peer, reason, is_dry };
+    match shared.site.plant.change(request).await? {
+        Changed::Done(out) => Ok(out),
+        Changed::Unknown(name) => {
+            Err(Problem::new(StatusCode::NOT_FOUND, format!("nothing is known of {name}")))
+        }
+        Changed::Unfit(told) => Err(Problem::unfit(told)),
+        Changed::Joins(names) => {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            let told = format!(
+                "{} is known already: the history of both stands under it only where that is asked for \
+                 (join)",
+                names.join(", ")
+            );
+            Err(Problem::new(StatusCode::CONFLICT, told))
+        }
+    }
 }

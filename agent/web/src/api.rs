@@ -1,8 +1,9 @@
 //! The API: the rows of [`crate::plant`] as JSON under `/api/v1`, described by `openapi.json`.
 //!
-//! This file reads; `acting` acts.
+//! This file reads; `acting` acts, and `changing` is for administrators.
 
 pub(crate) mod acting;
+pub(crate) mod changing;
 
 use std::sync::Arc;
 
@@ -54,6 +55,13 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/notifications", get(notifications))
         .route("/channels", get(channels))
         .route("/gateways", get(gateways))
+        .route("/gateways/{site}/{gateway}/forget", post(changing::forget_gateway))
+        .route("/gateways/{site}/{gateway}/replace", post(changing::replace_gateway))
+        .route("/gateways/{site}/{gateway}/release", post(changing::release_gateway))
+        .route("/bearings/{site}/{equipment}/{bearing}/release", post(changing::release_bearing))
+        .route("/forget", post(changing::forget))
+        .route("/rename", post(changing::rename))
+        .route("/refused", get(refused))
         .route("/audit", get(audit))
         .fallback(|| async { Problem::unknown("route") })
         .method_not_allowed_fallback(|| async {
@@ -195,6 +203,11 @@ async fn channels(State(shared): Asking) -> Result<Response, Problem> {
 
 async fn gateways(State(shared): Asking) -> Result<Response, Problem> {
     let items = shared.site.plant.gateways().await?;
+    Ok(Json(Listed { items, next: None }).into_response())
+}
+
+async fn refused(State(shared): Asking) -> Result<Response, Problem> {
+    let items = shared.site.plant.refused().await?;
     Ok(Json(Listed { items, next: None }).into_response())
 }
 

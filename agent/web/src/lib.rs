@@ -108,7 +108,7 @@ pub fn bearing_path(key: &BearingKey) -> String {
 }
 
 /// The routes of pages and API: `/`, `/bearings/…`, `/equipment/…`, `/analyses/…`, `/episodes`, `/work`,
-/// `/notifications`, `/gateways`, `/users`, `/audit`, `/chat`, `/language`, `/api/chat/…`, `/api/v1/…`,
+/// `/notifications`, `/gateways`, `/users`, `/audit`, `/removal`, `/chat`, `/language`, `/api/chat/…`, `/api/v1/…`,
 /// `/documents/…`, `/reports/…`, `/live`, `/assets/…`, `/login`, `/login/provider`, `/logout`, `/setup`, `/ack/…`,
 /// and what a browser asks for by itself: `/favicon.ico`, `/manifest.webmanifest`, `/worker.js`, `/offline`.
 pub fn router(site: Site) -> Router {

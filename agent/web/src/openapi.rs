@@ -15,9 +15,10 @@ use serde_json::{Map, Value, json};
 use crate::Shared;
 use crate::accounts::Act;
 use crate::api::acting::{AckBody, FollowUpBody, ShelfBody};
+use crate::api::changing::{ForgetBody, ReasonBody, RenameBody, ReplaceBody};
 use crate::plant::{
-    BearingRow, ChannelRow, DutyRow, EpisodeDetail, GatewayRow, PhotoRow, SpectrumRow, WindowRow,
-    WorkRow,
+    BearingRow, ChannelRow, DutyRow, EpisodeDetail, GatewayRow, PhotoRow, RefusedRow, SpectrumRow,
+    TakenOut, WindowRow, WorkRow,
 };
 use crate::talk;
 
@@ -42,9 +43,16 @@ struct ActingRoute {
     body: Option<fn(&mut SchemaGenerator) -> Value>,
 }
 
+/// A route of the API that changes the plant: who calls it needs the role of an administrator.
+struct ChangingRoute {
+    path: &'static str,
+    summary: &'static str,
+    body: fn(&mut SchemaGenerator) -> Value,
+}
+
 const BEARING: &str = "/bearings/{site}/{equipment}/{bearing}";
 
-const ROUTES: [Route; 18] = [
+const ROUTES: [Route; 19] = [
     Route {
         path: "/bearings",
         summary: "Every bearing, worst first",
@@ -96,6 +104,12 @@ const ROUTES: [Route; 18] = [
         answer: list::<ChannelRow>,
     },
     Route { path: "/gateways", summary: "Every gateway", query: &[], answer: list::<GatewayRow> },
+    Route {
+        path: "/refused",
+        summary: "Events that are refused, by gateway, bearing and cause, with what admits them",
+        query: &[],
+        answer: list::<RefusedRow>,
+    },
     Route {
         path: "/events/{event_id}/follow-ups",
         summary: "The actions that the judgement of an event asks for",
@@ -167,6 +181,39 @@ const ACTING: [ActingRoute; 4] = [
     },
 ];
 
+const CHANGING: [ChangingRoute; 6] = [
+    ChangingRoute {
+        path: "/forget",
+        summary: "Take out a site, a machine or a bearing that is gone; for administrators",
+        body: one::<ForgetBody>,
+    },
+    ChangingRoute {
+        path: "/rename",
+        summary: "Give a site, a machine or a bearing its new name; for administrators",
+        body: one::<RenameBody>,
+    },
+    ChangingRoute {
+        path: "/gateways/{site}/{gateway}/forget",
+        summary: "Take out a gateway that is gone; for administrators",
+        body: one::<ReasonBody>,
+    },
+    ChangingRoute {
+        path: "/gateways/{site}/{gateway}/replace",
+        summary: "Let another gateway measure the bearings of one that is gone; for administrators",
+        body: one::<ReplaceBody>,
+    },
+    ChangingRoute {
+        path: "/gateways/{site}/{gateway}/release",
+        summary: "Let the next event decide how a gateway proves itself; for administrators",
+        body: one::<ReasonBody>,
+    },
+    ChangingRoute {
+        path: "/bearings/{site}/{equipment}/{bearing}/release",
+        summary: "Let the next event decide which gateway a bearing belongs to; for administrators",
+        body: one::<ReasonBody>,
+    },
+];
+
 /// A route of the chat, which reads by POST. The same stands below `/api/chat`, as the seed has it.
 struct ChatRoute {
     path: &'static str,
@@ -235,6 +282,9 @@ pub(crate) fn document() -> Value {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method] = act(route, &mut schemas);
     }
+    for route in &CHANGING {
+        paths.insert(route.path.to_owned(), json!({ "post": changed(route, &mut schemas) }));
+    }
     for route in &CHAT {
         paths.insert(route.path.to_owned(), json!({ "post": chat(route, &mut schemas) }));
     }
@@ -243,7 +293,7 @@ pub(crate) fn document() -> Value {
         "info": {
             "title": "PdM",
             "version": env!("CARGO_PKG_VERSION"),
-            "summary": "What the agent knows of the plant's bearings, and acknowledging alarms",
+            "summary": "What the agent knows of the plant's bearings, and what people do about it",
         },
         "servers": [{ "url": "/api/v1" }],
         "security": [{ "token": [] }, {}],
@@ -293,6 +343,19 @@ fn act(route: &ActingRoute, schemas: &mut SchemaGenerator) -> Value {
     told
 }
 
+fn changed(route: &ChangingRoute, schemas: &mut SchemaGenerator) -> Value {
+    let (body, answer) = ((route.body)(schemas), one::<TakenOut>(schemas));
+    json!({
+        "summary": route.summary,
+        "parameters": parameters(route.path, &[]),
+        "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
+        "responses": responses("200", &json!({
+            "description": "what was changed, or with `dry_run` what would be",
+            "content": { "application/json": { "schema": answer } },
+        })),
+    })
+}
+
 /// The answer, and what every route may say instead.
 fn responses(status: &str, answer: &Value) -> Value {
     let problem = |told: &str| {
@@ -305,7 +368,7 @@ fn responses(status: &str, answer: &Value) -> Value {
         ("403", "a role that is too low, or not from this machine where no token is configured"),
         ("404", "nothing is stored under that name"),
         ("405", "the route has no such method"),
-        ("409", "another alarm stands by now, or none"),
+        ("409", "another alarm stands by now, or none; a new name is known already"),
         ("413", "the body is too large"),
         ("415", "the body is not JSON"),
         ("422", "the body is not what it has to be"),

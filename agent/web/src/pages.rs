@@ -6,7 +6,7 @@
 //! stands and what is done about it, `forms` the forms that stand on several pages; `work` the actions
 //! that wait, `work_order` those of a judgement as a sheet to print, `reports` what people report of them; `ack` an alarm by its link; `lists`
 //! notifications and gateways; `channels` the ways to staff; `people` users and their acts, `tokens`
-//! those of a user; `chat` questions and answers; `documents` reports and work orders as files; `refused` refusals in the
+//! those of a user; `removal` taking out, renaming, replacing; `chat` questions and answers; `documents` reports and work orders as files; `refused` refusals in the
 //! reader's language; `installed` what a phone needs; `show` what templates use, `matching` the search of lists, `suppressed` the
 //! mark of a bearing that staff is not told of.
 
@@ -31,6 +31,7 @@ mod people;
 mod photos;
 mod places;
 mod refused;
+mod removal;
 mod reports;
 mod several;
 pub(crate) mod show;
@@ -107,6 +108,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/users/{name}", post(people::change))
         .route("/users/{name}/tokens", get(tokens::page).post(tokens::change))
         .route("/audit", get(people::audit))
+        .route("/removal", get(removal::page).post(removal::act))
         .route("/notifications", get(lists::notifications))
         .route("/gateways", get(lists::gateways))
         .route("/chat", get(chat::page).post(chat::ask))
@@ -125,7 +127,8 @@ pub(crate) fn open_router() -> Router<Arc<Shared>> {
         .route("/offline", get(installed::offline))
 }
 
-const TEMPLATES: [(&str, &str); 35] = [
+const TEMPLATES: [(&str, &str); 36] = [
+    ("removal.html", include_str!("../templates/removal.html")),
     ("ack.html", include_str!("../templates/ack.html")),
     ("episodes.html", include_str!("../templates/episodes.html")),
     ("episode.html", include_str!("../templates/episode.html")),

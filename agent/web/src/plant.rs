@@ -23,11 +23,15 @@ use uuid::Uuid;
 
 mod desk;
 mod order;
+mod removal;
 
 pub use desk::{Article, ArticleRow, ArticleSection, DutyGap, DutyOverride, DutyRow, MachinePlace};
 pub use order::{
     PhotoFile, PhotoKept, PhotoKind, PhotoRow, SheetPart, SheetPassage, SheetResource,
     SheetSchedule, SheetSubject, WorkSheet,
+};
+pub use removal::{
+    Admission, ChangeRequest, Changed, PlantChange, PlantPart, RefusedRow, TakenOut,
 };
 
 /// The plant gave no answer. The caller logs the reason.
@@ -587,6 +591,13 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
 
     /// Every gateway, by name.
     async fn gateways(&self) -> Result<Vec<GatewayRow>, PlantError>;
+
+    /// Events that are refused, by gateway, bearing and cause, with what admits them.
+    async fn refused(&self) -> Result<Vec<RefusedRow>, PlantError>;
+
+    /// Takes a part of the plant or a gateway out, renames, replaces or releases it, or says what that would
+    /// change.
+    async fn change(&self, request: ChangeRequest) -> Result<Changed, PlantError>;
 
     /// A machine of the asset graph with its neighbours; `None` if the graph does not know it.
     async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError>;

@@ -15,7 +15,10 @@ pub fn run<C: Parser>(dispatch: impl FnOnce(C) -> anyhow::Result<Exit>) -> ExitC
         Ok(typed) => typed,
         Err(told) => return refuse(&told).into(),
     };
-    match dispatch(typed) {
+    let done = dispatch(typed);
+    // the failure stands below what the log says of it
+    crate::telemetry::finish();
+    match done {
         Ok(exit) => exit.into(),
         Err(error) => {
             report(C::command().get_name(), &error);

@@ -32,5 +32,6 @@ pub fn on_signal() -> std::io::Result<CancellationToken> {
 
 #[expect(clippy::exit, reason = "a second signal means that draining takes too long")]
 fn end_now() -> ! {
+    crate::telemetry::finish();
     std::process::exit(130)
 }

@@ -8,6 +8,12 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer as _, Registry};
 
+use lines::Lines;
+
+mod lines;
+
+pub use lines::finish;
+
 /// The format of a log line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -40,7 +46,7 @@ pub fn start_with(format: LogFormat, default_filter: &str, more: Option<MoreTele
     };
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
+        .with_writer(Lines::to_stderr());
     let lines = match format {
         LogFormat::Text => lines.with_target(false).boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),

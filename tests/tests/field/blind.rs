@@ -338,3 +338,22 @@ fn a_hang_up_reloads_the_configuration_or_refuses_it_whole() {
     plant.hears("P-208");
     assert!(plant.agent().is_running(), "SIGHUP never ends it");
 }
+
+/// A collector of logs that hangs, or a container's log driver that blocks: the agent stood still at its next
+/// line, and so did its health.
+#[test]
+fn a_log_that_nobody_reads_holds_up_no_alarm() {
+    let test = "a_log_that_nobody_reads_holds_up_no_alarm";
+    let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
+    plant.start_unread();
+    until("health", PATIENCE, || (plant.status("/readyz")?.0 == 200).then_some(()));
+    // the subscription is made at some time after that, and the log that would say so is not read
+    let mut machine = 0;
+    while plant.count("L-") == 0 {
+        machine += 1;
+        assert!(machine < PATIENCE, "an alarm");
+        plant.fault(&format!("L-{machine}"));
+        std::thread::sleep(std::time::Duration::from_secs(1));
+    }
+    assert_eq!(plant.status("/readyz").map(|answer| answer.0), Some(200));
+}

@@ -6,11 +6,13 @@
 mod open_plant;
 
 mod blind;
+mod broker;
 mod channels;
 mod gateways;
 mod metrics;
 mod reload;
 mod removal;
+mod rotation;
 mod secrets;
 mod suppression;
 mod watched;

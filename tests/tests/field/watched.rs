@@ -65,7 +65,8 @@ fn answer(mut stream: TcpStream, kept: &Mutex<Vec<String>>) {
 /// Broker, receiver and agent.
 pub(crate) struct Watched {
     pub(crate) folder: TempDir,
-    broker: Mosquitto,
+    _broker: Option<Mosquitto>,
+    port: u16,
     receiver: Receiver,
     http: u16,
     agent: Option<Child>,
@@ -77,9 +78,15 @@ impl Watched {
     pub(crate) fn new(test: &str, store: &str, more: &str) -> Option<Self> {
         program(test, "mosquitto_pub")?;
         let broker = Mosquitto::start(test, Persistence::Memory)?;
+        let port = broker.port();
+        Some(Self { _broker: Some(broker), ..Self::on(port, store, more) })
+    }
+
+    /// The same on a broker that runs on this port.
+    pub(crate) fn on(port: u16, store: &str, more: &str) -> Self {
         let (receiver, http) = (Receiver::start(), free_port());
         let folder = tempfile::tempdir().expect("folder");
-        let (port, hook) = (broker.port(), receiver.port);
+        let hook = receiver.port;
         let text = format!(
             "[store]\n{store}\n[broker]\naddresses = [\"127.0.0.1:{port}\"]\n\
              [http]\nlisten = \"127.0.0.1:{http}\"\n[reports]\noff = true\n\
@@ -92,7 +99,7 @@ impl Watched {
         let text =
             format!("{text}[knowledge]\nstore = {{ sqlite = \"{}\" }}\n", knowledge.display());
         std::fs::write(folder.path().join("agent.toml"), text).expect("written");
-        Some(Self { folder, broker, receiver, http, agent: None, published: 0 })
+        Self { folder, _broker: None, port, receiver, http, agent: None, published: 0 }
     }
 
     /// Starts the agent.
@@ -101,6 +108,13 @@ impl Watched {
         let log = std::fs::File::options().create(true).append(true).open(path).expect("log");
         let mut command = self.command("run");
         command.env("PDM_LOG", "info").stdout(Stdio::null()).stderr(log);
+        self.agent = Some(Child::start(&mut command));
+    }
+
+    /// Starts the agent with a log that nobody reads: its pipe is full after 64 KiB.
+    pub(crate) fn start_unread(&mut self) {
+        let mut command = self.command("run");
+        command.env("PDM_LOG", "trace").stdout(Stdio::null()).stderr(Stdio::piped());
         self.agent = Some(Child::start(&mut command));
     }
 
@@ -151,7 +165,7 @@ impl Watched {
         let topic = format!("pdm/v1/{}/{machine}/{}/event", event.site, event.bearing_id);
         let file = self.folder.path().join("event.json");
         std::fs::write(&file, serde_json::to_vec(&event).expect("JSON")).expect("written");
-        let port = self.broker.port().to_string();
+        let port = self.port.to_string();
         let sent = Command::new("mosquitto_pub")
             .args(["-V", "5", "-h", "127.0.0.1", "-p", &port, "-q", "1", "-t", &topic, "-f"])
             .arg(file)

@@ -179,3 +179,34 @@ async fn a_bearing_is_shelved_and_told_of_again_on_its_page() {
     assert_eq!(send("", "Kim").await, StatusCode::SEE_OTHER);
     plant.stop().await;
 }
+
+/// Issue 33: the token of programs, of MCP too, is read again without a restart.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_changed_token_opens_api_and_mcp_and_the_one_of_before_no_longer_does() {
+    let plant = Plant::with_token().await;
+    let ask = async |token: &str| {
+        let api = client().get(format!("{}/api/v1/gateways", plant.url)).bearer_auth(token);
+        let mcp = client().post(format!("{}/mcp", plant.url)).bearer_auth(token);
+        let mcp = mcp.header("accept", "application/json, text/event-stream").json(&json!({
+            "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": "2025-06-18", "capabilities": {},
+                "clientInfo": { "name": "test", "version": "1" },
+            },
+        }));
+        let status = async |request: reqwest::RequestBuilder| {
+            request.send().await.expect("answers").status()
+        };
+        (status(api).await, status(mcp).await)
+    };
+    let (taken, refused) = (StatusCode::OK, StatusCode::UNAUTHORIZED);
+    assert_eq!(ask(TOKEN).await, (taken, taken));
+    let file = plant.folder().join("token");
+    // a file that is being written is no new secret
+    std::fs::write(&file, "").expect("written");
+    assert_eq!(ask(TOKEN).await, (taken, taken));
+    let new = "another token of some length";
+    std::fs::write(&file, new).expect("written");
+    assert_eq!(ask(new).await, (taken, taken));
+    assert_eq!(ask(TOKEN).await, (refused, refused));
+    plant.stop().await;
+}

@@ -11,6 +11,7 @@ mod orders;
 mod phone;
 mod plant;
 mod provided;
+mod removal;
 mod reports;
 mod roles;
 mod seen;

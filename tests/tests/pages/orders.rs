@@ -485,6 +485,8 @@ async fn no_english_word_of_ours_stands_on_a_korean_page() {
         "/users".to_owned(),
         "/users/viewer/tokens".to_owned(),
         "/audit".to_owned(),
+        "/removal".to_owned(),
+        "/removal?act=forget&part=ulsan-1%2FP-101&by=Kim&reason=x".to_owned(),
         "/duty".to_owned(),
         "/labels".to_owned(),
         "/statistics".to_owned(),

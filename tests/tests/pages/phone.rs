@@ -9,7 +9,7 @@ use crate::plant::{PASSWORD, Plant};
 use crate::seen::{RULES, axe};
 
 /// What is too small for a gloved finger or beyond the screen, of a page.
-const TOO_SMALL: &str = r"
+pub(crate) const TOO_SMALL: &str = r"
     const seen = (e) => e.offsetParent !== null && getComputedStyle(e).visibility !== 'hidden';
     const all = [...document.querySelectorAll('button, summary, select, nav a, .choices a, .tile a, a.tap, input:not([type=hidden]):not([type=radio]):not([type=checkbox])')];
     const small = all.filter(seen).filter((e) => e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 120));

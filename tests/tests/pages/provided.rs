@@ -239,3 +239,29 @@ async fn without_its_provider_the_login_page_says_so_and_passwords_go_on() {
     assert!(page.contains("cannot be used") && page.contains("name=\"password\""), "{page}");
     plant.login("technician").await;
 }
+
+/// Issue 33: the client secret is read at each login. What the provider took away lets nobody in, and the new one
+/// does without a restart.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_changed_client_secret_is_used_by_the_next_login() {
+    let test = "a_changed_client_secret_is_used_by_the_next_login";
+    let port = free_port();
+    let Some(logins) = Logins::start(test, port) else { return };
+    let Some(browser) = Browser::start(test).await else { return };
+    logins.groups(&json!({ "kim": ["maintenance"] }));
+    let secret = logins.folder.path().join("secret");
+    std::fs::write(&secret, "the one of before").expect("written");
+    let plant = Plant::with_provider(logins.settings.clone(), port).await;
+    browser.open(&format!("{}/login?to=/work", plant.url)).await;
+    browser.click("a[href^='/login/provider']").await;
+    log_in(&browser, "kim").await;
+    browser.until("a refusal", "return !!document.querySelector('[role=alert]')").await;
+    assert!(audit(&plant).await.is_empty());
+    std::fs::write(&secret, "a secret: of the test\n").expect("written");
+    browser.open(&format!("{}/login?to=/work", plant.url)).await;
+    // the provider knows the browser and asks nothing
+    browser.click("a[href^='/login/provider']").await;
+    browser.until("the page that was asked for", "return location.pathname === '/work'").await;
+    assert_eq!(audit(&plant).await[..1], ["kim: login Plant login"]);
+    plant.stop().await;
+}

@@ -5,6 +5,8 @@ use pdm_shared::delivery::GatewayTooLarge;
 use pdm_shared::id::GatewayId;
 use pdm_shared::text::Text;
 
+use crate::progress::BrokerLack;
+
 /// Characters of an error that a message quotes.
 const ERROR_CHARS: usize = 160;
 
@@ -72,6 +74,50 @@ pub(in crate::notify) fn broker_away(client_id: &str, error: &str) -> (Text, Tex
             ),
         ),
     )
+}
+
+/// The agent's broker lacks something that nothing works without.
+pub(in crate::notify) fn broker_lacks(lack: BrokerLack) -> (Text, Text) {
+    let (title, action) = match lack {
+        BrokerLack::Version5 => (
+            Text::new(
+                "[경고] 브로커가 MQTT 5를 지원하지 않음",
+                "[Warning] the broker does not speak MQTT 5",
+            ),
+            "MQTT 5를 지원하는 브로커(Mosquitto 1.6 이상 등)로 바꾸거나, 브로커 설정에서 버전 5를 허용할 것(accept_protocol_versions)",
+        ),
+        BrokerLack::Retained => (
+            Text::new(
+                "[경고] 브로커가 보관(retain) 메시지를 받지 않음",
+                "[Warning] the broker takes no retained messages",
+            ),
+            "브로커 설정에서 retain을 허용할 것(Mosquitto: retain_available true)",
+        ),
+        BrokerLack::Qos1 => (
+            Text::new(
+                "[경고] 브로커가 QoS 1을 받지 않음",
+                "[Warning] the broker does not take QoS 1",
+            ),
+            "브로커 설정에서 QoS 1을 허용할 것(Mosquitto: max_qos 2)",
+        ),
+        BrokerLack::Rights => (
+            Text::new(
+                "[경고] 브로커에서 아무것도 오지 않음",
+                "[Warning] nothing arrives from the broker",
+            ),
+            "브로커의 접근 규칙에서 에이전트의 읽기 권한을 확인하고, 게이트웨이가 이 브로커에 접속하는지 확인할 것",
+        ),
+    };
+    let body = Text::new(
+        format!(
+            "이 브로커로는 새 측정값이 오지 않아 기계가 감시되지 않음. 게이트웨이는 측정값을 보관함\n조치: {action}"
+        ),
+        format!(
+            "No measurement arrives by this broker, so the machines are not watched; the gateways keep theirs\nAction: {}",
+            lack.told()
+        ),
+    );
+    (title, body)
 }
 
 /// The broker ends a connection of the agent again and again.

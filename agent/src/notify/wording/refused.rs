@@ -3,13 +3,21 @@
 use pdm_shared::id::GatewayKey;
 use pdm_shared::text::Text;
 
-use crate::store::{RefusalCause, RefusedEvents};
+use pdm_web::plant::Admission;
+
+use crate::removal::admission;
+use crate::settings::BearingOwners;
+use crate::store::RefusedEvents;
 
 /// Bearings that one message names.
 const NAMED: usize = 20;
 
 /// Title and body where events of a gateway are refused.
-pub(in crate::notify) fn refused(gateway: &GatewayKey, events: &[RefusedEvents]) -> (Text, Text) {
+pub(in crate::notify) fn refused(
+    gateway: &GatewayKey,
+    events: &[RefusedEvents],
+    owners: &BearingOwners,
+) -> (Text, Text) {
     let name = &gateway.gateway;
     let title = Text::new(
         format!("[거부됨] 게이트웨이 {name} 의 측정값"),
@@ -17,7 +25,7 @@ pub(in crate::notify) fn refused(gateway: &GatewayKey, events: &[RefusedEvents])
     );
     let mut lines = Text::new("", "");
     for one in events.iter().take(NAMED) {
-        let line = refused_line(one);
+        let line = refused_line(one, owners);
         lines =
             Text::new(format!("{}{}\n", lines.ko, line.ko), format!("{}{}\n", lines.en, line.en));
     }
@@ -42,13 +50,13 @@ pub(in crate::notify) fn refused(gateway: &GatewayKey, events: &[RefusedEvents])
 }
 
 /// One bearing or cause on one line: what is refused, why, and what admits it.
-pub(in crate::notify) fn refused_line(one: &RefusedEvents) -> Text {
+pub(in crate::notify) fn refused_line(one: &RefusedEvents, owners: &BearingOwners) -> Text {
     let RefusedEvents { gateway, bearing, count, reason, .. } = one;
     let release = |what: &dyn std::fmt::Display| format!("`pdm-agent gateways release {what}`");
-    let admits = match one.cause {
-        RefusalCause::Owner => release(bearing),
-        RefusalCause::Topic | RefusalCause::Epoch | RefusalCause::Jump => release(gateway),
-        RefusalCause::NewBearing => "`[[gateways]]`".to_owned(),
+    let admits = match admission(one, owners) {
+        Admission::ReleaseBearing(bearing) => release(&bearing),
+        Admission::ReleaseGateway(gateway) => release(&gateway),
+        Admission::Configuration => "`[[gateways]]`".to_owned(),
     };
     Text::new(
         format!("{bearing}: {count}건 거부 ({reason}) → {admits}"),
@@ -77,6 +85,7 @@ mod tests {
     use pdm_shared::time::Timestamp;
 
     use super::*;
+    use crate::store::RefusalCause;
 
     /// Issue 33, point 7.
     #[test]
@@ -92,13 +101,14 @@ mod tests {
             last_at: at,
             told_at: None,
         };
-        let (title, body) = refused(&one.gateway, std::slice::from_ref(&one));
+        let none = BearingOwners::default();
+        let (title, body) = refused(&one.gateway, std::slice::from_ref(&one), &none);
         assert_eq!(title.en, "[Refused] events of gateway gw-02 are refused");
         let command = "`pdm-agent gateways release ulsan-1/P-101/DE`";
         assert!(body.en.contains("ulsan-1/P-101/DE: 300 events of gw-02 refused"), "{}", body.en);
         assert!(body.en.contains(command) && body.ko.contains(command), "{}", body.ko);
         let epoch = RefusedEvents { cause: RefusalCause::Epoch, ..one };
-        let (_, body) = refused(&epoch.gateway, std::slice::from_ref(&epoch));
+        let (_, body) = refused(&epoch.gateway, std::slice::from_ref(&epoch), &none);
         assert!(body.en.contains("`pdm-agent gateways release ulsan-1/gw-02`"), "{}", body.en);
     }
 }

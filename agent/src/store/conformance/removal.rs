@@ -7,13 +7,15 @@ use pdm_shared::topic::Prefix;
 use uuid::Uuid;
 
 use super::{at, event, judge_all, key, put};
-use crate::store::{EpisodeRecord, Incoming, PlantPart, RefusalCause, Removal, Store};
+use crate::store::{EpisodeRecord, History, Incoming, PlantPart, RefusalCause, Removal, Store};
 
 fn how(is_dry: bool) -> Removal {
     Removal {
         prefix: Prefix::default(),
+        who: "kim".to_owned(),
         by: "kim".to_owned(),
         via: "cli".to_owned(),
+        peer: None,
         reason: "tag corrected".to_owned(),
         now: at(20_000.0),
         is_dry,
@@ -51,7 +53,7 @@ pub(super) async fn a_bearing_is_renamed_with_its_history(store: &dyn Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
     let (from, to) = (part("ulsan-1/P-101"), part("ulsan-1/P-201"));
-    let out = store.rename(&from, &to, true, &how(false)).await.expect("renamed");
+    let out = store.rename(&from, &to, History::Moves, &how(false)).await.expect("renamed");
     assert_eq!(out.bearings, [key()]);
     let fleet = store.fleet().await.expect("read");
     let names: Vec<String> = fleet.iter().map(|row| row.key.to_string()).collect();
@@ -59,6 +61,62 @@ pub(super) async fn a_bearing_is_renamed_with_its_history(store: &dyn Store) {
     let new = fleet[0].key.clone();
     assert_eq!(store.windows(&new, at(1e6), 9).await.expect("read").len(), 1);
     assert_eq!(store.episode(&new).await.expect("read"), None, "what stands is told anew");
+}
+
+/// The history of two bearings is joined on request alone: it cannot be taken apart again.
+pub(super) async fn a_name_that_is_known_is_joined_on_request_alone(store: &dyn Store) {
+    let other = Event { bearing_id: "NDE".parse().expect("name"), ..event(2) };
+    put(store, &[event(1), other]).await;
+    judge_all(store).await;
+    let (from, to) = (part("ulsan-1/P-101/DE"), part("ulsan-1/P-101/NDE"));
+    let out = store.rename(&from, &to, History::Moves, &how(false)).await.expect("looked");
+    assert_eq!(out.joined.len(), 1, "{out:?}");
+    assert_eq!(store.fleet().await.expect("read").len(), 2, "nothing was changed");
+    assert_eq!(store.acts(None, 9).await.expect("read"), []);
+    let out = store.rename(&from, &to, History::Joins, &how(false)).await.expect("renamed");
+    assert_eq!(out.bearings, [key()]);
+    let fleet = store.fleet().await.expect("read");
+    assert_eq!(fleet.len(), 1);
+    assert_eq!(store.windows(&fleet[0].key, at(1e6), 9).await.expect("read").len(), 2);
+    put(store, &[event(3)]).await;
+    judge_all(store).await;
+    let out = store.rename(&from, &to, History::Stays, &how(false)).await.expect("renamed");
+    assert_eq!((out.bearings.len(), out.joined.len()), (1, 0), "what stays joins nothing");
+}
+
+/// Whoever is second finds nothing, and one act is written down.
+pub(super) async fn of_two_removals_at_once_one_finds_nothing(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let (from, to) = (part("ulsan-1/P-101"), part("ulsan-1/P-201"));
+    let how = how(false);
+    let (taken, renamed) =
+        tokio::join!(store.take_out(&from, &how), store.rename(&from, &to, History::Moves, &how));
+    let found = [taken.expect("looked").is_something(), renamed.expect("looked").is_something()];
+    assert_eq!(found.iter().filter(|found| **found).count(), 1, "{found:?}");
+    assert_eq!(store.acts(None, 9).await.expect("read").len(), 1);
+    let gateway = event(1).gateway();
+    let (first, second) =
+        tokio::join!(store.forget_gateway(&gateway, &how), store.forget_gateway(&gateway, &how));
+    let found = [first.expect("looked").is_something(), second.expect("looked").is_something()];
+    assert_eq!(found.iter().filter(|found| **found).count(), 1, "{found:?}");
+}
+
+/// A release is written down, says which bearing it is, and changes nothing where it is dry.
+pub(super) async fn a_release_is_written_down(store: &dyn Store) {
+    put(store, &[event(1)]).await;
+    let gateway = event(1).gateway();
+    let dry = store.release_bearing_as(&key(), &how(true)).await.expect("looked");
+    assert_eq!(dry.released, [key()]);
+    assert_eq!(store.bearing_owners().await.expect("read").len(), 1, "a dry run");
+    let out = store.release_gateway_as(&gateway, &how(false)).await.expect("released");
+    assert_eq!(out.gateways, [gateway]);
+    assert_eq!(store.release_bearing_as(&key(), &how(false)).await.expect("released"), dry);
+    let again = store.release_bearing_as(&key(), &how(false)).await.expect("looked");
+    assert_eq!(again.released, []);
+    let acts = store.acts(None, 9).await.expect("read");
+    let actions: Vec<&str> = acts.iter().map(|act| act.action.as_str()).collect();
+    assert_eq!(actions, ["release bearing", "release gateway"], "{acts:?}");
 }
 
 /// The bearings of a gateway go to the one that replaces it; what the broker keeps does not bring it back.

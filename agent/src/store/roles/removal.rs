@@ -1,69 +1,28 @@
 //! Taking out of the store what is gone from the plant, and giving what has another name its new one.
 
 use async_trait::async_trait;
-use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayKey, NameError, SiteId};
+use pdm_service::http::server::Peer;
+use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_web::accounts::Act;
+pub use pdm_web::plant::{PlantPart, TakenOut};
 
 use crate::store::StoreError;
-
-/// A site, a machine of it, or a bearing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlantPart {
-    /// The site.
-    pub site: SiteId,
-    /// The machine; none for all of the site.
-    pub equipment: Option<EquipmentId>,
-    /// The bearing; none for all of the machine.
-    pub bearing: Option<BearingId>,
-}
-
-impl std::str::FromStr for PlantPart {
-    type Err = NameError;
-
-    fn from_str(text: &str) -> Result<Self, NameError> {
-        let mut parts = text.splitn(3, '/');
-        Ok(Self {
-            site: SiteId::new(parts.next().unwrap_or_default())?,
-            equipment: parts.next().map(EquipmentId::new).transpose()?,
-            bearing: parts.next().map(BearingId::new).transpose()?,
-        })
-    }
-}
-
-impl std::fmt::Display for PlantPart {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{}", self.site)?;
-        self.equipment.iter().try_for_each(|name| write!(out, "/{name}"))?;
-        self.bearing.iter().try_for_each(|name| write!(out, "/{name}"))
-    }
-}
-
-impl PlantPart {
-    /// The same bearing in the part that `self` was renamed to; none where they name different levels.
-    pub(crate) fn renamed(&self, to: &Self, key: &BearingKey) -> Option<BearingKey> {
-        if self.equipment.is_some() != to.equipment.is_some()
-            || self.bearing.is_some() != to.bearing.is_some()
-        {
-            return None;
-        }
-        Some(BearingKey {
-            site: to.site.clone(),
-            equipment: to.equipment.clone().unwrap_or_else(|| key.equipment.clone()),
-            bearing: to.bearing.clone().unwrap_or_else(|| key.bearing.clone()),
-        })
-    }
-}
 
 /// How something is taken out.
 #[derive(Debug, Clone)]
 pub struct Removal {
     /// The first levels of the topics that are cleared.
     pub prefix: Prefix,
-    /// Who asks.
+    /// Whose login asks.
+    pub who: String,
+    /// The person who asks.
     pub by: String,
     /// The way that it takes: `cli`, `api`, `page`.
     pub via: String,
+    /// The address that it comes from.
+    pub peer: Option<Peer>,
     /// Why, as it stands in the work that is closed.
     pub reason: String,
     /// When.
@@ -72,27 +31,24 @@ pub struct Removal {
     pub is_dry: bool,
 }
 
-/// What was taken out or renamed, or would be.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TakenOut {
-    /// The bearings.
-    pub bearings: Vec<BearingKey>,
-    /// The gateways.
-    pub gateways: Vec<GatewayKey>,
-    /// Open episodes that were closed.
-    pub episodes: u64,
-    /// Open work that was dropped.
-    pub work: u64,
-    /// Events that waited for a judgement and will have none.
-    pub waiting: u64,
-    /// Retained topics that the broker is told to forget.
-    pub topics: u64,
+/// What becomes of the history of a bearing that is renamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum History {
+    /// It stays under the former name.
+    Stays,
+    /// It goes on under the new name, which must not be known yet.
+    Moves,
+    /// It goes on under the new name, beside the history that stands there.
+    Joins,
 }
 
-impl TakenOut {
-    /// Whether anything of that name was known.
-    pub fn is_something(&self) -> bool {
-        !self.bearings.is_empty() || !self.gateways.is_empty()
+impl Removal {
+    /// The record of the act.
+    pub(crate) fn act(&self, action: &str, what: &str) -> Act {
+        let Self { who, by, via, reason, .. } = self;
+        let signed = if who == by { String::new() } else { format!(" by {by:?}") };
+        let what = format!("{what}{signed}: {reason}");
+        Act::new(self.now, who, via, self.peer, action, &what)
     }
 }
 
@@ -104,17 +60,18 @@ pub trait RemovalStore: Send + Sync + std::fmt::Debug {
     async fn take_out(&self, part: &PlantPart, how: &Removal) -> Result<TakenOut, StoreError>;
 
     /// Gives bearings another name: they are taken out under the former one; with their history, events,
-    /// judgements and the bearing's memory go on under the new one.
+    /// judgements and the bearing's memory go on under the new one. Where a new name is known already
+    /// (`joined`), this changes nothing unless `history` says that it may join.
     async fn rename(
         &self,
         from: &PlantPart,
         to: &PlantPart,
-        with_history: bool,
+        history: History,
         how: &Removal,
     ) -> Result<TakenOut, StoreError>;
 
     /// Takes a gateway out: its alarms end, its bearings belong to the gateway of their next event, its
-    /// sequence and its retained topics are forgotten.
+    /// sequence and its retained topics are forgotten. Nothing is taken out where it is not known.
     async fn forget_gateway(
         &self,
         gateway: &GatewayKey,
@@ -128,24 +85,18 @@ pub trait RemovalStore: Send + Sync + std::fmt::Debug {
         new: &GatewayKey,
         how: &Removal,
     ) -> Result<TakenOut, StoreError>;
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// As [`super::GatewayStore::release_bearing`], with a record of the act.
+    async fn release_bearing_as(
+        &self,
+        bearing: &BearingKey,
+        how: &Removal,
+    ) -> Result<TakenOut, StoreError>;
 
-    #[test]
-    fn a_part_of_a_plant_is_a_site_a_machine_or_a_bearing() {
-        let part = |text: &str| text.parse::<PlantPart>().expect("a part");
-        for text in ["ulsan-1", "ulsan-1/P-101", "ulsan-1/P-101/DE"] {
-            assert_eq!(part(text).to_string(), text);
-        }
-        assert!(
-            "ulsan-1/P+1".parse::<PlantPart>().is_err() && "a/b/c/d".parse::<PlantPart>().is_err()
-        );
-        let key = BearingKey::parse("ulsan-1", "P-101", "DE").expect("names");
-        let renamed = part("ulsan-1/P-101").renamed(&part("ulsan-1/P-201"), &key);
-        assert_eq!(renamed.map(|key| key.to_string()).as_deref(), Some("ulsan-1/P-201/DE"));
-        assert_eq!(part("ulsan-1/P-101").renamed(&part("ulsan-1/P-201/DE"), &key), None);
-    }
+    /// As [`super::GatewayStore::release_gateway`], with a record of the act.
+    async fn release_gateway_as(
+        &self,
+        gateway: &GatewayKey,
+        how: &Removal,
+    ) -> Result<TakenOut, StoreError>;
 }

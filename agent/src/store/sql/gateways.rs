@@ -102,24 +102,16 @@ impl GatewayStore for SqlStore {
 
     async fn release_bearing(&self, bearing: &BearingKey) -> Result<bool, StoreError> {
         let mut transaction = self.write().await?;
-        let mut connection = transaction.connection();
-        let query = connection.query("DELETE FROM bearing_gateways WHERE bearing = $1");
-        let gone = query.bind(bearing.to_string()).execute().await?;
+        let is_released = pins::release_bearing(&mut transaction.connection(), bearing).await?;
         transaction.commit().await?;
-        Ok(gone > 0)
+        Ok(is_released)
     }
 
     async fn release_gateway(&self, gateway: &GatewayKey) -> Result<bool, StoreError> {
         let mut transaction = self.write().await?;
-        let mut connection = transaction.connection();
-        let query = connection.query(
-            "UPDATE gateways SET proven = FALSE, epoch = NULL, epoch_before = NULL
-             WHERE site = $1 AND gateway_id = $2",
-        );
-        let changed = query.bind_gateway(gateway).execute().await?;
-        refusals::end(&mut connection, gateway).await?;
+        let is_released = pins::release_gateway(&mut transaction.connection(), gateway).await?;
         transaction.commit().await?;
-        Ok(changed > 0)
+        Ok(is_released)
     }
 
     async fn refused(&self) -> Result<Vec<RefusedEvents>, StoreError> {

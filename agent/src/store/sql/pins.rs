@@ -8,7 +8,7 @@ use pdm_shared::time::Timestamp;
 
 use crate::store::StoreError;
 use crate::store::database::{Connection, Dialect, Row, Spelt};
-use crate::store::encoding::{to_json, word_of};
+use crate::store::encoding::{readable, to_json, word_of};
 
 /// Parameter: the bearings as a JSON list of `site/equipment/bearing`.
 static OF_BEARINGS: LazyLock<Spelt> = LazyLock::new(|| {
@@ -47,6 +47,43 @@ pub(super) fn owner_of(row: &Row) -> Result<(BearingKey, GatewayKey), StoreError
     let gateway =
         GatewayKey::new(word_of("a site", row.get(1)?)?, word_of("a gateway", row.get(2)?)?);
     Ok((key, gateway))
+}
+
+/// The bearings of a gateway, in the order of their names.
+pub(super) async fn of_gateway(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+) -> Result<Vec<BearingKey>, StoreError> {
+    let query = connection.query(
+        "SELECT bearing, site, gateway_id FROM bearing_gateways
+         WHERE site = $1 AND gateway_id = $2 ORDER BY bearing",
+    );
+    let rows = query.bind_gateway(gateway).fetch_all().await?;
+    let owners = rows.iter().map(owner_of).filter_map(readable);
+    Ok(owners.map(|(bearing, _)| bearing).collect())
+}
+
+/// Lets the next event decide which gateway a bearing belongs to. False if it belongs to none.
+pub(super) async fn release_bearing(
+    connection: &mut Connection<'_>,
+    bearing: &BearingKey,
+) -> Result<bool, StoreError> {
+    let query = connection.query("DELETE FROM bearing_gateways WHERE bearing = $1");
+    Ok(query.bind(bearing.to_string()).execute().await? > 0)
+}
+
+/// Forgets how a gateway has proven itself. False if the gateway is not known.
+pub(super) async fn release_gateway(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+) -> Result<bool, StoreError> {
+    let query = connection.query(
+        "UPDATE gateways SET proven = FALSE, epoch = NULL, epoch_before = NULL
+         WHERE site = $1 AND gateway_id = $2",
+    );
+    let changed = query.bind_gateway(gateway).execute().await?;
+    super::refusals::end(connection, gateway).await?;
+    Ok(changed > 0)
 }
 
 /// Makes new bearings their gateways', in the order of their names, so that two writers never wait for

@@ -6,15 +6,14 @@ use std::sync::LazyLock;
 use async_trait::async_trait;
 use pdm_shared::id::{BearingKey, EventId, GatewayKey};
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
-use pdm_web::accounts::Act;
 
-use super::{SqlStore, bulk, episodes, refusals};
+use super::{SqlStore, bulk, episodes, pins, refusals};
 use crate::store::database::{Connection, Dialect, Lock, Spelt};
 use crate::store::encoding::readable;
 use crate::store::gateway_alarm::{refusals_alarm, silence_alarm, trouble_alarm};
 use crate::store::{
-    EpisodeRecord, MQTT_LANE, Outgoing, Payload, PlantPart, Removal, RemovalStore, StoreError,
-    TakenOut,
+    EpisodeRecord, History, MQTT_LANE, Outgoing, Payload, PlantPart, Removal, RemovalStore,
+    StoreError, TakenOut,
 };
 
 /// Tables whose rows name a bearing in three columns and keep its history.
@@ -57,6 +56,7 @@ impl RemovalStore for SqlStore {
     async fn take_out(&self, part: &PlantPart, how: &Removal) -> Result<TakenOut, StoreError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
+        connection.lock(Lock::Plant, ALL).await?;
         let mut out = TakenOut::default();
         for key in known(&mut connection, part).await? {
             take_bearing_out(&mut connection, &key, how, &mut out).await?;
@@ -79,20 +79,27 @@ impl RemovalStore for SqlStore {
         &self,
         from: &PlantPart,
         to: &PlantPart,
-        with_history: bool,
+        history: History,
         how: &Removal,
     ) -> Result<TakenOut, StoreError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
+        connection.lock(Lock::Plant, ALL).await?;
         let mut out = TakenOut::default();
         for key in known(&mut connection, from).await? {
             let Some(new) = from.renamed(to, &key) else { continue };
-            // before their rows have the new name: they would be judged under the former one
-            out.waiting += set_waiting_aside(&mut connection, &key).await?;
-            if with_history {
+            if history != History::Stays {
+                if is_known(&mut connection, &new).await? {
+                    out.joined.push(new.clone());
+                }
+                // before their rows have the new name: they would be judged under the former one
+                out.waiting += set_waiting_aside(&mut connection, &key).await?;
                 carry_over(&mut connection, &key, &new).await?;
             }
             take_bearing_out(&mut connection, &key, how, &mut out).await?;
+        }
+        if history == History::Moves && !out.joined.is_empty() {
+            return Ok(out);
         }
         if out.is_something() {
             note(&mut connection, how, "rename", &format!("{from} to {to}")).await?;
@@ -108,15 +115,8 @@ impl RemovalStore for SqlStore {
         gateway: &GatewayKey,
         how: &Removal,
     ) -> Result<TakenOut, StoreError> {
-        let mut transaction = self.write().await?;
-        let mut connection = transaction.connection();
-        let mut out = TakenOut::default();
-        take_gateway_out(&mut connection, gateway, None, how, &mut out).await?;
-        note(&mut connection, how, "forget gateway", &gateway.to_string()).await?;
-        if !how.is_dry {
-            transaction.commit().await?;
-        }
-        Ok(out)
+        let act = ("forget gateway", gateway.to_string());
+        self.gateway_out(gateway, None, how, act).await
     }
 
     async fn replace_gateway(
@@ -125,16 +125,97 @@ impl RemovalStore for SqlStore {
         new: &GatewayKey,
         how: &Removal,
     ) -> Result<TakenOut, StoreError> {
+        let act = ("replace gateway", format!("{old} by {new}"));
+        self.gateway_out(old, Some(new), how, act).await
+    }
+
+    async fn release_bearing_as(
+        &self,
+        bearing: &BearingKey,
+        how: &Removal,
+    ) -> Result<TakenOut, StoreError> {
         let mut transaction = self.write().await?;
         let mut connection = transaction.connection();
         let mut out = TakenOut::default();
-        take_gateway_out(&mut connection, old, Some(new), how, &mut out).await?;
-        note(&mut connection, how, "replace gateway", &format!("{old} by {new}")).await?;
+        if pins::release_bearing(&mut connection, bearing).await? {
+            out.released.push(bearing.clone());
+            note(&mut connection, how, "release bearing", &bearing.to_string()).await?;
+        }
         if !how.is_dry {
             transaction.commit().await?;
         }
         Ok(out)
     }
+
+    async fn release_gateway_as(
+        &self,
+        gateway: &GatewayKey,
+        how: &Removal,
+    ) -> Result<TakenOut, StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        let mut out = TakenOut::default();
+        if pins::release_gateway(&mut connection, gateway).await? {
+            out.released = pins::of_gateway(&mut connection, gateway).await?;
+            out.gateways.push(gateway.clone());
+            note(&mut connection, how, "release gateway", &gateway.to_string()).await?;
+        }
+        if !how.is_dry {
+            transaction.commit().await?;
+        }
+        Ok(out)
+    }
+}
+
+/// The name of the lock of every removal: two of one time see each other whole.
+const ALL: &str = "removal";
+
+impl SqlStore {
+    /// Takes a gateway out if it is known.
+    async fn gateway_out(
+        &self,
+        gateway: &GatewayKey,
+        new: Option<&GatewayKey>,
+        how: &Removal,
+        (action, what): (&str, String),
+    ) -> Result<TakenOut, StoreError> {
+        let mut transaction = self.write().await?;
+        let mut connection = transaction.connection();
+        connection.lock(Lock::Plant, ALL).await?;
+        let mut out = TakenOut::default();
+        if is_gateway_known(&mut connection, gateway).await? {
+            take_gateway_out(&mut connection, gateway, new, how, &mut out).await?;
+            note(&mut connection, how, action, &what).await?;
+        }
+        if !how.is_dry {
+            transaction.commit().await?;
+        }
+        Ok(out)
+    }
+}
+
+/// Whether a gateway has sent something, has bearings, or is refused.
+async fn is_gateway_known(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+) -> Result<bool, StoreError> {
+    let rows = connection
+        .query(
+            "SELECT 1 FROM gateways WHERE site = $1 AND gateway_id = $2
+             UNION SELECT 1 FROM bearing_gateways WHERE site = $1 AND gateway_id = $2
+             UNION SELECT 1 FROM refusals WHERE site = $1 AND gateway_id = $2",
+        )
+        .bind_gateway(gateway)
+        .fetch_all()
+        .await?;
+    Ok(!rows.is_empty())
+}
+
+/// Whether a bearing has been measured.
+async fn is_known(connection: &mut Connection<'_>, key: &BearingKey) -> Result<bool, StoreError> {
+    let query = connection
+        .query("SELECT 1 FROM bearings WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3");
+    Ok(!query.bind_key(key).fetch_all().await?.is_empty())
 }
 
 /// The bearings of a part that are known.
@@ -316,28 +397,19 @@ async fn take_gateway_out(
         out.episodes += close(connection, &key, how).await?;
         topics.push(Topic::Bearing { key, what: BearingTopic::Episode });
     }
-    let pins = connection
-        .query("SELECT bearing FROM bearing_gateways WHERE site = $1 AND gateway_id = $2")
-        .bind_gateway(gateway)
-        .fetch_all()
-        .await?;
-    for row in &pins {
-        let bearing: &str = row.get(0)?;
-        match new {
-            None => {
-                let query = connection.query("DELETE FROM bearing_gateways WHERE bearing = $1");
-                query.bind(bearing).execute().await?;
-            }
-            Some(new) => {
-                connection
-                    .query(
-                        "UPDATE bearing_gateways SET gateway_id = $2, since_ms = 0 WHERE bearing = $1",
-                    )
-                    .bind(bearing)
-                    .bind(new.gateway.as_str())
-                    .execute()
-                    .await?;
-            }
+    out.released = pins::of_gateway(connection, gateway).await?;
+    match new {
+        None => {
+            let query = connection
+                .query("DELETE FROM bearing_gateways WHERE site = $1 AND gateway_id = $2");
+            query.bind_gateway(gateway).execute().await?;
+        }
+        Some(new) => {
+            let query = connection.query(
+                "UPDATE bearing_gateways SET gateway_id = $3, since_ms = 0
+                 WHERE site = $1 AND gateway_id = $2",
+            );
+            query.bind_gateway(gateway).bind(new.gateway.as_str()).execute().await?;
         }
     }
     if let Some(new) = new {
@@ -379,7 +451,5 @@ async fn note(
     if how.is_dry {
         return Ok(());
     }
-    let act =
-        Act::new(how.now, &how.by, &how.via, None, action, &format!("{what}: {}", how.reason));
-    super::accounts::note_act(connection, &act).await
+    super::accounts::note_act(connection, &how.act(action, what)).await
 }

@@ -27,12 +27,17 @@ impl<S: Send + Sync> FromRequestParts<S> for Program {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
         let Technician(viewer) = Technician::from_request_parts(parts, state).await?;
-        if viewer.has_session() {
-            let told = "a session acts by the forms of the pages";
-            return Err(Problem::new(StatusCode::FORBIDDEN, told).into_response());
-        }
-        Ok(Self(viewer))
+        without_session(viewer).map(Self).map_err(|refusal| *refusal)
     }
+}
+
+/// Refuses a browser's session, whose requests another page may have made.
+pub(super) fn without_session(viewer: Viewer) -> Result<Viewer, Box<Response>> {
+    if viewer.has_session() {
+        let told = "a session acts by the forms of the pages";
+        return Err(Box::new(Problem::new(StatusCode::FORBIDDEN, told).into_response()));
+    }
+    Ok(viewer)
 }
 
 /// What a program sends to acknowledge an alarm.

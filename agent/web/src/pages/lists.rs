@@ -1,19 +1,20 @@
-//! What staff was told, and the gateways.
+//! What staff was told, and the gateways with what is refused of them.
 
 use std::sync::Arc;
 
 use axum::extract::{Extension, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::delivery::Notification;
 use pdm_shared::id::BearingKey;
 
-use super::{Reader, channels, refusal, show};
+use super::{Reader, channels, show};
 use crate::Shared;
 use crate::access::{Viewer, encoded};
 use crate::api::Asked;
+use crate::plant::{Admission, RefusedRow};
 use crate::problem::Problem;
 
 pub(super) async fn notifications(
@@ -62,11 +63,32 @@ pub(super) async fn gateways(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match shared.site.plant.gateways().await {
-        Ok(rows) => {
-            let rows: Vec<Value> = rows.iter().map(show::value).collect();
-            super::page("gateways.html", &reader, StatusCode::OK, context! { rows })
-        }
-        Err(error) => refusal(&reader, &error.into()),
+    super::answer("gateways.html", &reader, known(&shared).await)
+}
+
+/// The gateways, and the events that are refused with what admits them.
+async fn known(shared: &Shared) -> Result<Value, Problem> {
+    let rows = shared.site.plant.gateways().await?;
+    let rows: Vec<Value> = rows.iter().map(show::value).collect();
+    let refused: Vec<Value> =
+        shared.site.plant.refused().await?.iter().map(refused_shown).collect();
+    Ok(context! { rows, refused })
+}
+
+fn refused_shown(one: &RefusedRow) -> Value {
+    let admit = match &one.admitted_by {
+        Admission::ReleaseBearing(bearing) => Some(("part", bearing.to_string())),
+        Admission::ReleaseGateway(gateway) => Some(("gateway", gateway.to_string())),
+        Admission::Configuration => None,
+    };
+    let admit = admit.map(|(field, name)| format!("/removal?{field}={}", encoded(&name)));
+    context! {
+        gateway => one.gateway.to_string(),
+        bearing => one.bearing.to_string(),
+        cause => format!("refused_cause_{}", one.cause),
+        reason => &one.reason,
+        count => one.count,
+        first_at => show::value(one.first_at),
+        admit,
     }
 }

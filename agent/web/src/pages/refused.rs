@@ -27,6 +27,7 @@ pub(super) fn refusal_in_language(detail: &str, language: Language) -> Option<St
         Language::Ko => whole(detail)
             .map(str::to_owned)
             .or_else(|| shelf(detail))
+            .or_else(|| change(detail))
             .or_else(|| unknown(detail))
             .or_else(|| parameter(detail))
             .or_else(|| role(detail)),
@@ -77,7 +78,8 @@ fn whole(detail: &str) -> Option<&'static str> {
         }
         "the bearing is not shelved" => "이 베어링은 보류 중이 아닙니다.",
         "the end of the shelf is past" => "보류 종료 시각이 이미 지났습니다.",
-        "reason is empty, allowed is why staff is told nothing" => "사유가 비어 있습니다.",
+        "reason is empty, allowed is why staff is told nothing"
+        | "reason is empty, allowed is why it is done" => "사유가 비어 있습니다.",
         "note is empty" => "메모가 비어 있습니다.",
         "by is empty, allowed is the name of a person" => "이름이 비어 있습니다.",
         "hours is no number, allowed is above 0 and up to 168" => {
@@ -98,6 +100,23 @@ fn whole(detail: &str) -> Option<&'static str> {
 fn shelf(detail: &str) -> Option<String> {
     let latest = detail.strip_prefix("a shelf lasts 7 days at most: until ")?;
     Some(format!("보류는 최대 7일({latest})까지입니다."))
+}
+
+/// What is refused of taking out, renaming and replacing.
+fn change(detail: &str) -> Option<String> {
+    if let Some(name) = detail.strip_prefix("nothing is known of ") {
+        return Some(format!("{name}: 그런 이름이 없습니다. 이미 제거되었을 수 있습니다."));
+    }
+    if let Some((name, _)) = detail.split_once(" is known already: ") {
+        return Some(format!(
+            "{name}: 이미 있는 이름입니다. 두 기록을 합치려면 '합침'을 고르십시오(되돌릴 수 없음)."
+        ));
+    }
+    if let Some((names, _)) = detail.split_once(": allowed are two different names of one level") {
+        return Some(format!("{names}: 같은 단계의 서로 다른 두 이름이어야 합니다."));
+    }
+    let (names, _) = detail.split_once(": allowed are two gateways of one site")?;
+    Some(format!("{names}: 같은 사이트의 서로 다른 두 게이트웨이여야 합니다."))
 }
 
 fn unknown(detail: &str) -> Option<String> {
@@ -132,6 +151,8 @@ fn parameter(detail: &str) -> Option<String> {
         "until" => "보류 종료 시각",
         "days" => "일수",
         "language" => "언어",
+        "part" | "to" | "from" => "이름",
+        "gateway" | "new" => "게이트웨이",
         _ => "값",
     };
     let allowed = match allowed {
@@ -172,6 +193,9 @@ mod tests {
             hours.as_deref(),
             Some("시간 \"long\"(hours): 쓸 수 없는 값입니다. 허용: 0보다 크고 168 이하인 수")
         );
+        let known = ko("nothing is known of ulsan-1/P-9").expect("known");
+        assert!(known.starts_with("ulsan-1/P-9: 그런 이름이"), "{known}");
+        assert!(ko("a/b is known already: the history").is_some());
         assert!(ko("event_id is \"xyz\", allowed is a UUID").is_some());
         assert_eq!(ko("something new"), None, "marked as English by the page");
         assert_eq!(

@@ -94,9 +94,15 @@ pub fn announce(list: &[Announced], known: &[(&'static str, Vec<String>)]) {
     }
 }
 
-/// The metrics of the HTTP server, which both programs have.
-pub const OF_HTTP: [Announced; 1] = [Announced::counter(
-    "pdm_http_refused_total",
-    "requests refused by reason, and silent connections closed for new ones",
-)
-.by("reason", &["token", "role", "origin", "rate", "places", "tls", "connections"])];
+/// The metrics that both programs have: of the HTTP server, and of the log.
+pub const OF_HTTP: [Announced; 2] = [
+    Announced::counter(
+        "pdm_http_refused_total",
+        "requests refused by reason, and silent connections closed for new ones",
+    )
+    .by("reason", &["token", "role", "origin", "rate", "places", "tls", "connections"]),
+    Announced::counter(
+        "pdm_log_lines_dropped_total",
+        "lines of the log that were dropped because nothing reads standard error",
+    ),
+];
