@@ -337,7 +337,8 @@ impl StoreDesk {
     fn hours_of(&self, rota: &pdm_routes::Rota, now: Timestamp) -> Vec<(u32, String, Vec<String>)> {
         let zone = rota.zone.unwrap_or(self.routes.zone);
         let of_hour = |ahead: u32| {
-            let at = now.plus_seconds(f64::from(ahead) * 3600.0);
+            let past_s = f64::from(zone.local(now).minute()) * 60.0;
+            let at = now.plus_seconds(f64::from(ahead) * 3600.0 - past_s);
             let people = rota.on_duty(zone, at).iter().map(ToString::to_string).collect();
             (zone.local(at).hour(), rota.name.clone(), people)
         };

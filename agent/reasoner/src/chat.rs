@@ -135,6 +135,9 @@ impl Chat<'_> {
         let foci = read.iter().map(|key| async { self.desk.focus(key).await.ok().flatten() });
         let foci: Vec<Focus> =
             futures_util::future::join_all(foci).await.into_iter().flatten().collect();
+        // the records of a listing are for extraction alone
+        let is_near = |one: &&Focus| bearings.contains(&one.core.key);
+        let near: Vec<Focus> = foci.iter().filter(is_near).cloned().collect();
         let mut making = Making {
             listener,
             steps: 0,
@@ -147,7 +150,7 @@ impl Chat<'_> {
         let language = question.language;
         let asks_model = model.is_some();
         let ended = match model {
-            Some(model) => self.by_model(question, &fleet, &foci, model, &mut making).await,
+            Some(model) => self.by_model(question, &fleet, &near, model, &mut making).await,
             None => Err(None),
         };
         let model_failure =
@@ -179,7 +182,7 @@ impl Chat<'_> {
         };
         let answer = self.redactor.clean(&answer);
         // a model's words may have led to any answer, so the record stands beside it
-        let about = if asks_model { foci } else { used(&foci, by, &plan) };
+        let about = if asks_model { near } else { used(&foci, by, &plan) };
         let answer = answer::with_records(answer, &about, language);
         Answer {
             answer,

@@ -64,7 +64,7 @@ impl Course {
         self.windows += 1;
         self.late += u64::from(is_late);
         let at = event.measured_at;
-        if self.gateways.last().is_none_or(|(last, _)| *last != event.gateway_id) {
+        if !self.gateways.iter().any(|(known, _)| *known == event.gateway_id) {
             self.gateways.push((event.gateway_id.clone(), at));
         }
         let Some(last) = self.last else {
@@ -80,10 +80,24 @@ impl Course {
         if self.intervals_s.len() < INTERVALS {
             self.intervals_s.push(interval_s);
         }
-        if interval_s > HOLE_S && self.gaps.len() < MOST_HOLES {
-            self.gaps.push(Hole { from: last, until: at });
+        if interval_s > HOLE_S {
+            self.add_gap(Hole { from: last, until: at });
         }
         self.push(event, risks);
+    }
+
+    /// Keeps the longest: the shortest of many is a period rather than a hole.
+    fn add_gap(&mut self, gap: Hole) {
+        self.gaps.push(gap);
+        if self.gaps.len() <= MOST_HOLES {
+            return;
+        }
+        let length_s = |gap: &Hole| gap.until.seconds_since(gap.from);
+        let gaps = self.gaps.iter().enumerate();
+        let shortest = gaps.min_by(|(_, a), (_, b)| length_s(a).total_cmp(&length_s(b)));
+        if let Some(place) = shortest.map(|(place, _)| place) {
+            self.gaps.remove(place);
+        }
     }
 
     fn push(&mut self, event: &Event, risks: &[RiskLevel]) {

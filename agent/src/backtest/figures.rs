@@ -221,11 +221,13 @@ fn of_truth(
             false_episodes += u64::from(!is_right);
         }
         for (before, failed_at) in with_before(failures) {
-            if !is_within(bearing, failed_at, horizon_s) {
+            let told = before_failure(bearing, side, before, failed_at, horizon_s);
+            // of a failure that the events do not reach nothing can be said, unless it was told before
+            if told.is_none() && !is_within(bearing, failed_at, horizon_s) {
                 continue;
             }
             failed += 1;
-            let Some(episode) = before_failure(bearing, side, before, failed_at, horizon_s) else {
+            let Some(episode) = told else {
                 not_told += 1;
                 continue;
             };
@@ -260,7 +262,9 @@ fn life(lives: &[(f64, f64)]) -> Option<LifeFigures> {
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+    let upper = values.get(values.len() / 2).copied()?;
+    let lower = values.get((values.len() - 1) / 2).copied()?;
+    Some(f64::midpoint(lower, upper))
 }
 
 /// Each failure with the one before it.
@@ -269,8 +273,13 @@ fn with_before(failures: &[Timestamp]) -> impl Iterator<Item = (Option<Timestamp
     before.zip(failures.iter().copied())
 }
 
+/// Whether the events reach to a failure: it came within the horizon of an alarm that they could have raised,
+/// and in no hole of them.
 fn is_within(bearing: &BearingPlayed, failed_at: Timestamp, horizon_s: f64) -> bool {
-    failed_at >= bearing.first && failed_at.seconds_since(bearing.last) <= horizon_s
+    let is_in_hole =
+        bearing.holes.iter().any(|hole| failed_at > hole.from && failed_at < hole.until);
+    let behind_s = horizon_s.min(bearing.period_s.map_or(86_400.0, |s| (10.0 * s).max(86_400.0)));
+    failed_at >= bearing.first && !is_in_hole && failed_at.seconds_since(bearing.last) <= behind_s
 }
 
 /// Whether a failure is what an episode told of: it came while the episode stood, or within the horizon.

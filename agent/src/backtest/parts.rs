@@ -272,6 +272,9 @@ pub(crate) fn all(folder: &Path) -> Result<Vec<ReadPart>, PartError> {
             "the part is not finished: run its slice again, which goes on where it ended";
         let part = read(&path)?.filter(|part| part.end.is_some());
         let part = part.ok_or_else(|| missing(path.clone(), unfinished))?;
+        if path != path_of(folder, part.head.slice) {
+            return Err(PartError::Foreign { path, what: "file name" });
+        }
         if let Some(first) = parts.first() {
             let is_other = first.head.slice.of != part.head.slice.of;
             let what = first.head.differs(&part.head).or(is_other.then_some("number of slices"));

@@ -99,6 +99,12 @@ impl Summary {
             .filter(|one| one.gateways.len() > 1)
             .map(|one| MovedRow { bearing: one.bearing.clone(), gateways: one.gateways.clone() });
         let mut remarks = making.remarks.clone();
+        let played: std::collections::BTreeSet<&BearingKey> =
+            bearings.iter().map(|one| &one.bearing).collect();
+        let without_events = making.truth.0.keys().filter(|key| !played.contains(key));
+        remarks.extend(without_events.map(|key| {
+            format!("--truth names {key}, of which there is no event: it is counted nowhere")
+        }));
         remarks.sort();
         Self {
             schema: SCHEMA,

@@ -44,6 +44,10 @@ impl Truth {
         for row in reader.records() {
             let row = row.map_err(|error| wrong(place_of(&error), error.to_string()))?;
             let line = row.position().map_or(0, csv::Position::line);
+            if row.len() < head.len() {
+                let told = format!("{} fields, the head has {}", row.len(), head.len());
+                return Err(wrong(line, told));
+            }
             let [site, equipment, bearing, failed_at] =
                 places.map(|place| row.get(place).unwrap_or_default());
             let key = BearingKey::parse(site, equipment, bearing)

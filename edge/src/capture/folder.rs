@@ -22,7 +22,6 @@ use super::{log, wav};
 
 /// Largest document that is read: forty times one with all triggers and gaps.
 const MOST_DOCUMENT: u64 = 1 << 20;
-const UNFINISHED: &str = "tmp";
 
 /// A capture cannot be kept. The caller tells it and goes on; nothing is left behind.
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +79,7 @@ impl StoredCapture {
 
     fn bytes(&self) -> u64 {
         let document = fs::metadata(&self.path).map_or(0, |file| file.len());
-        self.document.file.bytes + document
+        self.document.file.bytes.saturating_add(document)
     }
 
     fn point(&self) -> (String, Option<String>) {
@@ -175,7 +174,7 @@ impl Folder {
     }
 
     fn bytes(&self) -> u64 {
-        self.captures.iter().map(StoredCapture::bytes).sum()
+        self.captures.iter().map(StoredCapture::bytes).fold(0, u64::saturating_add)
     }
 
     /// Writes a capture; removes the oldest that may go where there is no room. Completes the document's
@@ -217,7 +216,8 @@ impl Folder {
 
     fn make_room(&mut self, needed: u64, kept: &dyn Kept) -> Result<(), CaptureError> {
         let held = self.bytes();
-        let Some(mut over) = (held + needed).checked_sub(self.most_bytes).filter(|&over| over > 0)
+        let Some(mut over) =
+            held.saturating_add(needed).checked_sub(self.most_bytes).filter(|&over| over > 0)
         else {
             return Ok(());
         };
@@ -237,8 +237,15 @@ impl Folder {
         }
         for at in leaving.into_iter().rev() {
             let capture = self.captures.remove(at);
-            // the document first: a WAV file alone is no capture
-            for path in [capture.path.clone(), capture.wav()] {
+            // killed in between, the next start finds the document with its WAV file, or removes it
+            let leaving = capture.path.with_extension("json.tmp");
+            match fs::rename(&capture.path, &leaving) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(disk(&capture.path)(error));
+                }
+                Ok(()) | Err(_) => {}
+            }
+            for path in [capture.wav(), leaving] {
                 match fs::remove_file(&path) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => {
                         return Err(disk(&path)(error));
@@ -268,7 +275,8 @@ fn finish(folder: &Path) -> Result<usize, CaptureError> {
     let mut count = 0;
     for entry in fs::read_dir(folder).map_err(disk(folder))? {
         let path = entry.map_err(disk(folder))?.path();
-        if path.extension().is_none_or(|ending| ending != UNFINISHED) {
+        // only the names that are given here: files of others in the folder stay as they are
+        if !is_unfinished(&path) || !path.is_file() {
             continue;
         }
         count += 1;
@@ -286,6 +294,14 @@ fn finish(folder: &Path) -> Result<usize, CaptureError> {
         done.map_err(disk(&path))?;
     }
     Ok(count)
+}
+
+/// Whether a file has the name of one that was being written: `…_1f2a77e1.wav.tmp`, `….json.tmp`.
+fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let stem = name.strip_suffix(".wav.tmp").or_else(|| name.strip_suffix(".json.tmp"));
+    let id = stem.and_then(|stem| stem.rsplit_once('_')).map(|(_, id)| id);
+    id.is_some_and(|id| id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// `P-101_DE_20261121T051011Z_alarm_1f2a77e1`: for people; the identity makes it unique.

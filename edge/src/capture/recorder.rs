@@ -69,6 +69,8 @@ struct PointState {
     hour: HourBudget,
     pending: Option<Pending>,
     newest: Option<Judged>,
+    /// The end of the newest window in alarm, as the number of its sample.
+    alarm_end: u64,
 }
 
 /// Keeps the rings and writes captures.
@@ -120,6 +122,7 @@ impl Recorder {
                 hour: HourBudget::default(),
                 pending: None,
                 newest: None,
+                alarm_end: 0,
                 point,
             }
         });
@@ -174,6 +177,13 @@ impl Recorder {
             && self.standing_of(state).is_empty();
         let Some(state) = self.points.get_mut(at) else { return };
         let mut reasons = state.watch.reasons(&judged.event, reference_s);
+        let before = (self.settings.before_s * state.point.rate_hz).round() as u64;
+        if judged.event.anomaly_detected {
+            state.alarm_end = judged.first + judged.samples;
+        } else if judged.first.saturating_sub(before) < state.alarm_end {
+            // what came before it is still of the alarm
+            reasons.retain(|reason| *reason != CaptureReason::Reference);
+        }
         if is_owed {
             reasons.push(CaptureReason::Alarm);
         }
@@ -207,11 +217,12 @@ impl Recorder {
         let wanted = self.wanted(at, judged, is_demand);
         let length = self.settings.before_s + self.settings.after_s;
         let state = &mut self.points[at];
-        let most = (2.0 * length * state.point.rate_hz) as u64;
+        let window = judged.map_or(0, |judged| judged.samples);
+        let most = ((2.0 * length * state.point.rate_hz) as u64).saturating_add(2 * window);
         if let Some(pending) = &mut state.pending
             && wanted.anchor < pending.wanted.to
         {
-            pending.join(triggers, wanted, most);
+            pending.join(triggers, wanted, judged, most);
             return;
         }
         self.finish(at);
@@ -253,7 +264,8 @@ impl Recorder {
             Some(judged) if judged.first >= end.saturating_sub(before) => {
                 around(end, end, judged.first)
             }
-            Some(_) | None => around(end, end, end.saturating_sub(1)),
+            // the anchor is among what is wanted, also where nothing before it is
+            Some(_) | None => around(end.saturating_sub(1), end, end.saturating_sub(1)),
         }
     }
 
@@ -358,11 +370,22 @@ impl Recorder {
 
 impl Pending {
     /// Takes over triggers of the same stretch. A reference is one of a sound state alone.
-    fn join(&mut self, triggers: Vec<CaptureTrigger>, wanted: Wanted, most: u64) {
+    fn join(
+        &mut self,
+        triggers: Vec<CaptureTrigger>,
+        wanted: Wanted,
+        judged: Option<&Judged>,
+        most: u64,
+    ) {
         let is_reference = |trigger: &CaptureTrigger| trigger.reason == CaptureReason::Reference;
         let is_demand = |trigger: &CaptureTrigger| trigger.reason == CaptureReason::Demand;
         if triggers.iter().any(|trigger| !is_reference(trigger) && !is_demand(trigger)) {
             self.is_in_alarm |= triggers.iter().any(|t| t.reason == CaptureReason::Alarm);
+            // the document describes the window of what takes the reference's place
+            if self.triggers.first().is_some_and(is_reference) {
+                self.judged = judged.cloned();
+                self.wanted.anchor = wanted.anchor;
+            }
             self.triggers.retain(|trigger| !is_reference(trigger));
         }
         for trigger in triggers.into_iter().filter(|trigger| !is_reference(trigger)) {
@@ -371,6 +394,7 @@ impl Pending {
                 self.triggers.push(trigger);
             }
         }
+        self.wanted.from = self.wanted.from.min(wanted.from);
         let longest = self.wanted.from.saturating_add(most);
         self.wanted.to = self.wanted.to.max(wanted.to.min(longest));
     }

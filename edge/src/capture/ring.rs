@@ -166,13 +166,15 @@ impl Ring {
         let (mut first, mut last) = (at, at);
         let mut missing = Missing { left_s: reach_s, gaps: 0 };
         while first > 0 && parts[first].origin.first > wanted.from {
-            if !missing.may_join(&parts[first - 1], &parts[first], rate_hz) {
+            let has_some = parts[first - 1].end() > wanted.from;
+            if !has_some || !missing.may_join(&parts[first - 1], &parts[first], rate_hz) {
                 break;
             }
             first -= 1;
         }
         while last + 1 < parts.len() && parts[last].end() < wanted.to {
-            if !missing.may_join(&parts[last], &parts[last + 1], rate_hz) {
+            let has_some = parts[last + 1].origin.first < wanted.to;
+            if !has_some || !missing.may_join(&parts[last], &parts[last + 1], rate_hz) {
                 break;
             }
             last += 1;
@@ -286,7 +288,7 @@ fn waveform(parts: &[Part<'_>], wanted: Wanted, rate_hz: f64) -> Option<Waveform
         let skip = from.saturating_sub(part.origin.first).min(part.count as u64) as usize;
         let end = wanted.to.min(part.end()).saturating_sub(part.origin.first) as usize;
         if part.holds(wanted.anchor) {
-            let within = (wanted.anchor - part.origin.first) as usize - skip;
+            let within = ((wanted.anchor - part.origin.first) as usize).checked_sub(skip)?;
             taken.anchor = taken.accel_m_s2.len() + within;
         }
         match &part.content {

@@ -218,6 +218,23 @@ fn a_reference_is_of_the_sound_state_and_an_alarm_beside_it_takes_its_place() {
     });
     assert!(captures[0].document.is_for(CaptureReason::Alarm));
     assert!(!captures[0].document.is_for(CaptureReason::Reference));
+    assert!(
+        captures[0].document.window.first_sample > 0,
+        "the window of the alarm, not the sound one"
+    );
+}
+
+#[test]
+fn a_demand_without_time_before_it_is_captured() {
+    let folder = tempfile::tempdir().expect("folder");
+    let none_before = CaptureSettings { before_s: 0.0, ..settings(folder.path()) };
+    let (captures, _) = captured(none_before, |feed, capturing| {
+        (0..10).for_each(|_| feed.next(|_| ()));
+        assert_eq!(capturing.demand("P-101/DE"), Demanded::Taken);
+        (0..10).for_each(|_| feed.next(|_| ()));
+    });
+    assert!(captures[0].document.is_for(CaptureReason::Demand));
+    assert!(captures[0].document.samples > 0);
 }
 
 #[test]

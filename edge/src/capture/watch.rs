@@ -99,6 +99,7 @@ impl Watch {
         let is_sound = !event.anomaly_detected
             && event.signal_quality.valid
             && event.operating.running
+            && event.time_domain.iso_zone.is_none_or(|zone| zone < IsoZone::C)
             && event.frequency_domain.dominant_fault.is_none()
             && event.anomaly.baseline.state == BaselineState::Ready;
         // a reference of the future is of a clock that was set back since

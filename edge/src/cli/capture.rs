@@ -106,7 +106,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 impl Config {
     fn settings(&self) -> anyhow::Result<EdgeSettings> {
-        let read = settings::read(&self.config).map_err(|e| Failure::new(Exit::Config, e))?;
+        let read =
+            settings::read_settings(&self.config).map_err(|e| Failure::new(Exit::Config, e))?;
         Ok(read.0)
     }
 
@@ -208,7 +209,8 @@ fn exported(
         Format::Wav => copy(&wav, &named("wav"), &[], 0),
         Format::Npy => {
             let head = capture::npy_head(capture.document.samples);
-            let skip = capture.document.file.bytes - 4 * capture.document.samples;
+            let samples = capture.document.samples.saturating_mul(4);
+            let skip = capture.document.file.bytes.saturating_sub(samples);
             copy(&wav, &named("npy"), &head, skip)
         }
     };

@@ -50,6 +50,11 @@ pub(super) fn hour_in(clause: &str) -> Option<u32> {
         if hour > 24 || !(is_pm || is_am || is_korean || is_clock) {
             continue;
         }
+        let is_midnight =
+            hour == 12 && (is_am || is_korean && has(&["밤", "새벽", "오전", "자정", "midnight"]));
+        if is_midnight {
+            return Some(0);
+        }
         let is_evening = is_korean
             && (has(&["오후", "저녁"]) || has(&["밤"]) && hour > 5 || has(&["낮"]) && hour < 7);
         return Some(if (is_pm || is_evening) && hour < 12 { hour + 12 } else { hour % 24 });
@@ -129,7 +134,10 @@ fn english_date(lower: &str, today: NaiveDate) -> Option<NaiveDate> {
         word => number(&word),
     });
     let after = || words.get(at + 1).and_then(number);
-    let year = words.iter().filter_map(|word| word.parse::<i32>().ok()).find(|year| *year > 1969);
+    let year = words
+        .iter()
+        .filter_map(|word| word.parse::<i32>().ok())
+        .find(|year| (1970..2200).contains(year));
     let day = before.or_else(after)?;
     match year {
         Some(year) => NaiveDate::from_ymd_opt(year, month, day),
@@ -258,6 +266,8 @@ mod tests {
         for (clause, hour) in [
             ("새벽 3시에 누구한테", Some(3)),
             ("밤 11시", Some(23)),
+            ("밤 12시 당직", Some(0)),
+            ("at 12 am", Some(0)),
             ("who is on at 3 am", Some(3)),
             ("at 10 pm", Some(22)),
             ("at 22:00", Some(22)),

@@ -17,6 +17,12 @@ const OTHERS: [&str; 19] = [
     "em", "mh", "wo", "iso", "iec", "ks", "din", "api", "vdi", "rs", "ip", "pt", "nlgi", "gw",
     "nu", "er", "uer", "za", "fmea",
 ];
+/// What stands behind a number that is no machine's.
+const UNITS: [&str; 15] = [
+    "시", "일", "분", "주", "개", "년", "월", "%", "rpm", "mm", "h", "day", "week", "month", "min",
+];
+/// Longest question in which a name with a slip is looked for, letters and digits.
+const LONGEST: usize = 240;
 /// Words for the ends of a machine, with the name that bearings there have.
 const ENDS: [(&str, &str); 10] = [
     ("반구동", "NDE"),
@@ -80,8 +86,11 @@ fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Option<BearingKe
         found.iter().all(|core| core.key.equipment == first.equipment).then_some(first)
     };
     let digits_of = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
-    let numbers = lower.split(|c: char| !c.is_ascii_digit()).filter(|word| word.len() > 1);
-    for number in numbers {
+    for (at, number) in numbers_of(&lower) {
+        let after = lower[at + number.len()..].trim_start();
+        if number.len() < 2 || UNITS.iter().any(|unit| after.starts_with(unit)) {
+            continue;
+        }
         let is_it = |core: &&CoreFields| digits_of(core.key.equipment.as_str()) == number;
         if let Some(key) = only(fleet.iter().filter(is_it).collect()) {
             return Some(key);
@@ -100,6 +109,20 @@ fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Option<BearingKe
             })
     };
     only(fleet.iter().filter(is_other).collect())
+}
+
+/// Runs of digits of a text, with their places.
+fn numbers_of(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    for run in text.split(|c: char| !c.is_ascii_digit()) {
+        let at = from + text[from..].find(run).unwrap_or_default();
+        if !run.is_empty() {
+            found.push((at, run));
+        }
+        from = at + run.len();
+    }
+    found
 }
 
 /// The bearings that the conversation named last: of a turn those of the question, else the first of its answer.
@@ -128,12 +151,17 @@ pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
     let mut found: Vec<(usize, BearingKey)> = Vec::new();
     let mut meant = Meant::default();
     let mut machines: Vec<&str> = Vec::new();
+    let squeezed_text = squeezed(text);
+    let mut names = fleet.iter().filter_map(|core| core.machine_name.as_ref());
+    let is_one_whole = names.any(|name| {
+        is_wholly_in(&name.ko, &squeezed_text) || is_wholly_in(&name.en, &squeezed_text)
+    });
     for core in fleet {
         let machine = core.key.equipment.as_str();
         if machines.contains(&machine) {
             continue;
         }
-        let by_name = || place_of_name(text, core, fleet);
+        let by_name = || place_of_name(text, core, fleet, is_one_whole);
         let Some(at) = place_of(text, &words, machine).or_else(by_name) else { continue };
         machines.push(machine);
         let on_machine = || fleet.iter().filter(|core| core.key.equipment.as_str() == machine);
@@ -197,7 +225,14 @@ fn place_of(text: &str, words: &[(usize, &str)], name: &str) -> Option<usize> {
 
 /// Where a text names a machine as people call it (`냉각수 펌프`, `the cooling water pump`), or by the last word of
 /// that name where no other machine has it (`the compressor`).
-fn place_of_name(text: &str, core: &CoreFields, fleet: &[CoreFields]) -> Option<usize> {
+///
+/// `is_one_whole`: the text has the whole name of a machine, so that a slip of another name is none.
+fn place_of_name(
+    text: &str,
+    core: &CoreFields,
+    fleet: &[CoreFields],
+    is_one_whole: bool,
+) -> Option<usize> {
     let names = core.machine_name.as_ref()?;
     let (lower, squeezed_text) = (text.to_lowercase(), squeezed(text));
     let is_only = |last: &str| {
@@ -209,20 +244,12 @@ fn place_of_name(text: &str, core: &CoreFields, fleet: &[CoreFields]) -> Option<
                 })
         })
     };
-    let is_whole = |name: &String| {
-        let whole = squeezed(name);
-        whole.chars().count() > 2 && squeezed_text.contains(&whole)
-    };
-    // a slip of one name may be another name, written as it is
-    let other_is_whole = fleet.iter().any(|other| {
-        let others = other.machine_name.as_ref().map(|names| [&names.ko, &names.en]);
-        others.into_iter().flatten().any(is_whole)
-    });
+    let is_whole = |name: &String| is_wholly_in(name, &squeezed_text);
     [&names.ko, &names.en].into_iter().find_map(|name| {
         let last = name.rsplit(' ').next().unwrap_or_default().to_lowercase();
         let whole = squeezed(name);
         if is_whole(name)
-            || !other_is_whole
+            || !is_one_whole
                 && (is_nearly_in(&whole, &squeezed_text) || is_shortened_in(name, &lower))
         {
             return Some(lower.find(&last).unwrap_or_default());
@@ -236,6 +263,17 @@ fn place_of_name(text: &str, core: &CoreFields, fleet: &[CoreFields]) -> Option<
     })
 }
 
+/// Whether a text of letters and digits has a name, and not the begin of one with a longer number.
+fn is_wholly_in(name: &str, squeezed_text: &str) -> bool {
+    let whole = squeezed(name);
+    let is_cut = |end: usize| {
+        whole.ends_with(|c: char| c.is_numeric())
+            && squeezed_text[end..].starts_with(|c: char| c.is_numeric())
+    };
+    whole.chars().count() > 2
+        && squeezed_text.match_indices(&whole).any(|(at, _)| !is_cut(at + whole.len()))
+}
+
 /// Whether a text has a name with a slip: one letter of four or more in Hangul, two of eight or more in Latin.
 fn is_nearly_in(name: &str, text: &str) -> bool {
     let (name_chars, text_chars): (Vec<char>, Vec<char>) =
@@ -245,9 +283,15 @@ fn is_nearly_in(name: &str, text: &str) -> bool {
         (true, 8..) => 2,
         _ => return false,
     };
+    // longer texts are answers and stories, in which names stand as they are written
+    if text_chars.len() > LONGEST {
+        return false;
+    }
+    // a number tells machines of one kind apart: it is never a slip
+    let digits = |text: &str| text.chars().filter(|c| c.is_numeric()).collect::<String>();
     text_chars.windows(name_chars.len()).any(|window| {
         let window: String = window.iter().collect();
-        strsim::damerau_levenshtein(&window, name) <= slips
+        digits(&window) == digits(name) && strsim::damerau_levenshtein(&window, name) <= slips
     })
 }
 

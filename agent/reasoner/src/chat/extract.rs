@@ -10,8 +10,19 @@ use super::planning::Part;
 use super::{StepCall, courses, dates, figures, meanings, passage, plant_records, records, values};
 use crate::toolbox::Toolbox;
 
-/// Hours after which a bearing counts as no longer measured, where a question names none: a day.
-const UNHEARD_H: f64 = 24.0;
+/// A listing, with how many bearings it rests on where those are not all.
+fn with_extent(told: String, sources: &Sources<'_>, language: Language) -> String {
+    let (read, all) = (sources.foci.len(), sources.fleet.len());
+    match (read < all, language) {
+        (false, _) => told,
+        (true, Language::Ko) => {
+            format!("{told}\n주의: 베어링 {all}개 가운데 {read}개만 살펴본 결과입니다.")
+        }
+        (true, Language::En) => {
+            format!("{told}\nMind: this rests on {read} of {all} bearings.")
+        }
+    }
+}
 
 /// What look-ups are made with.
 #[derive(Debug, Clone, Copy)]
@@ -90,12 +101,17 @@ pub(super) async fn look_up(
         Lookup::ToldOfAll => {
             plant_records::told_of_all(sources.desk, clause, sources.now, language).await
         }
-        Lookup::WorkOfAll => Some(records::work_of_all(sources.foci, language)),
-        Lookup::Zones => figures::zones(sources.foci, clause, language),
+        Lookup::WorkOfAll => {
+            Some(with_extent(records::work_of_all(sources.foci, language), sources, language))
+        }
+        Lookup::Zones => {
+            let zones = figures::zones(sources.foci, clause, language)?;
+            Some(with_extent(zones, sources, language))
+        }
         Lookup::Unmeasured => Some(figures::unmeasured(clause, language)),
         Lookup::Heard => Some(match sources.focus(part) {
             Some(focus) => figures::last_heard(&focus.core, sources.now, language),
-            None => figures::not_heard(sources.fleet, UNHEARD_H, sources.now, language),
+            None => figures::not_heard(sources.fleet, figures::OLD_H, sources.now, language),
         }),
         Lookup::Figures => {
             let focus = sources.focus(part)?;

@@ -14,7 +14,7 @@ use crate::toolbox::{self, Toolbox};
 
 /// A bearing whose last window is older than so many hours is told to be so. Chosen: half a day more than the
 /// longest usual period, a day.
-const OLD_H: f64 = 36.0;
+pub(super) const OLD_H: f64 = 36.0;
 /// Days that are told one by one.
 const MAX_DAYS: usize = 31;
 
@@ -90,6 +90,12 @@ pub(super) async fn figures_of_days(
         ("period".to_owned(), Value::from(period)),
     ]);
     let answer = toolbox::traced(tools, "extraction", "get_bearing_trend", arguments).await;
+    if answer.is_error {
+        return match language {
+            Language::Ko => format!("{name}: 지금은 측정값을 읽을 수 없습니다."),
+            Language::En => format!("{name}: the measurements cannot be read at the moment."),
+        };
+    }
     let daily = answer.data["daily"].as_array().cloned().unwrap_or_default();
     let rows = daily.iter().filter(|row| {
         let day = row["date"].as_str().and_then(|date| date.parse().ok());

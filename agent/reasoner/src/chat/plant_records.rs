@@ -77,15 +77,18 @@ pub(super) fn alarms(
     let lower = clause.to_lowercase();
     let words = ["미확인", "확인 안", "확인하지 않", "unacknowledged", "not acknowledged"];
     let is_unseen_asked = words.iter().any(|word| lower.contains(word));
-    let standing: Vec<(&CoreFields, &super::StandingAlarm)> = fleet
+    let (standing, earlier): (Vec<_>, Vec<_>) = fleet
         .iter()
         .filter_map(|core| Some((core, core.alarm.as_ref()?)))
-        .filter(|(_, alarm)| {
-            span.is_none_or(|span| span.holds(alarm.since.date_time().date_naive()))
-        })
         .filter(|(_, alarm)| !is_unseen_asked || alarm.acknowledged_by.is_none())
-        .collect();
-    let of_days = span.map(|span| format!(" ({})", span.in_words())).unwrap_or_default();
+        .partition(|(_, alarm)| {
+            span.is_none_or(|span| span.holds(alarm.since.date_time().date_naive()))
+        });
+    let of_days = span.map(|span| match language {
+        Language::Ko => format!(" ({}에 시작된 것)", span.in_words()),
+        Language::En => format!(" (of those that began {})", span.in_words()),
+    });
+    let of_days = of_days.unwrap_or_default();
     let count = standing.len();
     let head = match (count, is_unseen_asked, language) {
         (0, false, Language::Ko) => format!("열린 경보가 없습니다{of_days}."),
@@ -106,8 +109,17 @@ pub(super) fn alarms(
             Language::En => format!("- {name}: {risk}, since {since}, {seen}"),
         }
     });
-    let more = more(count, language);
-    std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
+    let others = (!earlier.is_empty()).then(|| {
+        let named = earlier.iter().take(MAX_LISTED);
+        let names: Vec<String> = named.map(|(core, _)| core.line(language)).collect();
+        let (count, names) = (earlier.len(), names.join("\n- "));
+        match language {
+            Language::Ko => format!("다른 날에 시작되어 열려 있는 경보 {count}건:\n- {names}"),
+            Language::En => format!("Open alarms that began on other days: {count}\n- {names}"),
+        }
+    });
+    let rest = more(count, language).into_iter().chain(others);
+    std::iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n")
 }
 
 /// What staff was told of any bearing, on the days that a clause names.
@@ -123,9 +135,20 @@ pub(super) async fn told_of_all(
     let is_asked =
         |one: &&ToldLine| span.is_none_or(|span| span.holds(one.at.date_time().date_naive()));
     let of_days = span.map(|span| format!(" ({})", span.in_words())).unwrap_or_default();
-    let lines: Vec<String> = all
+    let asked: Vec<&ToldLine> = all.iter().filter(is_asked).collect();
+    let oldest = all.last().map(|one| one.at);
+    let is_cut =
+        span.zip(oldest).is_some_and(|(span, at)| span.from <= at.date_time().date_naive());
+    let bound = oldest.filter(|_| is_cut).map(|at| match language {
+        Language::Ko => {
+            format!("최근 알림 {}건({}부터)만 살펴본 결과입니다.", all.len(), told_time(at))
+        }
+        Language::En => {
+            format!("This rests on the newest {} messages, since {}.", all.len(), told_time(at))
+        }
+    });
+    let lines: Vec<String> = asked
         .iter()
-        .filter(is_asked)
         .take(MAX_LISTED)
         .map(|one| {
             let to = if one.told_to.is_empty() {
@@ -142,7 +165,8 @@ pub(super) async fn told_of_all(
         (false, Language::Ko) => format!("보낸 알림{of_days}, 새것부터:"),
         (false, Language::En) => format!("What staff was told{of_days}, newest first:"),
     };
-    Some(std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n"))
+    let rest = more(asked.len(), language).into_iter().chain(bound);
+    Some(std::iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n"))
 }
 
 /// How many bearings and machines there are.
@@ -185,7 +209,10 @@ pub(super) async fn gateways(
         let name = one.name.rsplit('/').next().unwrap_or_default().to_lowercase();
         let number = name.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_start_matches('0');
         let by_number = ["번", "호"].iter().any(|unit| lower.contains(&format!(" {number}{unit}")));
-        !name.is_empty() && (lower.contains(&name) || !number.is_empty() && by_number)
+        let is_whole = lower.match_indices(&name).any(|(at, _)| {
+            !lower[at + name.len()..].starts_with(|c: char| c.is_ascii_alphanumeric())
+        });
+        !name.is_empty() && (is_whole || !number.is_empty() && by_number)
     };
     let measures = |one: &GatewayLine| of.is_some_and(|core| one.bearings.contains(&core.name()));
     if all.iter().any(is_named) {
@@ -243,8 +270,16 @@ pub(super) async fn gateways(
 pub(super) async fn duty(desk: &dyn Desk, clause: &str, language: Language) -> Option<String> {
     let roster = desk.duty().await.ok()??;
     let people = |names: &[String]| names.join(", ");
+    let lower = clause.to_lowercase();
+    let is_today = ["오늘", "today", "tonight"].iter().any(|word| lower.contains(word));
+    if dates::names_day(clause) && !is_today {
+        return Some(match language {
+            Language::Ko => "지금부터 24시간의 당직만 알 수 있습니다.".to_owned(),
+            Language::En => "I know who is on duty in the next 24 hours only.".to_owned(),
+        });
+    }
     if let Some(hour) = dates::hour_in(clause) {
-        let then = roster.hours.iter().filter(|(at, _, _)| *at == hour);
+        let then = roster.hours.iter().filter(|(at, _, names)| *at == hour && !names.is_empty());
         let lines: Vec<String> = then
             .map(|(_, rota, names)| match language {
                 Language::Ko => format!("- {rota}: {hour}시의 당직은 {}", people(names)),

@@ -115,16 +115,18 @@ impl Crew<'_> {
         read: impl FnOnce(&mut Desk<'_>) -> Result<(), Failure>,
     ) -> anyhow::Result<Played> {
         let Self { terms, jobs, part } = self;
-        let (is_wrong, events) = (AtomicBool::new(false), AtomicU64::new(0));
+        let (is_wrong, is_cut) = (AtomicBool::new(false), AtomicBool::new(false));
+        let events = AtomicU64::new(0);
         let collected = Mutex::new(Collected::new(part));
         let outcome = std::thread::scope(|scope| {
             let (done, finished) = sync_channel::<Done>(WAITING);
             let mut threads = Vec::new();
             for _ in 0..jobs {
                 let (sender, work) = sync_channel::<Work>(WAITING);
-                let (done, events) = (done.clone(), &events);
+                let (done, events, is_cut) = (done.clone(), &events, &is_cut);
                 scope.spawn(move || {
-                    Thread { terms, reading, done, events, machines: BTreeMap::new() }.run(work)
+                    let machines = BTreeMap::new();
+                    Thread { terms, reading, done, events, is_cut, machines }.run(work)
                 });
                 threads.push(sender);
             }
@@ -132,7 +134,10 @@ impl Crew<'_> {
             let (collected, is_wrong) = (&collected, &is_wrong);
             scope.spawn(move || collect(&finished, collected, is_wrong));
             let mut desk = Desk { threads, places: BTreeMap::new(), is_wrong, events: &events };
-            read(&mut desk)
+            let outcome = read(&mut desk);
+            // a machine that was not read to its end must not stand in a part
+            is_cut.store(outcome.is_err(), Ordering::Release);
+            outcome
             // the desk is dropped: the threads end what they have, then the collector ends
         });
         let collected = collected.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -146,6 +151,8 @@ struct Thread<'a> {
     reading: Reading<'a>,
     done: SyncSender<Done>,
     events: &'a AtomicU64,
+    /// The reading failed: what a thread still holds has not been read to its end.
+    is_cut: &'a AtomicBool,
     machines: BTreeMap<String, Machine<'a>>,
 }
 
@@ -164,6 +171,9 @@ impl<'a> Thread<'a> {
             if !self.piece(piece) {
                 return;
             }
+        }
+        if self.is_cut.load(Ordering::Acquire) {
+            return;
         }
         for (_, machine) in std::mem::take(&mut self.machines) {
             if !self.end(machine) {
@@ -323,6 +333,7 @@ impl Collected {
 
     fn machine(&mut self, machine: MachinePlayed) {
         if self.wrong.is_empty()
+            && self.not_written.is_none()
             && let Some(Err(error)) = self.part.as_mut().map(|part| part.add(&machine))
         {
             self.not_written = Some(super::part(error));

@@ -211,10 +211,16 @@ async fn is_gateway_known(
     Ok(!rows.is_empty())
 }
 
-/// Whether a bearing has been measured.
+/// Whether a bearing has been measured: what was taken out keeps its history under its name.
 async fn is_known(connection: &mut Connection<'_>, key: &BearingKey) -> Result<bool, StoreError> {
-    let query = connection
-        .query("SELECT 1 FROM bearings WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3");
+    let query = connection.query(
+        "SELECT 1 WHERE EXISTS (SELECT 1 FROM bearings
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3)
+             OR EXISTS (SELECT 1 FROM events
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3)
+             OR EXISTS (SELECT 1 FROM pdm_agent_memory
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3)",
+    );
     Ok(!query.bind_key(key).fetch_all().await?.is_empty())
 }
 

@@ -85,9 +85,11 @@ fn what_a_kill_left_behind_is_completed_or_removed_and_files_of_others_stay() {
     let document = folder.captures()[1].path.clone();
     // killed between the two names
     fs::rename(&document, document.with_extension("json.tmp")).expect("renames");
-    fs::write(path.path().join("half.wav.tmp"), b"RIFF").expect("writes");
-    fs::write(path.path().join("half.json.tmp"), b"{").expect("writes");
+    fs::write(path.path().join("half_1f2a77e1.wav.tmp"), b"RIFF").expect("writes");
+    fs::write(path.path().join("half_1f2a77e1.json.tmp"), b"{").expect("writes");
     fs::write(path.path().join("own.wav"), b"mine").expect("writes");
+    fs::write(path.path().join("notes.tmp"), b"mine").expect("writes");
+    fs::create_dir(path.path().join("folder.tmp")).expect("makes");
     fs::write(path.path().join("own.json"), b"{\"a\": 1}").expect("writes");
     let folder = Folder::open(path.path(), 10_000_000).expect("opens");
     let found: Vec<EventId> =
@@ -95,7 +97,9 @@ fn what_a_kill_left_behind_is_completed_or_removed_and_files_of_others_stay() {
     assert_eq!(found, [whole, nameless]);
     let left = fs::read_dir(path.path()).expect("reads").flatten();
     let left: Vec<PathBuf> = left.map(|entry| entry.path()).collect();
-    assert!(left.iter().all(|path| path.extension().is_none_or(|e| e != "tmp")), "{left:?}");
+    let of_ours = |path: &&PathBuf| path.to_string_lossy().contains("half_1f2a77e1");
+    assert!(left.iter().find(of_ours).is_none(), "{left:?}");
+    assert!(path.path().join("notes.tmp").is_file() && path.path().join("folder.tmp").is_dir());
     assert!(path.path().join("own.wav").is_file() && path.path().join("own.json").is_file());
 }
 

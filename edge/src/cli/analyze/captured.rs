@@ -45,7 +45,7 @@ fn is_capture(path: &Path) -> bool {
 
 /// The options of the recording, completed.
 pub(super) fn recording(given: &RecordingArgs, document: &CaptureDocument) -> RecordingArgs {
-    let rate = document.sampling_rate_hz;
+    let rate = given.rate.unwrap_or(document.sampling_rate_hz);
     let is_whole = given.start_s.is_none() && given.duration_s.is_none();
     let window = Some(document.window).filter(|_| is_whole);
     let seconds = |samples: u64| samples as f64 / rate;

@@ -56,11 +56,12 @@ pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
     if let (Some(document), Some(job)) = (&document, &completed) {
         notes.push(captured::told(&job.path, document, &job.recording));
     }
+    let given = &job.recording;
     let job = completed.as_ref().unwrap_or(job);
     let machine = job.machine.machine()?;
     let channel = read(job, &job.path, &job.recording)?;
     let past = match &job.baseline {
-        Some(file) => past(job, file, (&machine, channel.rate), &mut notes)?,
+        Some(file) => past((job, given), file, (&machine, channel.rate), &mut notes)?,
         None => None,
     };
     let Judged { event, findings } =
@@ -94,16 +95,18 @@ fn unfit(path: &Path, why: &dyn std::fmt::Display) -> Failure {
 
 /// What stood in the recording that a person calls sound; none where that recording names a part itself.
 fn past(
-    job: &Job,
+    (job, given): (&Job, &RecordingArgs),
     file: &Path,
     (machine, rate): (&Machine, SampleRate),
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Option<Past>> {
-    let rate_hz = job.baseline_rate.or(job.recording.rate);
-    let recording = RecordingArgs { rate: rate_hz, ..job.recording.clone() };
+    let recording = RecordingArgs { rate: job.baseline_rate.or(given.rate), ..given.clone() };
     // a captured reference is read by its own document
     let recording = match captured::document(file)? {
-        Some(document) => captured::recording(&RecordingArgs::default(), &document),
+        Some(document) => {
+            let own = RecordingArgs { rate: job.baseline_rate, ..RecordingArgs::default() };
+            captured::recording(&own, &document)
+        }
         None => recording,
     };
     let sound = read(job, file, &recording)?;

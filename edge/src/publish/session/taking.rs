@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pdm_shared::bounds::{MAX_LINE, MAX_WORD, shown};
+use pdm_shared::bounds::{MAX_LINE, MAX_WORD, in_one_line};
 use pdm_shared::capture::{CAPTURE_DEMAND_SCHEMA, CaptureDemand};
 use pdm_shared::delivery::{MAX_GONE, Receipt};
 use pdm_shared::topic::{BearingTopic, Topic};
@@ -106,7 +106,7 @@ impl Session<'_> {
         let by = match serde_json::from_slice::<CaptureDemand>(payload) {
             Ok(demand) if demand.schema == CAPTURE_DEMAND_SCHEMA => demand.by,
             Ok(demand) => {
-                let schema = shown(&demand.schema, MAX_WORD);
+                let schema = in_one_line(&demand.schema, MAX_WORD);
                 log::demand_refused(&bearing, &format!("schema {schema:?}"));
                 return true;
             }
@@ -121,7 +121,7 @@ impl Session<'_> {
             return true;
         }
         match capturing.demand(&bearing) {
-            Demanded::Taken => log::demanded(&bearing, &shown(&by, MAX_LINE)),
+            Demanded::Taken => log::demanded(&bearing, &in_one_line(&by, MAX_LINE)),
             Demanded::Busy | Demanded::Unknown(_) => {
                 log::demand_refused(&bearing, "captures cannot follow at the moment");
             }

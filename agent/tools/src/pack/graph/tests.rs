@@ -22,9 +22,9 @@ relationships:
 const ETF: &str = "code,ratio:real,company\n069500,0.15,A\n102110,,B\n229200,0.2,A\n9,,\n";
 
 fn graph(text: &str) -> Result<PackGraph, String> {
-    let etf = table::read_table("etf", ETF).expect("a table");
+    let etf = table::read_pack_table("etf", ETF).expect("a table");
     let tables = Tables::from([("etf".to_owned(), etf)]);
-    read(Path::new("graph.yaml"), text, &tables)
+    read_pack_graph(Path::new("graph.yaml"), text, &tables)
         .map_err(|found| found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
 
