@@ -287,7 +287,7 @@ fn tell(args: &Args, plan: &Plan, truth: &Truth, told: Told) -> anyhow::Result<(
         serde_json::to_writer(&mut out, &json()?)?;
         writeln!(out)?;
     } else {
-        write!(out, "{}", words::told(&summary, args.lang.into()))?;
+        write!(out, "{}", words::summary_in_words(&summary, args.lang.into()))?;
     }
     Ok(())
 }

@@ -57,13 +57,18 @@ pub(super) struct How {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let How { by, reason, dry_run, config } = &args.how;
     let settings = AgentSettings::read(config).map_err(failure::config)?;
-    let request = asked(PlantChange::Forget(args.part.clone()), by, reason, *dry_run);
+    let request = change_request(PlantChange::Forget(args.part.clone()), by, reason, *dry_run);
     print(&done(&settings, &request)?, *dry_run)?;
     Ok(Exit::Ok)
 }
 
 /// A change that the command line asks for.
-pub(super) fn asked(change: PlantChange, by: &str, reason: &str, is_dry: bool) -> ChangeRequest {
+pub(super) fn change_request(
+    change: PlantChange,
+    by: &str,
+    reason: &str,
+    is_dry: bool,
+) -> ChangeRequest {
     let (who, by, reason) = (by.to_owned(), by.to_owned(), reason.to_owned());
     ChangeRequest { change, who, by, via: "cli", peer: None, reason, is_dry }
 }

@@ -11,7 +11,7 @@ use pdm_shared::id::{BearingKey, GatewayKey, NameError};
 use pdm_web::plant::{PlantChange, TakenOut};
 
 use super::failure;
-use super::forget::{asked, done};
+use super::forget::{change_request, done};
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
 use crate::store::{GatewayState, RefusedEvents, Store};
@@ -126,7 +126,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let lines = match change {
         None => listed(&settings)?,
         Some(change) => {
-            let request = asked(change, by, reason, is_dry);
+            let request = change_request(change, by, reason, is_dry);
             let out = done(&settings, &request)?;
             said(&request.change, &out, is_dry)
         }

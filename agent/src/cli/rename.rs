@@ -4,7 +4,7 @@ use pdm_service::exit::Exit;
 use pdm_web::plant::PlantChange;
 
 use super::failure;
-use super::forget::{How, asked, done, print};
+use super::forget::{How, change_request, done, print};
 use crate::settings::AgentSettings;
 use crate::store::PlantPart;
 
@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         with_history: args.with_history,
         may_join: args.join,
     };
-    let out = done(&settings, &asked(rename, by, reason, *dry_run))?;
+    let out = done(&settings, &change_request(rename, by, reason, *dry_run))?;
     print(&out, *dry_run)?;
     Ok(Exit::Ok)
 }

@@ -21,7 +21,7 @@ pub(super) struct Taken<'a> {
 }
 
 /// The document, which lacks only its file.
-pub(super) fn of(
+pub(super) fn document_of(
     (gateway, site): &(GatewayId, SiteId),
     point: &CapturePoint,
     taken: Taken<'_>,

@@ -165,7 +165,7 @@ impl Folder {
             log::unfinished(finished);
         }
         let folder = Self { path: path.to_owned(), most_bytes, captures };
-        log::held(folder.bytes(), folder.captures.len());
+        log::held_on_disk(folder.bytes(), folder.captures.len());
         Ok(folder)
     }
 
@@ -210,7 +210,7 @@ impl Folder {
         }
         let stored = StoredCapture { path: json, document };
         self.captures.push(stored.clone());
-        log::held(self.bytes(), self.captures.len());
+        log::held_on_disk(self.bytes(), self.captures.len());
         Ok(stored)
     }
 

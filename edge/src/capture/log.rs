@@ -6,7 +6,7 @@ use pdm_shared::capture::CaptureReason;
 use super::folder::{CaptureError, StoredCapture};
 
 /// A capture is on disk.
-pub(super) fn kept(capture: &StoredCapture) {
+pub(super) fn capture_kept(capture: &StoredCapture) {
     let document = &capture.document;
     for trigger in &document.triggers {
         counter!("pdm_edge_captures_total", "reason" => trigger.reason.as_str()).increment(1);
@@ -58,7 +58,7 @@ pub(super) fn removed(capture: &StoredCapture) {
 }
 
 /// What is on disk.
-pub(super) fn held(bytes: u64, count: usize) {
+pub(super) fn held_on_disk(bytes: u64, count: usize) {
     gauge!("pdm_edge_capture_disk_bytes").set(bytes as f64);
     tracing::debug!(bytes, count, "captures on disk");
 }

@@ -296,7 +296,7 @@ impl Recorder {
             judged: pending.judged.as_ref(),
             waveform: &waveform,
         };
-        let document = document::of(&self.names, &state.point, taken, self.clock.now());
+        let document = document::document_of(&self.names, &state.point, taken, self.clock.now());
         let standing = self.standing();
         let Some(folder) = &mut self.folder else {
             self.refuse(at, reason, Refused::Disk);
@@ -304,7 +304,7 @@ impl Recorder {
         };
         match folder.save(document, &waveform.accel_m_s2, &standing) {
             Ok(stored) => {
-                log::kept(&stored);
+                log::capture_kept(&stored);
                 let state = &mut self.points[at];
                 state.hour.is_told = false;
                 if let Some(reference) = stored

@@ -7,7 +7,7 @@ use pdm_shared::text::Language;
 use crate::backtest::Summary;
 
 /// The summary in a language.
-pub(super) fn told(summary: &Summary, language: Language) -> String {
+pub(super) fn summary_in_words(summary: &Summary, language: Language) -> String {
     let say = |ko: &str, en: &str| match language {
         Language::Ko => ko.to_owned(),
         Language::En => en.to_owned(),

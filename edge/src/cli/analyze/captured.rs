@@ -77,7 +77,7 @@ pub(super) fn machine(given: &MachineArgs, document: &CaptureDocument) -> Machin
 }
 
 /// What is read, for the person at the terminal.
-pub(super) fn told(path: &Path, document: &CaptureDocument, read: &RecordingArgs) -> String {
+pub(super) fn notice(path: &Path, document: &CaptureDocument, read: &RecordingArgs) -> String {
     let reasons: Vec<&str> = document.triggers.iter().map(|t| t.reason.as_str()).collect();
     let start_s = read.start_s.unwrap_or(0.0);
     let length = read.duration_s.map_or("all".to_owned(), |s| format!("{s:.3} s"));

@@ -54,7 +54,7 @@ pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
     });
     let mut notes = Vec::new();
     if let (Some(document), Some(job)) = (&document, &completed) {
-        notes.push(captured::told(&job.path, document, &job.recording));
+        notes.push(captured::notice(&job.path, document, &job.recording));
     }
     let given = &job.recording;
     let job = completed.as_ref().unwrap_or(job);
