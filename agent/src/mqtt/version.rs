@@ -1,5 +1,5 @@
-//! What a broker cannot do that agent and gateways need, and whether one that ends a connection before it has taken it speaks MQTT 3.1.1 alone. Such a broker
-//! answers a CONNECT of MQTT 5 with the older CONNACK, which the client cannot read, or with nothing at all:
+//! What a broker cannot do that agent and gateways need, and whether one that ends a connection before it has
+//! taken it speaks MQTT 3.1.1 alone. Such a broker answers a CONNECT of MQTT 5 with the older CONNACK, which the client cannot read, or with nothing at all:
 //! the error of the client says neither. So it is asked once more in the older version, and then again in the
 //! newer one: a broker that was just being started anew takes that.
 
@@ -32,9 +32,9 @@ pub(crate) fn lack_of(ack: &ConnAck) -> Option<BrokerLack> {
 /// Whether a connection may have ended because of the version. Only of use where the broker had not taken it.
 pub(crate) fn may_be_version(error: &ConnectionError) -> bool {
     match error {
-        ConnectionError::MqttState(_)
-        | ConnectionError::NotConnAck(_)
-        | ConnectionError::Timeout(_) => true,
+        // a certificate that the broker refuses ends the first reading: it has said why
+        ConnectionError::MqttState(state) => !state.to_string().contains("fatal alert"),
+        ConnectionError::NotConnAck(_) | ConnectionError::Timeout(_) => true,
         ConnectionError::ConnectionRefused(code) => {
             matches!(code, Code::RefusedProtocolVersion | Code::UnsupportedProtocolVersion)
         }

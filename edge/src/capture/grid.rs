@@ -104,12 +104,21 @@ fn common_step(sorted: &[f64]) -> Option<f64> {
     (step > 2.0 * tolerance).then_some(step)
 }
 
-fn divisor(mut a: f64, mut b: f64, tolerance: f64) -> f64 {
+/// Euclid's algorithm. The whole numbers that it finds on its way say how many steps the larger number has, so
+/// the step comes from that number itself and not from remainders of remainders, whose rounding grows.
+fn divisor(larger: f64, smaller: f64, tolerance: f64) -> f64 {
+    let (mut a, mut b) = (larger, smaller);
+    // how often `smaller` is in each of them
+    let (mut of_a, mut of_b) = (0.0_f64, 1.0_f64);
     while b > tolerance {
-        let rest = (a - (a / b).round() * b).abs();
-        (a, b) = (b, rest);
+        let times = (a / b).round();
+        let (rest, of_rest) = (a - times * b, of_a - times * of_b);
+        let sign = if rest < 0.0 { -1.0 } else { 1.0 };
+        (a, b) = (b, sign * rest);
+        (of_a, of_b) = (of_b, sign * of_rest);
     }
-    a
+    // nothing is left of so many times `smaller` less so many times `larger`
+    if of_b == 0.0 { a } else { larger / of_b.abs() }
 }
 
 /// The step, from ever longer differences: the relative error of the shortest one grows with its count.
@@ -182,6 +191,15 @@ mod tests {
         let second: Vec<f64> = (0..500).map(|n| f64::from(n % 91) * 0.3).collect();
         let other = Grid::of(&second, Some(grid));
         assert!(other.is_exact && (other.step - 0.3).abs() < 1e-9, "{other:?}");
+    }
+
+    /// Three counts that are far apart, with an offset: their step is a hundred-millionth of their span.
+    #[test]
+    fn the_step_of_few_samples_far_apart_is_found() {
+        let samples =
+            [0.0, -10_102.0, 7_671_817.0].map(|count| (count * 1.370_1 - 1.8e6) * 9.806_65);
+        let grid = Grid::of(&samples, None);
+        assert!(grid.is_exact, "{grid:?}");
     }
 
     proptest! {
