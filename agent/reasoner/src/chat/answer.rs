@@ -162,11 +162,12 @@ pub(super) fn with_records(answer: String, about: &[Focus], language: Language) 
     format!("{answer}\n\n{}", recorded.join("\n"))
 }
 
-/// The recorded judgement, which stands beside every answer about a bearing; its name and time alone where the
-/// answer has its words.
+/// The recorded judgement, which stands beside every answer about a bearing; its risk alone where the answer has
+/// the rest of its words.
 fn recorded(focus: &Focus, answer: &str, language: Language) -> String {
     let line = focus.core.line(language);
-    let told = if answer.contains(&line) { focus.core.name() } else { line };
+    let risk = focus.core.risk.label().in_language(language).to_owned();
+    let told = if answer.contains(&line) { format!("{}: {risk}", focus.core.name()) } else { line };
     let at = focus.core.measured_at.map(told_time).unwrap_or_default();
     match language {
         Language::Ko => format!("[기록된 판정] {told} ({at})"),

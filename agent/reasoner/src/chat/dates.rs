@@ -88,8 +88,11 @@ fn date_in(lower: &str, today: NaiveDate) -> Option<NaiveDate> {
             let year = i32::try_from(runs[at].2).ok()?;
             return NaiveDate::from_ymd_opt(year, value(at + 1)?, value(at + 2)?);
         }
-        // 11월 20일, 11/20
+        // 11월 20일, 11/20, but not 1.5/2.5
+        let is_decimal = lower[..runs[at].0].ends_with('.')
+            || runs.get(at + 1).is_some_and(|(_, end, _)| lower[*end..].starts_with('.'));
         let is_pair = at + 1 < runs.len()
+            && !is_decimal
             && (joint(at) == "월"
                 || joint(at) == "/" && at.checked_sub(1).is_none_or(|before| joint(before) != "/"));
         if is_pair && let Some(day) = without_year(value(at)?, value(at + 1)?, today) {
