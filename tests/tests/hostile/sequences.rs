@@ -105,14 +105,15 @@ async fn an_edge_ignores_a_receipt_above_its_last_number() {
     let mut edge = edge(folder.path(), folder.path(), broker.port(), admin);
     let patience = PATIENCE;
     until("the edge's health", patience, || health(admin).ends_with("ok\n").then_some(()));
-    let options = rumqttc::v5::MqttOptions::new("forger", "127.0.0.1", broker.port());
-    let mut forger = crate::plant::Peer::connect(options, &[]).await;
     for stored_through in [1_000_000, (1 << 53), i64::MAX as u64 - 1, u64::MAX] {
         let receipt = serde_json::json!({
             "schema": "pdm.receipt/1", "gateway_id": "gw-01", "stored_through": stored_through,
             "missing": [], "at": "2026-11-21T05:10:21.000Z",
         });
         let topic = "pdm/v1/ulsan-1/gateway/gw-01/receipt";
+        // one each: waiting for the edge's health stands still with this connection
+        let options = rumqttc::v5::MqttOptions::new("forger", "127.0.0.1", broker.port());
+        let mut forger = crate::plant::Peer::connect(options, &[]).await;
         assert!(forger.publish(topic, true, receipt.to_string()).await);
         until("a degraded health", patience, || {
             health(admin).contains(&format!("stored_through is {stored_through}")).then_some(())
