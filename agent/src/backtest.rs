@@ -80,7 +80,9 @@ impl Side {
     /// A digest of all that decides what is told: parts of different ones are not put together.
     pub(crate) fn digest(&self) -> String {
         let digest = Sha256::digest(format!("{:?}", (&self.rules, &self.notify)));
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let number =
+            digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        format!("{number:016x}")
     }
 }
 

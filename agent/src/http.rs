@@ -92,6 +92,11 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     let Served { reports, lead_time, table, .. } = served;
     let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
+    let beside =
+        |folder: &std::path::Path| Photos::beside(Arc::clone(&store), Arc::clone(&clock), folder);
+    let photos = documents.as_deref().map(beside);
+    let folder = documents.clone();
+    let orders = Orders { settings: reports, lead_time, knowledge: knowledge.clone(), folder };
     let plant = Arc::new(StoredPlant {
         store: Arc::clone(&store),
         clock: Arc::clone(&clock),
@@ -100,15 +105,8 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         ground,
         lanes: Arc::clone(&lanes),
         table,
-        photos: documents
-            .as_deref()
-            .map(|folder| Photos::beside(Arc::clone(&store), Arc::clone(&clock), folder)),
-        orders: Orders {
-            settings: reports,
-            lead_time,
-            knowledge: knowledge.clone(),
-            folder: documents.clone(),
-        },
+        photos,
+        orders,
         documents,
     });
     let acts = Acts { store: Arc::clone(&store), clock: Arc::clone(&clock) };

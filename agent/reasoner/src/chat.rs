@@ -94,7 +94,18 @@ struct Making<'a> {
     spent: Spent,
 }
 
-impl Making<'_> {
+impl<'a> Making<'a> {
+    fn new(listener: &'a dyn Listener, fleet: &[CoreFields]) -> Self {
+        Self {
+            listener,
+            steps: 0,
+            last: None,
+            read: Readings::in_plant(fleet.iter().map(name_of)),
+            known: known(fleet),
+            fence: Fence::random(),
+            spent: Spent::default(),
+        }
+    }
     /// Tells of a step whose observations are answers of tools.
     fn tell(&mut self, calls: Vec<StepCall>, observations: Option<String>, error: Option<String>) {
         self.tell_of(None, calls, observations, error);
@@ -132,21 +143,11 @@ impl Chat<'_> {
         let plan = planning::plan(question, &fleet, &meant, is_away);
         let bearings = bearings_of(&plan, &meant);
         let read = planning::bearings_read(&plan, &bearings, &fleet);
-        let foci = read.iter().map(|key| async { self.desk.focus(key).await.ok().flatten() });
-        let foci: Vec<Focus> =
-            futures_util::future::join_all(foci).await.into_iter().flatten().collect();
+        let foci = self.foci(&read).await;
         // the records of a listing are for extraction alone
         let is_near = |one: &&Focus| bearings.contains(&one.core.key);
         let near: Vec<Focus> = foci.iter().filter(is_near).cloned().collect();
-        let mut making = Making {
-            listener,
-            steps: 0,
-            last: None,
-            read: Readings::in_plant(fleet.iter().map(name_of)),
-            known: known(&fleet),
-            fence: Fence::random(),
-            spent: Spent::default(),
-        };
+        let mut making = Making::new(listener, &fleet);
         let language = question.language;
         let asks_model = model.is_some();
         let ended = match model {
@@ -193,6 +194,12 @@ impl Chat<'_> {
             cost_usd: making.spent.usd,
             model_failure,
         }
+    }
+
+    /// The records of bearings; one that cannot be read is left out.
+    async fn foci(&self, keys: &[BearingKey]) -> Vec<Focus> {
+        let foci = keys.iter().map(|key| async { self.desk.focus(key).await.ok().flatten() });
+        futures_util::future::join_all(foci).await.into_iter().flatten().collect()
     }
 
     /// The loop of the model; `Err` holds why there is no answer.

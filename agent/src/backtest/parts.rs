@@ -250,6 +250,10 @@ fn read(path: &Path) -> Result<Option<ReadPart>, PartError> {
     Ok(part.map(|part| ReadPart { whole, ..part }))
 }
 
+fn is_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "jsonl")
+}
+
 /// All parts of a folder, whole and of one input and one pair of configurations.
 ///
 /// # Errors
@@ -260,7 +264,7 @@ pub(crate) fn all(folder: &Path) -> Result<Vec<ReadPart>, PartError> {
     for entry in std::fs::read_dir(folder).map_err(io)? {
         let path = entry.map_err(io)?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        if name.is_some_and(|name| name.starts_with("part-") && name.ends_with(".jsonl")) {
+        if name.is_some_and(|name| name.starts_with("part-") && is_lines(&path)) {
             paths.push(path);
         }
     }

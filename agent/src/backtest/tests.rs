@@ -56,7 +56,9 @@ fn against_warning() -> Terms {
 
 fn play(terms: &Terms, events: &[Event]) -> MachinePlayed {
     let mut play = MachinePlay::new(terms, MachineKey::of(&events[0]), Vec::new());
-    events.iter().for_each(|event| play.event(event));
+    for event in events {
+        play.event(event);
+    }
     play.end()
 }
 
@@ -204,7 +206,9 @@ fn a_repair_that_staff_reported_ends_the_episode_as_in_service() {
     }
     let closed = |reported: Vec<Reported>| {
         let mut play = MachinePlay::new(&terms, MachineKey::of(&events[0]), reported);
-        events.iter().for_each(|event| play.event(event));
+        for event in &events {
+            play.event(event);
+        }
         let played = play.end();
         let first = played.bearings[0].sides[0].episodes.first().cloned().expect("an episode");
         first.closed_at.is_some()

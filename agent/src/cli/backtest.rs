@@ -1,5 +1,6 @@
 //! `pdm-agent backtest` and `pdm backtest`: what a configuration would have told of events that lie in the past.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -197,7 +198,7 @@ fn played(args: &Args, plan: &Plan) -> anyhow::Result<Told> {
         }
     };
     let (part_file, done) =
-        opened.map_or((None, Default::default()), |(file, done)| (Some(file), done));
+        opened.map_or((None, BTreeSet::default()), |(file, done)| (Some(file), done));
     if !done.is_empty() {
         writeln!(
             std::io::stderr(),

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use syn::visit::Visit;
+
 use crate::{CRATES, root};
 
 /// Names that say nothing of what they are about.
@@ -23,22 +25,15 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Public functions of a file that stand in a module, not in a type.
-fn bare_functions(items: &[syn::Item], found: &mut Vec<String>) {
-    for item in items {
-        match item {
-            syn::Item::Fn(function) => {
-                let name = function.sig.ident.to_string();
-                let is_private = matches!(function.vis, syn::Visibility::Inherited);
-                if !is_private && BARE.contains(&name.as_str()) {
-                    found.push(name);
-                }
-            }
-            syn::Item::Mod(module) => {
-                if let Some((_brace, inner)) = &module.content {
-                    bare_functions(inner, found);
-                }
-            }
-            _ => {}
+#[derive(Default)]
+struct Bare(Vec<String>);
+
+impl<'ast> Visit<'ast> for Bare {
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        let name = function.sig.ident.to_string();
+        let is_private = matches!(function.vis, syn::Visibility::Inherited);
+        if !is_private && BARE.contains(&name.as_str()) {
+            self.0.push(name);
         }
     }
 }
@@ -51,9 +46,9 @@ fn a_function_that_other_files_call_says_of_what() {
         files(&root().join(folder).join("src"), &mut sources);
         for path in sources {
             let text = std::fs::read_to_string(&path).expect("a source file");
-            let mut names = Vec::new();
-            bare_functions(&syn::parse_file(&text).expect("Rust").items, &mut names);
-            wrong.extend(names.iter().map(|name| format!("{}: {name}", path.display())));
+            let mut bare = Bare::default();
+            bare.visit_file(&syn::parse_file(&text).expect("Rust"));
+            wrong.extend(bare.0.iter().map(|name| format!("{}: {name}", path.display())));
         }
     }
     assert!(wrong.is_empty(), "functions whose names do not say of what:\n{}", wrong.join("\n"));

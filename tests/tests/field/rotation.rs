@@ -237,7 +237,7 @@ impl Servers {
     fn agent(&self) -> Watched {
         let url = self.postgres.url().replace("pdm@", "app@");
         let [pg, broker, mail, hook] =
-            ["pg", "broker", "mail", "hook"].map(|name| self.secret(name));
+            ["pg", "broker", "mail", "hook"].map(|name| self.secret(name).display().to_string());
         let port = std::fs::read_to_string(self.secret("port")).expect("there");
         let store = format!("[store.postgres]\nurl = {url:?}\npassword = {{ file = {pg:?} }}");
         let more = format!(
@@ -309,9 +309,8 @@ async fn no_alarm_is_late_or_mailed_twice_where_every_secret_is_changed_under_lo
             last.borrow().is_none().then_some(())
         };
         let waited = std::panic::AssertUnwindSafe(|| until(what, PATIENCE, is_told));
-        if std::panic::catch_unwind(waited).is_err() {
-            panic!("{what}: {:?} of {sent:?}\n{}", last.borrow(), plant.log());
-        }
+        let is_told = std::panic::catch_unwind(waited).is_ok();
+        assert!(is_told, "{what}: {:?} of {sent:?}\n{}", last.borrow(), plant.log());
     };
     until("the load", PATIENCE, || (load.sent().len() >= 3).then_some(()));
     all_told(&servers, "alarms before any change");

@@ -55,11 +55,12 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         | Lookup::Alarms
         | Lookup::Zones => ("list_bearings", json!({})),
         Lookup::Heard if focus.is_none() => ("list_bearings", json!({})),
-        Lookup::Heard | Lookup::Figures | Lookup::Identity => ("read_state", of_bearing),
+        Lookup::Heard | Lookup::Figures | Lookup::Identity | Lookup::State => {
+            ("read_state", of_bearing)
+        }
         Lookup::ToldOfAll => ("read_notifications", json!({})),
         Lookup::WorkOfAll => ("read_work", json!({})),
         Lookup::Compare => ("compare_bearings", json!({})),
-        Lookup::State => ("read_state", of_bearing),
         Lookup::Why => ("read_grounds", of_bearing),
         Lookup::Onset => ("read_episode", of_bearing),
         Lookup::Changes => ("get_bearing_trend", of_bearing),
@@ -113,15 +114,7 @@ pub(super) async fn look_up(
             Some(focus) => figures::last_heard(&focus.core, sources.now, language),
             None => figures::not_heard(sources.fleet, figures::OLD_H, sources.now, language),
         }),
-        Lookup::Figures => {
-            let focus = sources.focus(part)?;
-            let today = sources.now.map(|now| now.date_time().date_naive());
-            let span = today.and_then(|today| Some((dates::span_in(clause, today)?, today)));
-            Some(match span {
-                Some(days) => figures::figures_of_days(tools, focus, days, language).await,
-                None => figures::last_figures(focus, clause, sources.now, language),
-            })
-        }
+        Lookup::Figures => figures_of(part, language, sources).await,
         Lookup::Identity => Some(figures::identity(sources.focus(part)?, language)),
         Lookup::Gateways => {
             let of = sources.focus(part).map(|focus| &focus.core);
@@ -153,4 +146,15 @@ pub(super) async fn look_up(
             records::record_in_words(lookup, sources.focus(part)?, sources.now, language)
         }
     }
+}
+
+/// The figures of the last window, or of the days that the clause names.
+async fn figures_of(part: &Part, language: Language, sources: &Sources<'_>) -> Option<String> {
+    let (focus, clause) = (sources.focus(part)?, part.clause.as_str());
+    let today = sources.now.map(|now| now.date_time().date_naive());
+    let span = today.and_then(|today| Some((dates::span_in(clause, today)?, today)));
+    Some(match span {
+        Some(days) => figures::figures_of_days(sources.tools, focus, days, language).await,
+        None => figures::last_figures(focus, clause, sources.now, language),
+    })
 }

@@ -250,6 +250,17 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -
         asked.push(Lookup::Value);
     }
     add_figures(&mut asked, &text, names_bearing || is_about_one);
+    of_one_or_all(&mut asked, clause, names_bearing, is_about_one);
+    let is_explained = !names_bearing && meanings::named_in(&text).is_some();
+    if !is_explained {
+        asked.retain(|one| *one != Lookup::Meaning);
+    }
+    precise(asked)
+}
+
+/// What the words ask for where the clause is about one bearing, and where it is about all.
+fn of_one_or_all(asked: &mut Vec<Lookup>, clause: &str, names_bearing: bool, is_about_one: bool) {
+    let (text, words) = (clause.to_lowercase(), &*QUESTION_WORDS);
     if asked.contains(&Lookup::Onset) && !bare::asks_quantity(clause) {
         asked.retain(|one| *one != Lookup::Figures);
     }
@@ -280,11 +291,6 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -
         asked.retain(|one| !matches!(one, Lookup::Manual | Lookup::Work));
         asked.push(Lookup::Work);
     }
-    let is_explained = !names_bearing && meanings::named_in(&text).is_some();
-    if !is_explained {
-        asked.retain(|one| *one != Lookup::Meaning);
-    }
-    precise(asked)
 }
 
 /// Adds figures that a clause asks for: of a bearing, of all by their zone, or such as nobody measures.

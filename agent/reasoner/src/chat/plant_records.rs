@@ -196,6 +196,36 @@ pub(super) fn which(fleet: &[CoreFields], language: Language) -> String {
     std::iter::once(head.to_owned()).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
+/// One gateway: whether it is connected, its last event, its bearings.
+fn gateway_line(gateway: &GatewayLine, language: Language) -> String {
+    let state = match (gateway.is_online, language) {
+        (Some(true), Language::Ko) => "연결됨",
+        (Some(true), Language::En) => "online",
+        (Some(false), Language::Ko) => "통신 두절",
+        (Some(false), Language::En) => "offline",
+        (None, Language::Ko) => "연결 상태를 보낸 적 없음",
+        (None, Language::En) => "has never sent its status",
+    };
+    let since = gateway.since.map(|at| format!(" ({})", told_time(at))).unwrap_or_default();
+    let last = gateway.last_event_at.map_or_else(
+        || match language {
+            Language::Ko => "측정값 없음".to_owned(),
+            Language::En => "no measurement yet".to_owned(),
+        },
+        |at| match language {
+            Language::Ko => format!("마지막 측정값 {}", told_time(at)),
+            Language::En => format!("last measurement {}", told_time(at)),
+        },
+    );
+    let of = gateway.bearings.join(", ");
+    let of = match (of.is_empty(), language) {
+        (true, _) => String::new(),
+        (false, Language::Ko) => format!(", 베어링 {of}"),
+        (false, Language::En) => format!(", bearings {of}"),
+    };
+    format!("- {}: {state}{since}, {last}{of}", gateway.name)
+}
+
 /// Which gateways report, and which do not.
 pub(super) async fn gateways(
     desk: &dyn Desk,
@@ -226,34 +256,7 @@ pub(super) async fn gateways(
             Language::En => "There is no gateway in my records.".to_owned(),
         });
     }
-    let line = |gateway: &GatewayLine| {
-        let state = match (gateway.is_online, language) {
-            (Some(true), Language::Ko) => "연결됨",
-            (Some(true), Language::En) => "online",
-            (Some(false), Language::Ko) => "통신 두절",
-            (Some(false), Language::En) => "offline",
-            (None, Language::Ko) => "연결 상태를 보낸 적 없음",
-            (None, Language::En) => "has never sent its status",
-        };
-        let since = gateway.since.map(|at| format!(" ({})", told_time(at))).unwrap_or_default();
-        let last = gateway.last_event_at.map_or_else(
-            || match language {
-                Language::Ko => "측정값 없음".to_owned(),
-                Language::En => "no measurement yet".to_owned(),
-            },
-            |at| match language {
-                Language::Ko => format!("마지막 측정값 {}", told_time(at)),
-                Language::En => format!("last measurement {}", told_time(at)),
-            },
-        );
-        let of = gateway.bearings.join(", ");
-        let of = match (of.is_empty(), language) {
-            (true, _) => String::new(),
-            (false, Language::Ko) => format!(", 베어링 {of}"),
-            (false, Language::En) => format!(", bearings {of}"),
-        };
-        format!("- {}: {state}{since}, {last}{of}", gateway.name)
-    };
+    let line = |gateway: &GatewayLine| gateway_line(gateway, language);
     let (silent, others): (Vec<_>, Vec<_>) =
         all.iter().partition(|one| one.is_online == Some(false));
     let head = match (silent.len(), language) {

@@ -57,6 +57,16 @@ pub(super) fn summary_in_words(summary: &Summary, language: Language) -> String 
             );
         }
     }
+    add_rest(&mut out, summary, language);
+    out
+}
+
+/// What the configurations differ in, and what cannot be said.
+fn add_rest(out: &mut String, summary: &Summary, language: Language) {
+    let say = |ko: &str, en: &str| match language {
+        Language::Ko => ko.to_owned(),
+        Language::En => en.to_owned(),
+    };
     if summary.sides.len() == 2 {
         let differing = summary.differences.len();
         let _infallible =
@@ -73,5 +83,4 @@ pub(super) fn summary_in_words(summary: &Summary, language: Language) -> String 
     for remark in &summary.remarks {
         let _infallible = writeln!(out, "{remark}");
     }
-    out
 }

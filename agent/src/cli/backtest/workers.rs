@@ -126,7 +126,7 @@ impl Crew<'_> {
                 let (done, events, is_cut) = (done.clone(), &events, &is_cut);
                 scope.spawn(move || {
                     let machines = BTreeMap::new();
-                    Thread { terms, reading, done, events, is_cut, machines }.run(work)
+                    Thread { terms, reading, done, events, is_cut, machines }.run(work);
                 });
                 threads.push(sender);
             }

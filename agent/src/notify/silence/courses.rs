@@ -189,7 +189,7 @@ async fn broken_of(first: u64, count: u64) -> Vec<String> {
                 }
                 broken_ones.extend(broken(seed, &template, &verdicts).await);
                 let played = seed - first + 1;
-                if played % 500 == 0 {
+                if played.is_multiple_of(500) {
                     println!("{played} of {count} courses");
                 }
             }

@@ -126,7 +126,6 @@ impl Drop for Line<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Sender, channel};
     use std::sync::{Mutex, PoisonError};
 
     use super::*;
@@ -153,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_log_that_nobody_reads_holds_nobody_up_and_says_what_was_dropped() {
-        let (open, gate): (Sender<()>, Receiver<()>) = channel();
+        let (open, gate): (SyncSender<()>, Receiver<()>) = sync_channel(1);
         let written = Arc::new(Mutex::new(Vec::new()));
         let lines = Lines::to(Gated { gate: Some(gate), written: Arc::clone(&written) });
         let more = 5;
