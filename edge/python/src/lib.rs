@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use super::order::order_track;
     #[pymodule_export]
-    use super::reading::{read_recording, read_sequence};
+    use super::reading::{read, read_sequence};
     #[pymodule_export]
     use super::samples::Samples;
     #[pymodule_export]

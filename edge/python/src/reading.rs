@@ -81,7 +81,7 @@ fn refuse_counts(paths: &[PathBuf], options: &RecordingOptions) -> Result<(), So
 
 /// One snapshot of a file.
 #[pyfunction]
-pub(crate) fn read_recording(
+pub(crate) fn read(
     py: Python<'_>,
     path: PathBuf,
     options: FileOptions,
