@@ -19,7 +19,7 @@ use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_reasoner::trouble::Trouble;
 use pdm_report::settings::ReportSettings;
-use pdm_routes::Table;
+use pdm_routes::{Rota, Table};
 use pdm_script::ProgramHost;
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Presence;
@@ -44,8 +44,6 @@ mod record;
 const TOLD: u32 = 10;
 /// Notifications of the whole plant that are read.
 const TOLD_OF_PLANT: u32 = 30;
-/// Quarters of an hour that are looked ahead for changes of a rota.
-const QUARTERS_OF_A_DAY: u32 = 96;
 /// Tokens of an answer where no model is configured: unused.
 const NO_TOKENS: u32 = 1;
 
@@ -320,54 +318,40 @@ impl Desk for StoreDesk {
 
     async fn duty(&self) -> Result<Option<DutyRoster>, String> {
         let (table, now) = (&self.routes, self.clock.now());
-        let people = |name: &String| table.people(std::slice::from_ref(name), now);
-        let rota =
-            |rota: &pdm_routes::Rota| (rota.name.clone(), people(&rota.name).into_iter().collect());
+        let rotas = table.rotas.iter();
         Ok(Some(DutyRoster {
-            rotas: table.rotas.iter().map(rota).collect(),
-            changes: table.rotas.iter().flat_map(|rota| self.changes_of(rota, now)).collect(),
-            hours: table.rotas.iter().flat_map(|rota| self.hours_of(rota, now)).collect(),
+            rotas: rotas.clone().map(|rota| (rota.name.clone(), self.people(rota, now))).collect(),
+            changes: rotas.clone().flat_map(|rota| self.changes_of(rota, now)).collect(),
+            hours: rotas.flat_map(|rota| self.hours_of(rota, now)).collect(),
             everybody: table.names.iter().cloned().collect(),
         }))
     }
 }
 
 impl StoreDesk {
+    fn people(&self, rota: &Rota, at: Timestamp) -> Vec<String> {
+        self.routes.people(std::slice::from_ref(&rota.name), at).into_iter().collect()
+    }
+
     /// Who is on duty in each of the next 24 hours, by the rota's clock.
-    fn hours_of(&self, rota: &pdm_routes::Rota, now: Timestamp) -> Vec<(u32, String, Vec<String>)> {
+    fn hours_of(&self, rota: &Rota, now: Timestamp) -> Vec<(u32, String, Vec<String>)> {
         let zone = rota.zone.unwrap_or(self.routes.zone);
+        let past_s = f64::from(zone.local(now).minute()) * 60.0;
         let of_hour = |ahead: u32| {
-            let past_s = f64::from(zone.local(now).minute()) * 60.0;
             let at = now.plus_seconds(f64::from(ahead) * 3600.0 - past_s);
-            let people = rota.on_duty(zone, at).iter().map(ToString::to_string).collect();
-            (zone.local(at).hour(), rota.name.clone(), people)
+            (zone.local(at).hour(), rota.name.clone(), self.people(rota, at))
         };
         (1..=24).map(of_hour).collect()
     }
 
-    /// Who is on duty after the next changes of a day, by the rota's clock.
-    fn changes_of(
-        &self,
-        rota: &pdm_routes::Rota,
-        now: Timestamp,
-    ) -> Vec<(String, String, Vec<String>)> {
+    /// Who is on duty after the changes of the next day, by the rota's clock.
+    fn changes_of(&self, rota: &Rota, now: Timestamp) -> Vec<(String, String, Vec<String>)> {
         let zone = rota.zone.unwrap_or(self.routes.zone);
-        let mut on_duty = rota.on_duty(zone, now);
-        let mut changes = Vec::new();
-        for quarter in 1..=QUARTERS_OF_A_DAY {
-            let at = now.plus_seconds(f64::from(quarter) * 900.0);
-            let then = rota.on_duty(zone, at);
-            if then != on_duty {
-                // shifts change on the quarter hour as a rule
-                let local = zone.local(at);
-                let minute = local.minute() / 15 * 15;
-                let told = format!("{} {:02}:{minute:02}", local.format("%m-%d"), local.hour());
-                let people = then.iter().map(ToString::to_string).collect();
-                changes.push((rota.name.clone(), told, people));
-                on_duty = then;
-            }
-        }
-        changes
+        let told = |at| {
+            let local = zone.local(at).format("%m-%d %H:%M").to_string();
+            (rota.name.clone(), local, self.people(rota, at))
+        };
+        rota.changes(self.routes.zone, now, 1).map(told).collect()
     }
 
     /// The last abnormality of a bearing, and the figures of its last judged window.

@@ -114,6 +114,25 @@ impl Rota {
         u32::try_from(of).unwrap_or(0) + 1
     }
 
+    /// The instants within the next `days` at which other people come on duty, by the minute: shifts begin and
+    /// end at whole minutes of their clock.
+    pub fn changes(
+        &self,
+        zone: Zone,
+        from: Timestamp,
+        days: u32,
+    ) -> impl Iterator<Item = Timestamp> {
+        let minute = from.plus_seconds(-(from.unix_ms().rem_euclid(60_000) as f64) / 1000.0);
+        let mut current = self.on_duty(zone, from);
+        (1..=days * 24 * 60).filter_map(move |minutes| {
+            let at = minute.plus_seconds(f64::from(minutes) * 60.0);
+            let then = self.on_duty(zone, at);
+            let is_change = then != current;
+            current = then;
+            is_change.then_some(at)
+        })
+    }
+
     /// The times within the next `days` in which nobody is on duty, to the minute.
     pub fn gaps(&self, zone: Zone, from: Timestamp, days: u32) -> Vec<Gap> {
         const MINUTE_S: f64 = 60.0;

@@ -133,6 +133,10 @@ fn an_override_takes_the_shift_and_the_night_belongs_to_the_day_it_began() {
     assert_eq!(on_duty("2026-11-25T23:00:00Z"), "kim", "08:00");
     assert_eq!(on_duty("2026-11-26T11:00:00Z"), "lee");
     assert_eq!(on_duty("2026-11-28T01:00:00Z"), "", "Saturday, 10:00");
+    let mut changes = rota.changes(table.zone, at("2026-11-25T10:30:20Z"), 1);
+    let next = [changes.next(), changes.next()];
+    let told = ["2026-11-25T11:00:00Z", "2026-11-25T23:00:00Z"].map(|text| Some(at(text)));
+    assert_eq!(next, told, "to the minute");
 }
 
 #[test]

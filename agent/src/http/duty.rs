@@ -6,7 +6,6 @@ use pdm_web::plant::{DutyGap, DutyOverride, DutyRow};
 
 /// For how many days gaps and changes are looked for.
 const DAYS: u32 = 14;
-const MINUTE_S: f64 = 60.0;
 
 /// The rotas of a table at a time.
 pub(super) fn rows(table: &Table, now: Timestamp) -> Vec<DutyRow> {
@@ -17,11 +16,9 @@ fn row(table: &Table, rota: &Rota, now: Timestamp) -> DutyRow {
     let zone = rota.zone.unwrap_or(table.zone);
     let on = |at: Timestamp| rota.on_duty(table.zone, at);
     let current = on(now);
-    // shifts begin and end at whole minutes of their clock
+    let change = rota.changes(table.zone, now, DAYS).next();
+    // gaps begin at whole minutes
     let minute = now.plus_seconds(-(now.unix_ms().rem_euclid(60_000) as f64) / 1000.0);
-    let change = (1..=DAYS * 24 * 60)
-        .map(|minutes| minute.plus_seconds(f64::from(minutes) * MINUTE_S))
-        .find(|at| on(*at) != current);
     let names = |who: &[&str]| who.iter().map(|name| (*name).to_owned()).collect();
     let gaps = rota.gaps(table.zone, minute, DAYS);
     let stands_in = rota.overrides.iter().filter_map(|one| {
