@@ -19,6 +19,7 @@ use self::sender::Sender;
 use crate::progress::{BrokerLack, Reporter, SOUND};
 use crate::settings::BrokerSettings;
 
+mod absence;
 mod log;
 pub(crate) mod publisher;
 pub(crate) mod queue;

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use pdm_shared::delivery::{Notification, Presence};
 use pdm_shared::diagnosis::Diagnosis;
-use pdm_shared::episode::{EpisodeDocument, EpisodeState, Suppression};
+use pdm_shared::episode::{EpisodeState, Suppression};
 use pdm_shared::event::{Event, SpectrumLines};
 use pdm_shared::fault::{Fault, finding_in_words};
 use pdm_shared::feature::Feature;
-use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Found};
+use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -21,11 +21,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+mod acts;
 mod desk;
+mod episode;
 mod order;
 mod removal;
+mod work;
 
+pub use acts::{Acknowledged, Acknowledgement, ShelfEnd, ShelfRequest, Shelved};
 pub use desk::{Article, ArticleRow, ArticleSection, DutyGap, DutyOverride, DutyRow, MachinePlace};
+pub use episode::{EpisodeAlarm, EpisodeDetail, EpisodeFilter};
 pub use order::{
     PhotoFile, PhotoKept, PhotoKind, PhotoRow, SheetPart, SheetPassage, SheetResource,
     SheetSchedule, SheetSubject, WorkSheet,
@@ -33,6 +38,7 @@ pub use order::{
 pub use removal::{
     Admission, ChangeRequest, Changed, PlantChange, PlantPart, RefusedRow, TakenOut,
 };
+pub use work::{DocumentFile, DocumentKind, DocumentRow, ReportRow, UNDO_S, Withdrawn, WorkRow};
 
 /// The plant gave no answer. The caller logs the reason.
 #[derive(Debug, thiserror::Error)]
@@ -256,57 +262,6 @@ pub struct GatewayRow {
     pub proven: bool,
 }
 
-/// An episode with what staff was told of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct EpisodeDetail {
-    /// The episode as it stands on its topic.
-    #[serde(flatten)]
-    pub document: EpisodeDocument,
-    /// The last notification of it; none while staff was told nothing.
-    pub alarm: Option<EpisodeAlarm>,
-}
-
-impl EpisodeDetail {
-    /// The bearing.
-    pub fn key(&self) -> BearingKey {
-        BearingKey {
-            site: self.document.site.clone(),
-            equipment: self.document.equipment_id.clone(),
-            bearing: self.document.bearing_id.clone(),
-        }
-    }
-}
-
-/// What staff was told of an episode last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct EpisodeAlarm {
-    /// The notification; an acknowledgement names this.
-    pub notification_id: Uuid,
-    /// The level that was told.
-    pub risk_level: RiskLevel,
-    /// The notification in one line.
-    pub title: Text,
-    /// The event that caused it, if one did.
-    pub event_id: Option<EventId>,
-    /// How often it was repeated.
-    pub repeats: u32,
-    /// When it is repeated next, unless somebody acknowledges it.
-    pub repeat_at: Option<Timestamp>,
-}
-
-/// Which episodes are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EpisodeFilter {
-    /// Those that stand.
-    Open,
-    /// Those that are over.
-    Closed,
-    /// Those that a person has put off, or whose machine is being worked on.
-    Shelved,
-    /// All.
-    All,
-}
-
 /// A remark of a person on an episode, with an acknowledgement or after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Remark {
@@ -316,183 +271,6 @@ pub struct Remark {
     pub at: Timestamp,
     /// What the person wrote.
     pub note: Option<String>,
-}
-
-/// An action that a judgement asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct WorkRow {
-    /// The judged event.
-    pub event_id: EventId,
-    /// The number of the action, from 1.
-    pub number: u32,
-    /// Site, machine and bearing.
-    #[serde(flatten)]
-    pub key: BearingKey,
-    /// The action.
-    pub action: Text,
-    /// When it was asked for.
-    pub asked_at: Timestamp,
-    /// Until when it is to be done.
-    pub due_at: Option<Timestamp>,
-    /// The work order that asks for it, if one was written: its place.
-    pub work_order: Option<String>,
-    /// Its state.
-    pub state: FollowUpState,
-    /// Who set the state.
-    pub by: Option<String>,
-    /// When.
-    pub at: Option<Timestamp>,
-    /// A note with the state.
-    pub note: Option<String>,
-    /// The bearing was repaired or replaced.
-    pub repaired: bool,
-    /// What was found on the machine.
-    pub found: Option<Found>,
-}
-
-/// For how long a report can be taken back, s.
-pub const UNDO_S: f64 = 600.0;
-
-/// A report of a person on the work of a bearing, as it was recorded.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ReportRow {
-    /// The report.
-    pub report_id: Uuid,
-    /// Site, machine and bearing.
-    #[serde(flatten)]
-    pub key: BearingKey,
-    /// The judgement that was inspected; none for a finding of the bearing.
-    pub event_id: Option<EventId>,
-    /// The state that the report gives to the work.
-    pub state: FollowUpState,
-    /// The person.
-    pub by: String,
-    /// When, as the person says.
-    pub at: Timestamp,
-    /// When the report was stored.
-    pub received_at: Timestamp,
-    /// The person's note.
-    pub note: Option<String>,
-    /// The bearing was repaired or replaced.
-    pub repaired: bool,
-    /// What was found on the machine.
-    pub found: Option<Found>,
-    /// How many open actions it set; none is a finding of the bearing.
-    pub actions: u32,
-    /// When it was taken back.
-    pub withdrawn_at: Option<Timestamp>,
-    /// Who took it back.
-    pub withdrawn_by: Option<String>,
-}
-
-/// What became of taking a report back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Withdrawn {
-    /// It is taken back, and its work stands as before.
-    Yes(BearingKey),
-    /// It is older than [`UNDO_S`].
-    Late(BearingKey),
-    /// There is no such report.
-    Unknown,
-}
-
-/// A document that is written of a judgement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DocumentKind {
-    /// The report.
-    Report,
-    /// The work order.
-    WorkOrder,
-}
-
-impl DocumentKind {
-    /// The key of its name in the texts of the pages.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Report => "report_document",
-            Self::WorkOrder => "work_order",
-        }
-    }
-}
-
-/// A file of a document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct DocumentRow {
-    /// The name of the file, which follows from its event.
-    pub name: String,
-    /// The document.
-    pub kind: DocumentKind,
-    /// Its language, `ko` or `en`; none for data.
-    pub language: Option<String>,
-    /// `pdf`, `html` or `json`.
-    pub format: String,
-}
-
-/// A file of a document with its content.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DocumentFile {
-    /// The file.
-    pub row: DocumentRow,
-    /// Its content.
-    pub bytes: Vec<u8>,
-}
-
-/// What became of an acknowledgement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Acknowledged {
-    /// The alarm is acknowledged.
-    Yes,
-    /// Another alarm stands by now, or none.
-    Stale,
-}
-
-/// An acknowledgement by a person at a page.
-#[derive(Debug, Clone)]
-pub struct Acknowledgement {
-    /// The bearing.
-    pub key: BearingKey,
-    /// The notification that the person saw.
-    pub notification_id: Uuid,
-    /// The person.
-    pub by: String,
-    /// A note, if there is one.
-    pub note: Option<String>,
-    /// The way that it took: `page`, `api`, `link`.
-    pub via: &'static str,
-}
-
-/// The end of a shelf as people name it, on the plant's clock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ShelfEnd {
-    /// The next day, 07:00.
-    Tomorrow,
-    /// The next Monday, 07:00.
-    Monday,
-    /// A day and an hour as a browser's field writes them.
-    Written(String),
-}
-
-/// A request of a person at a page to be told nothing of a bearing for a time, or to be told again.
-#[derive(Debug, Clone)]
-pub struct ShelfRequest {
-    /// The bearing.
-    pub key: BearingKey,
-    /// Until when; none to be told again.
-    pub until: Option<Timestamp>,
-    /// The person.
-    pub by: String,
-    /// Why.
-    pub reason: String,
-}
-
-/// What became of such a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shelved {
-    /// It holds.
-    Yes,
-    /// It does not fit: why.
-    Refused(String),
 }
 
 /// Something beside a machine in the asset graph.

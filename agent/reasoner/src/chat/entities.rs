@@ -7,6 +7,9 @@ use pdm_shared::id::BearingKey;
 
 use super::desk::CoreFields;
 use super::{Question, Said, Speaker, planning};
+use called::{is_wholly_in, place_of_name};
+
+mod called;
 
 /// Most bearings of an answer.
 const MAX_BEARINGS: usize = 4;
@@ -21,8 +24,6 @@ const OTHERS: [&str; 19] = [
 const UNITS: [&str; 15] = [
     "시", "일", "분", "주", "개", "년", "월", "%", "rpm", "mm", "h", "day", "week", "month", "min",
 ];
-/// Longest question in which a name with a slip is looked for, letters and digits.
-const LONGEST: usize = 240;
 /// Words for the ends of a machine, with the name that bearings there have.
 const ENDS: [(&str, &str); 10] = [
     ("반구동", "NDE"),
@@ -223,91 +224,6 @@ fn place_of(text: &str, words: &[(usize, &str)], name: &str) -> Option<usize> {
     found.or_else(|| if is_latin { None } else { text.to_lowercase().find(&name.to_lowercase()) })
 }
 
-/// Where a text names a machine as people call it (`냉각수 펌프`, `the cooling water pump`), or by the last word of
-/// that name where no other machine has it (`the compressor`).
-///
-/// `is_one_whole`: the text has the whole name of a machine, so that a slip of another name is none.
-fn place_of_name(
-    text: &str,
-    core: &CoreFields,
-    fleet: &[CoreFields],
-    is_one_whole: bool,
-) -> Option<usize> {
-    let names = core.machine_name.as_ref()?;
-    let (lower, squeezed_text) = (text.to_lowercase(), squeezed(text));
-    let is_only = |last: &str| {
-        fleet.iter().all(|other| {
-            let others = other.machine_name.as_ref();
-            other.key.equipment == core.key.equipment
-                || others.is_none_or(|other| {
-                    ![&other.ko, &other.en].iter().any(|name| ends_in(name, last))
-                })
-        })
-    };
-    let is_whole = |name: &String| is_wholly_in(name, &squeezed_text);
-    [&names.ko, &names.en].into_iter().find_map(|name| {
-        let last = name.rsplit(' ').next().unwrap_or_default().to_lowercase();
-        let whole = squeezed(name);
-        if is_whole(name)
-            || !is_one_whole
-                && (is_nearly_in(&whole, &squeezed_text) || is_shortened_in(name, &lower))
-        {
-            return Some(lower.find(&last).unwrap_or_default());
-        }
-        let is_word = |at: usize| {
-            let before = lower[..at].chars().next_back();
-            !before.is_some_and(char::is_alphanumeric)
-        };
-        let at = lower.match_indices(&last).map(|(at, _)| at).find(|at| is_word(*at))?;
-        (last.chars().count() > 1 && is_only(&last)).then_some(at)
-    })
-}
-
-/// Whether a text of letters and digits has a name, and not the begin of one with a longer number.
-fn is_wholly_in(name: &str, squeezed_text: &str) -> bool {
-    let whole = squeezed(name);
-    let is_cut = |end: usize| {
-        whole.ends_with(|c: char| c.is_numeric())
-            && squeezed_text[end..].starts_with(|c: char| c.is_numeric())
-    };
-    whole.chars().count() > 2
-        && squeezed_text.match_indices(&whole).any(|(at, _)| !is_cut(at + whole.len()))
-}
-
-/// Whether a text has a name with a slip: one letter of four or more in Hangul, two of eight or more in Latin.
-fn is_nearly_in(name: &str, text: &str) -> bool {
-    let (name_chars, text_chars): (Vec<char>, Vec<char>) =
-        (name.chars().collect(), text.chars().collect());
-    let slips = match (name.is_ascii(), name_chars.len()) {
-        (false, 4..) => 1,
-        (true, 8..) => 2,
-        _ => return false,
-    };
-    // longer texts are answers and stories, in which names stand as they are written
-    if text_chars.len() > LONGEST {
-        return false;
-    }
-    // a number tells machines of one kind apart: it is never a slip
-    let digits = |text: &str| text.chars().filter(|c| c.is_numeric()).collect::<String>();
-    text_chars.windows(name_chars.len()).any(|window| {
-        let window: String = window.iter().collect();
-        digits(&window) == digits(name) && strsim::damerau_levenshtein(&window, name) <= slips
-    })
-}
-
-/// Whether a text has the first and the last word of a name of three: `feed pump` for `Feed water pump`.
-fn is_shortened_in(name: &str, lower: &str) -> bool {
-    let words: Vec<&str> = name.split(' ').collect();
-    match words[..] {
-        [first, _, last] => lower.contains(&format!("{first} {last}").to_lowercase()),
-        _ => false,
-    }
-}
-
-fn ends_in(name: &str, last: &str) -> bool {
-    name.to_lowercase().ends_with(last)
-}
-
 fn is_named(text: &str, words: &[(usize, &str)], bearing: &str) -> bool {
     let is_word = words.iter().any(|(_, word)| {
         word.eq_ignore_ascii_case(bearing)
@@ -391,132 +307,4 @@ fn near(word: &str, fleet: &[CoreFields]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use pdm_shared::risk::RiskLevel;
-    use pdm_shared::text::Language;
-
-    use super::*;
-
-    fn fleet() -> Vec<CoreFields> {
-        let names = [
-            ("P-101", "DE"),
-            ("P-102", "DE"),
-            ("P-102", "NDE"),
-            ("F-301", "DE"),
-            ("보일러팬", "1"),
-        ];
-        let core = |(machine, bearing): (&str, &str)| CoreFields {
-            key: BearingKey::parse("ulsan-1", machine, bearing).expect("names"),
-            risk: RiskLevel::Normal,
-            stage: 0,
-            fault: None,
-            rul_hours: None,
-            event_id: None,
-            measured_at: None,
-            alarm: None,
-            machine_name: None,
-        };
-        names.into_iter().filter(|(machine, _)| machine.is_ascii()).map(core).collect()
-    }
-
-    fn told(text: &str) -> (Vec<String>, Vec<String>) {
-        let meant = named_in(text, &fleet());
-        let keys = meant.keys.iter().map(|key| format!("{} {}", key.equipment, key.bearing));
-        (keys.collect(), meant.unknown.into_iter().map(|one| one.name).collect())
-    }
-
-    #[test]
-    fn a_machine_is_named_however_it_is_written() {
-        for text in ["P-101 상태", "p101 어때", "P 101?", "how is p-101", "P-101이랑", "P_101의"]
-        {
-            assert_eq!(told(text), (vec!["P-101 DE".to_owned()], vec![]), "{text}");
-        }
-        assert_eq!(told("P-102 반구동측").0, ["P-102 NDE"]);
-        assert_eq!(told("P-102 NDE는?").0, ["P-102 NDE"]);
-        assert_eq!(told("F-301하고 P-101").0, ["F-301 DE", "P-101 DE"]);
-    }
-
-    #[test]
-    fn a_machine_is_named_by_what_people_call_it() {
-        let mut fleet = fleet();
-        for (machine, ko, en) in [
-            ("P-101", "냉각수 펌프", "Cooling water pump"),
-            ("P-102", "급수 펌프", "Feed water pump"),
-            ("F-301", "배기 팬", "Exhaust fan"),
-        ] {
-            let of = fleet.iter_mut().filter(|core| core.key.equipment.as_str() == machine);
-            of.for_each(|core| core.machine_name = Some(pdm_shared::text::Text::new(ko, en)));
-        }
-        let told = |text: &str| {
-            let keys = named_in(text, &fleet).keys;
-            keys.iter().map(|key| key.equipment.to_string()).collect::<Vec<_>>()
-        };
-        assert_eq!(told("냉각수펌프 어때"), ["P-101"]);
-        assert_eq!(told("how is the feed water pump doing"), ["P-102"]);
-        assert_eq!(told("배기팬 괜찮아?"), ["F-301"]);
-        assert_eq!(told("is the fan ok"), ["F-301"]);
-        assert_eq!(told("급수펌푸 어떻슴까"), ["P-102"]);
-        assert_eq!(told("feedwater pmup health check"), ["P-102"]);
-        assert_eq!(told("will the feed pump make it"), ["P-102"]);
-        assert_eq!(told("the pump sounds odd"), Vec::<String>::new(), "there are two");
-    }
-
-    #[test]
-    fn a_machine_that_does_not_exist_is_no_other_one() {
-        for (text, name) in [
-            ("P-999 상태", "P-999"),
-            ("p103?", "p103"),
-            ("MTR-12 어때", "MTR-12"),
-            ("P-101 NDE는?", "P-101 NDE"),
-            ("P-1012", "P-1012"),
-        ] {
-            assert_eq!(told(text), (vec![], vec![name.to_owned()]), "{text}");
-        }
-        for text in [
-            "M12 볼트",
-            "C3 틈새",
-            "EM-06 5절",
-            "ISO 20816-1",
-            "6205 베어링",
-            "H7 공차",
-            "WO-20261121-1A",
-            "gw-01",
-            "NU205",
-        ] {
-            assert_eq!(told(text), (vec![], vec![]), "{text}");
-        }
-        let near = named_in("P-103", &fleet()).unknown.remove(0).near;
-        assert_eq!(near[..2], ["P-101", "P-102"]);
-    }
-
-    #[test]
-    fn a_follow_up_is_about_what_the_conversation_named_last() {
-        let said = |role, text: &str| Said { role, content: text.to_owned() };
-        let ask = |history: Vec<Said>| {
-            let message = "왜 그래?".to_owned();
-            let question = Question { message, history, about: None, language: Language::Ko };
-            let keys = meant(&question, &fleet()).keys;
-            keys.iter().map(|key| key.equipment.to_string()).collect::<Vec<_>>()
-        };
-        assert_eq!(
-            ask(vec![
-                said(Speaker::User, "P-102 어때?"),
-                said(Speaker::Assistant, "P-102는 P-101보다 낫습니다")
-            ]),
-            ["P-102"]
-        );
-        assert_eq!(
-            ask(vec![
-                said(Speaker::User, "제일 위험한 건?"),
-                said(Speaker::Assistant, "F-301 · DE: 위험")
-            ]),
-            ["F-301"]
-        );
-        let unknown = vec![
-            said(Speaker::User, "P-999 어때?"),
-            said(Speaker::Assistant, "P-999는 없습니다. P-101을 찾으십니까?"),
-        ];
-        assert_eq!(ask(unknown), Vec::<String>::new());
-        assert_eq!(ask(Vec::new()), Vec::<String>::new());
-    }
-}
+mod tests;
