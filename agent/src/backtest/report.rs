@@ -341,8 +341,11 @@ fn differences(summary: &Summary, machines: &[MachinePlayed], words: Words) -> V
     }
     let mut blocks = vec![words.section("서로 다른 에피소드", "Episodes that differ")];
     if summary.differences.is_empty() {
-        let none = words
-            .say("없음: 두 설정은 같은 것을 알림.", "None: both configurations tell the same.");
+        let none = words.say(
+            "없음: 수준, 처음 알린 시각, 메시지 수, 끝이 같음. 받는 사람만 다르면 여기 나오지 않음(사람당 메시지 참조).",
+            "None: level, time of the first message, number of messages and end are the same. Other receivers \
+             alone do not show here, see messages a person.",
+        );
         blocks.push(Block::Text(none));
     }
     for difference in summary.differences.iter().take(MOST_PLOTS) {
@@ -459,8 +462,9 @@ fn method(summary: &Summary, words: Words) -> Vec<Block> {
             ),
         ),
         words.say(
-            "재현하지 않은 것: 언어 모델, 도구 조사의 글, 끊긴 게이트웨이, 시간당 상한",
-            "Not played: language model, words of research, silent gateways, the ceiling of an hour",
+            "재현하지 않은 것: 언어 모델, 도구 조사의 글, 끊긴 게이트웨이, 지난 보류와 확인, 시간당 상한",
+            "Not played: language model, words of research, silent gateways, shelves and acknowledgements of \
+             the past, the ceiling of an hour",
         ),
     ];
     vec![words.section("방법", "Method"), Block::Items { mark: Mark::Bullet, items }]
