@@ -132,6 +132,9 @@ pub(crate) fn admission(one: &RefusedEvents, owners: &BearingOwners) -> Admissio
         RefusalCause::Topic | RefusalCause::Epoch | RefusalCause::Jump => {
             Admission::ReleaseGateway(one.gateway.clone())
         }
-        RefusalCause::Owner | RefusalCause::NewBearing => Admission::Configuration,
+        // of an identity twice nothing admits the second event: the reason says what to look at
+        RefusalCause::Owner | RefusalCause::NewBearing | RefusalCause::EventId => {
+            Admission::Configuration
+        }
     }
 }

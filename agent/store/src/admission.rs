@@ -87,6 +87,8 @@ pub enum RefusalCause {
     NewBearing,
     /// The sequence number is too far ahead.
     Jump,
+    /// Another event has this identity.
+    EventId,
 }
 
 impl RefusalCause {
@@ -98,6 +100,7 @@ impl RefusalCause {
             Self::Owner => "owner",
             Self::NewBearing => "new_bearing",
             Self::Jump => "jump",
+            Self::EventId => "event_id",
         }
     }
 }
@@ -111,7 +114,14 @@ impl std::str::FromStr for RefusalCause {
     type Err = UnknownCause;
 
     fn from_str(word: &str) -> Result<Self, UnknownCause> {
-        let all = [Self::Topic, Self::Epoch, Self::Owner, Self::NewBearing, Self::Jump];
+        let all = [
+            Self::Topic,
+            Self::Epoch,
+            Self::Owner,
+            Self::NewBearing,
+            Self::Jump,
+            Self::EventId,
+        ];
         let named = all.into_iter().find(|cause| cause.as_str() == word);
         named.ok_or_else(|| UnknownCause(word.to_owned()))
     }

@@ -2,7 +2,7 @@
 
 use pdm_shared::id::GatewayKey;
 use pdm_shared::text::Text;
-use pdm_store::RefusedEvents;
+use pdm_store::{RefusalCause, RefusedEvents};
 
 use pdm_web::plant::Admission;
 
@@ -52,6 +52,15 @@ pub(in crate::notify) fn refused(
 /// One bearing or cause on one line: what is refused, why, and what admits it.
 pub(in crate::notify) fn refused_line(one: &RefusedEvents, owners: &BearingOwners) -> Text {
     let RefusedEvents { gateway, bearing, count, reason, .. } = one;
+    if one.cause == RefusalCause::EventId {
+        return Text::new(
+            format!("{bearing}: {count}건 거부 ({reason}) → 이 게이트웨이가 다른 게이트웨이의 복제본인지 확인"),
+            format!(
+                "{bearing}: {count} events of {} refused ({reason}) → check whether this gateway is a copy of another one",
+                gateway.gateway
+            ),
+        );
+    }
     let release = |what: &dyn std::fmt::Display| format!("`pdm-agent gateways release {what}`");
     let admits = match admission(one, owners) {
         Admission::ReleaseBearing(bearing) => release(&bearing),
@@ -85,7 +94,6 @@ mod tests {
     use pdm_shared::time::Timestamp;
 
     use super::*;
-    use pdm_store::RefusalCause;
 
     /// Issue 33, point 7.
     #[test]

@@ -186,6 +186,31 @@ pub(super) async fn a_bearing_stays_with_its_gateway_until_it_is_released(store:
     assert_eq!(put(store, &[stranger]).await.events, 1);
 }
 
+pub(super) async fn an_identity_that_another_event_has_is_refused_and_not_taken_as_a_repetition(
+    store: &Store,
+) {
+    put(store, &[event(1)]).await;
+    assert_eq!(put(store, &[event(1)]).await.duplicates, 1, "the same event again");
+    // a copy of the gateway draws the same identities for another machine
+    let copy = Event {
+        gateway_id: "gw-02".parse().expect("name"),
+        equipment_id: "P-202".parse().expect("name"),
+        ..event(1)
+    };
+    let stored = put(store, std::slice::from_ref(&copy)).await;
+    assert_eq!((stored.events, stored.duplicates, stored.refused), (0, 0, 1));
+    assert_eq!(stored.refusals[0].cause, RefusalCause::EventId);
+    let receipts = store.gateways().receipts(&[copy.gateway()], at(1.0)).await.expect("receipts");
+    assert!(
+        receipts.first().is_none_or(|(_, receipt)| receipt.stored_through == 0),
+        "what is refused is not told to be stored"
+    );
+    // one identity for every window
+    let again = Event { sequence: 2, measured_at: at(60.0), ..event(1) };
+    assert_eq!(put(store, &[again]).await.refusals[0].cause, RefusalCause::EventId);
+    assert_eq!(receipt(store).await, (1, vec![]));
+}
+
 pub(super) async fn a_proven_gateway_is_believed_by_its_topic_until_it_is_released(store: &Store) {
     let own = Some(Epoch::at(1_000));
     let of_its_count = |sequence: u64| Event { epoch: own, ..event(sequence) };

@@ -17,7 +17,7 @@ use crate::encoding::{to_json, to_word};
 use crate::outbox::{MAX_LETTERS_WAITING, OutboxState};
 use crate::{
     DEAD_LETTER_LANE, Incoming, IntakeTerms, MAX_DEAD_LETTERS, MQTT_LANE, Outgoing, Payload,
-    Refusal, Reported, ShelveOutcome, StoreError, Stored, fingerprint, log,
+    Refusal, RefusalCause, Reported, ShelveOutcome, StoreError, Stored, fingerprint, log,
 };
 
 /// Parameter: lane.
@@ -244,6 +244,13 @@ async fn store_events(
     let mut by_gateway: BTreeMap<GatewayKey, Vec<(&Event, bool)>> = BTreeMap::new();
     for (((event, _), is_new), is_counted) in events.iter().zip(new).zip(counted) {
         let gateway = event.gateway();
+        // an identity that another event has is no repetition: its window would be lost without a word
+        let taken = if is_new { None } else { other_of_this_identity(connection, event).await? };
+        if let Some(refusal) = taken {
+            stored.refused += 1;
+            stored.refusals.push(refusal);
+            continue;
+        }
         if is_new {
             stored.events += 1;
         } else {
@@ -264,6 +271,44 @@ async fn store_events(
         }
     }
     Ok(())
+}
+
+/// The refusal of an event whose identity a stored event of another gateway, bearing, number or time has;
+/// nothing where it is the same event again.
+async fn other_of_this_identity(
+    connection: &mut Connection<'_>,
+    event: &Event,
+) -> Result<Option<Refusal>, StoreError> {
+    let row = connection
+        .query(
+            "SELECT site, gateway_id, equipment_id, bearing_id, sequence, measured_at_ms
+             FROM events WHERE event_id = $1",
+        )
+        .bind(event.event_id.0)
+        .fetch_optional()
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    let (site, gateway): (String, String) = (row.get(0)?, row.get(1)?);
+    let (equipment, bearing): (String, String) = (row.get(2)?, row.get(3)?);
+    let (sequence, measured_at_ms): (i64, i64) = (row.get(4)?, row.get(5)?);
+    let is_same = site == event.site.as_str()
+        && gateway == event.gateway_id.as_str()
+        && equipment == event.equipment_id.as_str()
+        && bearing == event.bearing_id.as_str()
+        && u64::try_from(sequence).is_ok_and(|sequence| sequence == event.sequence)
+        && measured_at_ms == event.measured_at.unix_ms();
+    let reason = format!(
+        "event_id {} is taken by event {sequence} of gateway {site}/{gateway} ({equipment}/{bearing}), expected one \
+         of its own: is the gateway a copy of another one?",
+        event.event_id
+    );
+    Ok((!is_same).then(|| Refusal {
+        cause: RefusalCause::EventId,
+        gateway: event.gateway(),
+        bearing: event.key(),
+        event_id: event.event_id,
+        reason,
+    }))
 }
 
 /// The highest number of each gateway of admitted events before this batch. Only what was admitted makes

@@ -158,7 +158,7 @@ pub struct RefusedRow {
     pub gateway: GatewayKey,
     /// The bearing that they name.
     pub bearing: BearingKey,
-    /// `topic`, `epoch`, `owner`, `new_bearing` or `jump`.
+    /// `topic`, `epoch`, `owner`, `new_bearing`, `jump` or `event_id`.
     pub cause: String,
     /// Field, expectation and value of the last one.
     pub reason: String,
