@@ -154,7 +154,16 @@ impl Directory {
             telling.heard.extend(earlier.heard.iter().cloned());
             telling.everybody |= earlier.everybody;
         }
-        let lanes = begun.tell.map(|audience| self.lanes(&audience, level)).unwrap_or_default();
+        let mut lanes = Vec::new();
+        if let Some(audience) = begun.tell {
+            lanes = self.lanes(&audience, level);
+            // people on duty all of whose ways are for higher levels are nobody on duty
+            if lanes.is_empty() && audience != Audience::Everybody {
+                log::nobody_on_duty(key, telling.route.as_deref());
+                telling.everybody = true;
+                lanes = self.lanes(&Audience::Everybody, level);
+            }
+        }
         Heard { lanes, telling: Some(telling), ..Heard::default() }
     }
 
@@ -202,5 +211,44 @@ impl Directory {
     ) -> Option<Telling> {
         let is_routed = !self.table.is_plain();
         is_routed.then(|| self.table.begin(&Subject { key, level }, now).telling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::AgentSettings;
+
+    const TEXT: &str = r#"
+[notify.email]
+host = "mail.plant.example"
+from_address = "pdm@plant.example"
+
+[[notify.webhook]]
+name = "office"
+url = "https://office.plant.example/hook"
+
+[[notify.recipient]]
+name = "kim"
+email = "kim@plant.example"
+email_from = "Critical"
+
+[[notify.route]]
+name = "pumps"
+equipment = ["P-*"]
+[[notify.route.step]]
+to = ["kim"]
+"#;
+
+    #[test]
+    fn people_all_of_whose_ways_are_for_higher_levels_are_nobody_on_duty() {
+        let settings = AgentSettings::parse(Path::new("agent.toml"), TEXT).expect("settings");
+        let directory = Directory::of(&settings.notify);
+        let key = BearingKey::parse("ulsan-1", "P-101", "DE").expect("names");
+        let heard = |level| directory.begun(&key, level, None, Timestamp::EPOCH);
+        assert_eq!(heard(RiskLevel::Critical).lanes, [person_lane("kim", EMAIL)]);
+        let warning = heard(RiskLevel::Warning);
+        assert_eq!(warning.lanes, [webhook_lane("office")], "everybody who hears that level");
+        assert!(warning.telling.expect("told").everybody, "and everybody hears that it is over");
     }
 }

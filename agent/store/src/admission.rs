@@ -114,14 +114,8 @@ impl std::str::FromStr for RefusalCause {
     type Err = UnknownCause;
 
     fn from_str(word: &str) -> Result<Self, UnknownCause> {
-        let all = [
-            Self::Topic,
-            Self::Epoch,
-            Self::Owner,
-            Self::NewBearing,
-            Self::Jump,
-            Self::EventId,
-        ];
+        let all =
+            [Self::Topic, Self::Epoch, Self::Owner, Self::NewBearing, Self::Jump, Self::EventId];
         let named = all.into_iter().find(|cause| cause.as_str() == word);
         named.ok_or_else(|| UnknownCause(word.to_owned()))
     }

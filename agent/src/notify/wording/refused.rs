@@ -54,7 +54,9 @@ pub(in crate::notify) fn refused_line(one: &RefusedEvents, owners: &BearingOwner
     let RefusedEvents { gateway, bearing, count, reason, .. } = one;
     if one.cause == RefusalCause::EventId {
         return Text::new(
-            format!("{bearing}: {count}건 거부 ({reason}) → 이 게이트웨이가 다른 게이트웨이의 복제본인지 확인"),
+            format!(
+                "{bearing}: {count}건 거부 ({reason}) → 이 게이트웨이가 다른 게이트웨이의 복제본인지 확인"
+            ),
             format!(
                 "{bearing}: {count} events of {} refused ({reason}) → check whether this gateway is a copy of another one",
                 gateway.gateway
