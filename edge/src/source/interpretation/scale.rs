@@ -142,8 +142,10 @@ fn unknown_unit(stated: &StatedChannel) -> Option<&str> {
 
 /// Words with which a file says that there is no unit.
 fn states_no_unit(text: &str) -> bool {
-    const WORDS: [&str; 12] =
-        ["", "-", "--", "none", "n/a", "na", "null", "unknown", "no unit", "unitless", "1", "-/-"];
+    const WORDS: [&str; 13] = [
+        "", "-", "--", "none", "n/a", "na", "null", "unknown", "no unit", "no units", "unitless",
+        "1", "-/-",
+    ];
     WORDS.contains(&text.to_lowercase().as_str())
 }
 

@@ -110,7 +110,9 @@ fn full_scale_note(
     numbers: Option<&Array2<f64>>,
 ) -> Option<String> {
     let is_assumed = channels.iter().any(|one| one.unit_source == StatementSource::Assumed);
-    let is_within = || numbers.is_some_and(|all| all.iter().all(|number| !(number.abs() > 1.0)));
+    let is_within = || {
+        numbers.is_some_and(|all| all.iter().all(|number| number.is_nan() || number.abs() <= 1.0))
+    };
     (raw.format.starts_with("WAV") && is_assumed && is_within()).then(|| {
         "all samples are within ±1, as recorders write sound: their full scale is taken for 1 g, which \
          nothing states; give the g of the full scale (--scale), or --unit g where they are calibrated"

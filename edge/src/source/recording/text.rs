@@ -226,26 +226,9 @@ fn recording(
     let mut notes = layout.notes.clone();
     notes.extend(columns.notes.iter().cloned());
     if let Some(variable) = options.variable.as_deref() {
-        let wanted = named(layout, variable).map_err(refused)?;
-        let data = columns.table(&wanted);
-        let mut channels = described(layout, &wanted);
-        let all = all_columns(layout, &columns);
-        let split = take_time_columns(columns.table(&all), described(layout, &all)).ok();
-        let is_time = |column: &usize| {
-            let place = all.iter().position(|own| own == column);
-            split.as_ref().zip(place).is_some_and(|(split, place)| split.taken.contains(&place))
-        };
-        let places = wanted.iter().zip(&mut channels).filter(|(column, _)| !is_time(column));
-        let mut open: Vec<&mut StatedChannel> = places.map(|(_, channel)| channel).collect();
-        take_head_unit(&mut open, layout, options).map_err(refused)?;
-        let raw = RawRecording::described("columns of text", data, channels, layout.rate_hz());
-        let time_steps_back = split.as_ref().map_or(0, |split| split.steps_back);
-        return Ok(RawRecording {
-            time: split.and_then(|s| s.axis),
-            notes,
-            time_steps_back,
-            ..raw
-        });
+        let raw = named_columns(layout, &columns, variable, options).map_err(refused)?;
+        let notes = [notes, raw.notes].concat();
+        return Ok(RawRecording { notes, ..raw });
     }
     let all = all_columns(layout, &columns);
     if all.is_empty() || rows == 0 {
@@ -285,6 +268,37 @@ fn recording(
     })
 }
 
+/// The columns that a person names, with the course of the column of time among all.
+fn named_columns(
+    layout: &Layout,
+    columns: &TextColumns,
+    variable: &str,
+    options: &RecordingOptions,
+) -> Result<RawRecording, String> {
+    let wanted = named(layout, variable)?;
+    let mut data = columns.table(&wanted);
+    let mut channels = described(layout, &wanted);
+    let all = all_columns(layout, columns);
+    let split = take_time_columns(columns.table(&all), described(layout, &all)).ok();
+    let is_time = |column: &usize| {
+        let place = all.iter().position(|own| own == column);
+        split.as_ref().zip(place).is_some_and(|(split, place)| split.taken.contains(&place))
+    };
+    let places = wanted.iter().zip(&mut channels).filter(|(column, _)| !is_time(column));
+    let mut open: Vec<&mut StatedChannel> = places.map(|(_, channel)| channel).collect();
+    take_head_unit(&mut open, layout, options)?;
+    let Some(split) = split else {
+        return Ok(RawRecording::described("columns of text", data, channels, layout.rate_hz()));
+    };
+    if split.axis.as_ref().is_some_and(|axis| axis.is_reversed) {
+        data.invert_axis(Axis(1));
+        data = data.as_standard_layout().into_owned();
+    }
+    let raw = RawRecording::described("columns of text", data, channels, layout.rate_hz());
+    let (notes, time_steps_back) = (split.notes, split.steps_back);
+    Ok(RawRecording { time: split.axis, notes, time_steps_back, ..raw })
+}
+
 /// Most rows of events at the end: a logger writes one when it is stopped, connected or read out.
 const MOST_EVENT_ROWS: usize = 20;
 
@@ -316,7 +330,11 @@ fn described(layout: &Layout, columns: &[usize]) -> Vec<StatedChannel> {
 fn stated(layout: &Layout, column: usize) -> StatedChannel {
     let name = layout.header.as_ref().and_then(|header| header.get(column));
     // a number above a column is its place or the end of a statement
-    let is_name = |name: &&String| !name.is_empty() && name.parse::<f64>().is_err();
+    // and a `g` among other letters is one of them
+    let letters = layout.header.iter().flatten().filter(|name| name.chars().count() == 1).count();
+    let is_name = |name: &&String| {
+        !name.is_empty() && name.parse::<f64>().is_err() && !(letters > 3 && *name == "g")
+    };
     let name = name.filter(is_name).cloned();
     let is_time = layout.kinds[column] == ColumnKind::Calendar;
     let unit = if is_time { Some("s".to_owned()) } else { layout.units[column].clone() };

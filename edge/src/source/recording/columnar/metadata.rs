@@ -35,7 +35,14 @@ pub(super) fn statements_of<'a>(
                     all.take_attributes("", &value);
                 }
             }
-            _ => all.take_text("", key, value),
+            _ => match serde_json::from_str::<Value>(value) {
+                // `units` with an object of one unit for each column
+                Ok(object @ Value::Object(_)) => {
+                    let fields = serde_json::Map::from_iter([(key.to_owned(), object)]);
+                    all.take_attributes("", &Value::Object(fields));
+                }
+                _ => all.take_text("", key, value),
+            },
         }
     }
     all.leaves

@@ -35,6 +35,7 @@ fn one_unit_for_each_column_and_the_attributes_of_a_column_are_read() {
     let columns = ["ax".to_owned(), "t".to_owned()];
     for pairs in [
         [("PANDAS_ATTRS", r#"{"units": {"ax": "mg", "t": "s", "other": "V"}}"#)],
+        [("units", r#"{"ax": "mg", "t": "s", "other": "V"}"#)],
         [("PANDAS_ATTRS", r#"{"ax": {"unit": "mg"}, "t": {"unit": "s"}, "by": {"name": "me"}}"#)],
     ] {
         let leaves = metadata::statements_of(pairs.into_iter(), &columns);

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::super::open_content;
-use super::forms::{assert_read, g, no_rate, options, read, s, table, usual};
+use super::forms::{assert_read, g, no_rate, options, read_table, s, table, usual};
 use crate::source::{AccelUnit, Calibration};
 
 /// A table of time and value without a header, in m/s², below these lines.
@@ -13,7 +13,7 @@ fn below(lines: &str) -> String {
 }
 
 fn refusal(text: &str) -> String {
-    read(text.as_bytes(), &no_rate()).expect_err(text.lines().next().unwrap_or(""))
+    read_table(text.as_bytes(), &no_rate()).expect_err(text.lines().next().unwrap_or(""))
 }
 
 fn in_millivolts() -> crate::source::RecordingOptions {
@@ -44,6 +44,9 @@ fn a_unit_in_words_above_a_table_is_that_of_the_samples_and_not_of_the_time() {
         "# time\tpump DE\n# s\tm/s^2\n",
         "#s\tm/s²\n",
         "Recorder 5\ntime unit: s\nvalue unit: m/s²\n",
+        "t\tpump\nUnits\tm/s^2\n",
+        "# m/s^2 are the samples\n# t, pump\n",
+        "# s\tm/s^2\n# time\tpump\n",
     ] {
         let text = below(lines);
         assert_read(lines, text.as_bytes(), &no_rate(), 1);
@@ -120,7 +123,7 @@ fn volts_are_volts_in_every_row_that_says_so() {
         assert_read(head, text.as_bytes(), &options, 1);
     }
     let in_g = table("Time(s),Acc (g)\n", |n| format!("{:.7},{:.6}", s(n), g(n)));
-    let error = read(in_g.as_bytes(), &in_millivolts()).expect_err("the option contradicts");
+    let error = read_table(in_g.as_bytes(), &in_millivolts()).expect_err("the option contradicts");
     assert!(error.contains("100 mV/g"), "{error}");
 }
 
@@ -165,7 +168,8 @@ fn day_numbers_are_days_and_no_column_gives_megahertz() {
         let text = table(head, |n| format!("{:.digits$},{:.6}", day + s(n) / 86_400.0, g(n)));
         assert_read(head, text.as_bytes(), &usual(), 1);
         assert!(
-            read(text.as_bytes(), &no_rate()).is_ok_and(|(_, hz)| (hz / 2560.0 - 1.0).abs() < 0.02)
+            read_table(text.as_bytes(), &no_rate())
+                .is_ok_and(|(_, hz)| (hz / 2560.0 - 1.0).abs() < 0.02)
         );
     }
     let text = table("Time (ms),acc (g)\n", |n| format!("{:.7},{:.6}", s(n), g(n)));
@@ -189,6 +193,8 @@ fn numeric_times_that_step_back_are_told_as_times_in_text_are() {
     let text =
         table("Time,acc (g)\n", |n| format!("2026-03-04 05:06:{:09.6},{:.6}", 1.0 + back(n), g(n)));
     assert!(line(&text, &usual()).contains("falls back once"));
+    let named = options(|o| o.variable = Some("acc (g)".to_owned()));
+    assert!(line(&text, &named).contains("falls back once"));
     let source = open_content(Path::new("t.csv"), text.into_bytes(), &usual()).expect("reads");
     assert_eq!(source.interpretation().map(|input| input.time_steps_back), Some(1));
 }
@@ -239,6 +245,13 @@ fn a_number_above_a_column_is_no_name() {
     let axes =
         table("Time,DE\nLinear,Real\ns,m/s^2\n", |n| format!("{:.7},{:.6}", s(n), 9.806_65 * g(n)));
     assert!(line(&axes, &no_rate()).contains("1 channel DE in m/s^2"));
+    let unit = below("Y-axis unit:\tm/s²\n");
+    assert!(line(&unit, &no_rate()).contains("1 channel in m/s² (from the file)"));
+    let rate = table("Sensor 7\nRate: 2,560 Hz\n", |n| format!("{:.5}", g(n)));
+    assert_read("a rate above one column", rate.as_bytes(), &no_rate(), 1);
+    let letters =
+        table("a,b,c,d,e,f,g\n", |n| [g(n); 7].map(|sample| format!("{sample:.5}")).join(","));
+    assert_read("letters", letters.as_bytes(), &usual(), 7);
     let gravity = table("#time,x,y,z\n", |n| {
         let wave = 9806.65 * g(n);
         format!("{:.7},{wave:.2},{:.2},{:.2}", s(n), wave - 5884.0, wave + 7845.3)

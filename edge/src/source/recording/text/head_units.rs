@@ -53,6 +53,13 @@ impl HeadUnits {
         found
     }
 
+    /// Whether a line has a key that says unit, and a unit behind it.
+    pub(super) fn is_statement(line: &str) -> bool {
+        let mut found = Self::default();
+        let (_, value) = line.split_once('\t').unwrap_or((line, ""));
+        found.take_key(line) && StatedUnit::parse(value).is_some()
+    }
+
     /// Takes a line whose key says unit; false if it is none.
     fn take_key(&mut self, line: &str) -> bool {
         let Some(at) = line.find(['=', ':', ';', '\t']).or_else(|| line.find(',')) else {

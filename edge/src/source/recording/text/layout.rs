@@ -4,7 +4,7 @@
 //! Invariant: a layout that has two readings is refused with both.
 
 use super::head_units::HeadUnits;
-use super::heads::{Heads, contradictions, heads_in_comments, heads_of};
+use super::heads::{TableHead, comments_above, contradictions, head_of};
 use super::metadata::Metadata;
 use crate::source::interpretation::{StatedUnit, UnitKind};
 use crate::tabular::fields::Separator;
@@ -48,7 +48,7 @@ pub(super) struct Layout {
 }
 
 /// A line of the text that is not empty and no comment.
-type Line<'a> = (usize, &'a str);
+pub(super) type Line<'a> = (usize, &'a str);
 
 /// Finds the layout. `lines`: the lines that are neither empty nor comments, of which the first
 /// [`MAX_PREAMBLE_LINES`] and some more are looked at.
@@ -73,44 +73,8 @@ pub(super) fn layout_of(
     } else {
         row_width(separator, lines[first].1).unwrap_or(1)
     };
-    let above: Vec<&str> = lines[..first].iter().map(|(_, line)| *line).collect();
-    let fields = |line: &str| -> Vec<String> {
-        let mut all: Vec<String> = separator.fields(line).into_iter().map(str::to_owned).collect();
-        if all.len() + 1 == width && separator.closes(line) {
-            all.push(String::new());
-        }
-        all
-    };
-    let mut head: Vec<Vec<String>> = above.iter().rev().take(3).map(|line| fields(line)).collect();
-    // the column of remarks has a name in the header and nothing in the rows (LabVIEW)
-    for row in head.iter_mut().filter(|row| row.len() == width + 1) {
-        row.pop_if(|last| last.eq_ignore_ascii_case("comment"));
-    }
-    // `dt:` beside numbers is a statement, no names
-    let is_statement = |row: &[String]| {
-        row.first().is_some_and(|first| first.ends_with(':'))
-            && row.iter().skip(1).any(|field| loose_value(field) == Some(true))
-    };
-    let is_head = |row: &Vec<String>| row.len() == width && !is_statement(row);
-    // a third row of names counts above two others alone
-    head.truncate(if head.iter().take(2).all(is_head) { 3 } else { 2 });
-    head.retain(is_head);
-    let mut first_row = first;
-    if head.is_empty() && is_numbered_header(&fields(lines[first].1), lines.get(first + 1)) {
-        head.push(fields(lines[first].1));
-        first_row += 1;
-    }
-    let first_number = lines.get(first_row).map_or(usize::MAX, |(number, _)| *number);
-    let above_comments = || comments.iter().filter(|(at, _)| *at < first_number).map(|(_, c)| *c);
-    let is_in_comments = head.is_empty();
-    let heads = if is_in_comments {
-        let nearest: Vec<&str> = above_comments().rev().collect();
-        heads_in_comments(&nearest, separator, width)
-    } else {
-        heads_of(head, width)
-    };
-    let contradictions = contradictions(&heads);
-    let Heads { names: header, units, rows: rows_of_head } = heads;
+    let TableHead { heads, first_row, words } = head_of(lines, comments, (first, width), separator);
+    let mut first_row = first_row;
     let kinds = kinds_of(&lines[first_row..], separator, form, width);
     if kinds.iter().all(|kind| *kind == ColumnKind::Words) {
         return Err("no row of numbers in this text".to_owned());
@@ -120,15 +84,9 @@ pub(super) fn layout_of(
     }
     let beside = statements_beside(&lines[first_row..], separator, &kinds);
     let beside = || beside.iter().map(String::as_str);
-    let metadata =
-        Metadata::of_lines(above_comments().chain(above.iter().copied()).chain(beside()));
-    // units in the names of columns are those of the columns
-    let (in_comments, in_lines) =
-        if is_in_comments { (rows_of_head, 0) } else { (0, rows_of_head) };
-    let words_above = &above[..above.len().saturating_sub(in_lines)];
-    let words_in_comments = above_comments().rev().skip(in_comments);
-    let words = words_in_comments.chain(words_above.iter().copied()).chain(beside());
-    let head_units = HeadUnits::of_lines(words);
+    let all = comments_above(lines, comments, first_row).chain(lines[..first].iter().map(|l| l.1));
+    let metadata = Metadata::of_lines(all.chain(beside()));
+    let head_units = HeadUnits::of_lines(words.into_iter().chain(beside()));
     let start_and_rate = start_and_rate(&lines[first_row..], separator, form);
     if start_and_rate.is_some() {
         first_row += 2;
@@ -138,12 +96,12 @@ pub(super) fn layout_of(
         separator,
         form,
         kinds,
-        header,
-        units,
+        contradictions: contradictions(&heads),
+        header: heads.names,
+        units: heads.units,
         first_row,
         metadata,
         head_units,
-        contradictions,
         start_and_rate,
         notes,
     })
@@ -274,7 +232,7 @@ fn row_width(separator: Separator, line: &str) -> Option<usize> {
 }
 
 /// Whether a field is a value, and whether that is present; `None` for words.
-fn loose_value(field: &str) -> Option<bool> {
+pub(super) fn loose_value(field: &str) -> Option<bool> {
     if is_missing(field) {
         return Some(false);
     }
@@ -375,18 +333,6 @@ fn more_columns(
         ));
     }
     Ok(separator)
-}
-
-/// A header of numbers, as data frames without names write it: `0,1,2` or `,0,1`.
-fn is_numbered_header(fields: &[String], next: Option<&Line<'_>>) -> bool {
-    let names = match fields {
-        [first, rest @ ..] if first.is_empty() && !rest.is_empty() => rest,
-        all if all.len() > 1 => all,
-        _ => return false,
-    };
-    let counts = names.iter().enumerate().all(|(place, name)| *name == place.to_string());
-    // a row below it with whole numbers only may be a row like it
-    counts && next.is_some_and(|(_, line)| line.contains('.') || fields[0].is_empty())
 }
 
 /// What each column holds, by the first rows.

@@ -75,26 +75,7 @@ impl TextColumns {
         rows: impl Iterator<Item = (usize, &'a str)>,
         layout: &Layout,
     ) -> Result<Self, String> {
-        let width = layout.kinds.len();
-        let calendar = |(column, kind): (usize, &ColumnKind)| {
-            (*kind == ColumnKind::Calendar).then(|| (column, Vec::new()))
-        };
-        let of_words = |(column, kind): (usize, &ColumnKind)| {
-            let words = WordColumn { column, ..WordColumn::default() };
-            (*kind == ColumnKind::Words).then_some(words)
-        };
-        let mut all = Self {
-            width,
-            numbers: Vec::new(),
-            stamps: layout.kinds.iter().enumerate().filter_map(calendar).collect(),
-            seconds: Vec::new(),
-            labels: Vec::new(),
-            words: layout.kinds.iter().enumerate().filter_map(of_words).collect(),
-            has_number: vec![false; width],
-            joined: Vec::new(),
-            start_ns: None,
-            notes: Vec::new(),
-        };
+        let mut all = Self::without_rows(layout);
         let mut fault: Option<String> = None;
         let (mut footer, mut repeated, mut empty) = (0, 0, 0);
         for (number, line) in rows {
@@ -138,6 +119,29 @@ impl TextColumns {
         }
         all.resolve(layout)?;
         Ok(all)
+    }
+
+    fn without_rows(layout: &Layout) -> Self {
+        let width = layout.kinds.len();
+        let calendar = |(column, kind): (usize, &ColumnKind)| {
+            (*kind == ColumnKind::Calendar).then(|| (column, Vec::new()))
+        };
+        let of_words = |(column, kind): (usize, &ColumnKind)| {
+            let words = WordColumn { column, ..WordColumn::default() };
+            (*kind == ColumnKind::Words).then_some(words)
+        };
+        Self {
+            width,
+            numbers: Vec::new(),
+            stamps: layout.kinds.iter().enumerate().filter_map(calendar).collect(),
+            seconds: Vec::new(),
+            labels: Vec::new(),
+            words: layout.kinds.iter().enumerate().filter_map(of_words).collect(),
+            has_number: vec![false; width],
+            joined: Vec::new(),
+            start_ns: None,
+            notes: Vec::new(),
+        }
     }
 
     fn is_header(&self, line: &str, layout: &Layout) -> bool {
