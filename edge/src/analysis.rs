@@ -70,6 +70,7 @@ impl ReadChannel {
         let context = QualityContext {
             speed: Some(machine.speed),
             lost_samples: input.map_or(0, |input| input.lost_samples),
+            time_steps_back: input.map_or(0, |input| input.time_steps_back),
             jitter_ratio: input.and_then(|input| input.jitter_ratio).unwrap_or(0.0),
             ..QualityContext::new(self.rate)
         };

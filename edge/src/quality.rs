@@ -84,6 +84,8 @@ pub struct QualityContext {
     pub is_wrong_rate: bool,
     /// Samples that the time column of the recording shows to be lost.
     pub lost_samples: u64,
+    /// How often the times of the recording's column step back.
+    pub time_steps_back: u64,
     /// Jitter of the recording's time column, ratio.
     pub jitter_ratio: f64,
 }
@@ -99,6 +101,7 @@ impl QualityContext {
             elapsed_s: None,
             is_wrong_rate: false,
             lost_samples: 0,
+            time_steps_back: 0,
             jitter_ratio: 0.0,
         }
     }
@@ -175,7 +178,9 @@ pub fn assess(accel_m_s2: &[f64], context: &QualityContext) -> Quality {
 fn time_column_fault(samples: usize, context: &QualityContext) -> Option<bool> {
     let lost = context.lost_samples as f64;
     let is_shaky = context.jitter_ratio > MOST_JITTER;
-    (lost > 0.0 || is_shaky).then_some(lost > LOST_SHARE * samples as f64)
+    // a clock that was set tells nothing of the samples themselves
+    let is_set_back = context.time_steps_back > 0;
+    (lost > 0.0 || is_shaky || is_set_back).then_some(lost > LOST_SHARE * samples as f64)
 }
 
 fn is_implausible(accel_m_s2: &[f64], level: &Level, rate: SampleRate) -> bool {

@@ -337,6 +337,7 @@ impl Point {
             speed: Some(self.settings.speed),
             is_wrong_rate: self.measured_rate.is_some_and(|measured| measured.1),
             lost_samples: self.input.as_ref().map_or(0, |input| input.lost_samples),
+            time_steps_back: self.input.as_ref().map_or(0, |input| input.time_steps_back),
             jitter_ratio: self.input.as_ref().and_then(|input| input.jitter_ratio).unwrap_or(0.0),
             ..quality::QualityContext::new(self.rate)
         };

@@ -85,6 +85,8 @@ pub struct Interpretation {
     pub gaps: u64,
     /// Samples that the gaps would hold.
     pub lost_samples: u64,
+    /// How often the times of a column step back, which then gives no rate.
+    pub time_steps_back: u64,
     /// What else a person should know.
     pub notes: Vec<String>,
 }

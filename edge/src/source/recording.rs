@@ -55,6 +55,7 @@ mod not_read;
 mod npy;
 mod options;
 mod packed;
+mod repeats;
 mod sequence;
 mod snapshots;
 mod stated;
@@ -91,6 +92,8 @@ pub(crate) struct RawRecording {
     pub(crate) stated_start: Option<Timestamp>,
     /// The course of the time column, where the reader has taken it out itself.
     pub(crate) time: Option<TimeAxis>,
+    /// How often the times of a column step back: such a column gives no rate.
+    pub(crate) time_steps_back: u64,
     /// Columns that the reader has left out, each with the reason.
     pub(crate) left_out: Vec<String>,
     /// What a person should know of the reading.
@@ -129,6 +132,7 @@ impl RawRecording {
             stated_rate_hz,
             stated_start: None,
             time: None,
+            time_steps_back: 0,
             left_out: Vec::new(),
             notes: Vec::new(),
             reader,

@@ -20,6 +20,19 @@ const EPOCH_FROM_S: f64 = 1e9;
 /// … up to the year 2096.
 const EPOCH_TO_S: f64 = 4e9;
 
+/// Seconds of a day.
+const DAY_S: f64 = 86_400.0;
+
+/// Day numbers of 1970: of spreadsheets (days since 1899-12-30) and of MATLAB (`datenum(1970, 1, 1)`).
+const DAYS_AT_1970: [f64; 2] = [25_569.0, 719_529.0];
+
+/// Days since 1970 that a recording is from: 1980 to 2096.
+const DAYS_SINCE_1970: std::ops::Range<f64> = 3_652.0..46_020.0;
+
+/// Rate in seconds above which numbers of the size of such days are days, Hz. Chosen: converters for
+/// accelerometers end at 204.8 kHz, and rows of a day each millisecond would be 86 MHz in seconds.
+const DAYS_ABOVE_HZ: f64 = 210e3;
+
 /// The course of a column of times, in the column's own unit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimeAxis {
@@ -68,7 +81,10 @@ impl TimeAxis {
         }
         let is_whole = values.iter().all(|value| value.fract() == 0.0);
         let is_count = unit_s.is_none() && is_whole && (course.step - 1.0).abs() < 1e-9;
-        let (epoch_unit, epoch_s) = epoch(times[0]);
+        let (epoch_unit, epoch_s) = match day_number(times[0], course.step, unit_s) {
+            Some(at_s) => (Some(DAY_S), Some(at_s)),
+            None => epoch(times[0]),
+        };
         let unit_s = unit_s.or(epoch_unit);
         let epoch_s = epoch_s.filter(|_| !is_count && unit_s == epoch_unit);
         Some(Self {
@@ -242,6 +258,18 @@ fn epoch(first: f64) -> (Option<f64>, Option<f64>) {
     (None, None)
 }
 
+/// The time of a day number, seconds since 1970: one that a spreadsheet or MATLAB writes, in days by the unit
+/// of its column or by its step.
+fn day_number(first: f64, step: f64, unit_s: Option<f64>) -> Option<f64> {
+    let is_days = match unit_s {
+        Some(unit_s) => (unit_s - DAY_S).abs() < 1.0,
+        None => 1.0 / step > DAYS_ABOVE_HZ,
+    };
+    let since_1970 = DAYS_AT_1970.into_iter().map(|day| first - day);
+    let day = since_1970.into_iter().find(|day| DAYS_SINCE_1970.contains(day));
+    day.filter(|_| is_days).map(|day| day * DAY_S)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,6 +332,20 @@ mod tests {
         let times: Vec<f64> = (0..100).map(|n| 1.7e12 + f64::from(n) * 10.0).collect();
         let axis = axis(&times);
         assert_eq!((axis.unit_s, axis.epoch_s), (Some(1e-3), Some(1.7e9)));
+    }
+
+    #[test]
+    fn day_numbers_of_spreadsheets_and_of_matlab_are_days() {
+        for (day, start_s) in [(46_082.25, 1_772_344_800.0), (740_042.25, 1_772_344_800.0)] {
+            let times: Vec<f64> =
+                (0..2000).map(|n| day + f64::from(n) / 2000.0 / 86_400.0).collect();
+            let axis = axis(&times);
+            assert_eq!(axis.unit_s, Some(86_400.0), "{day}");
+            assert!((axis.rate_hz(86_400.0) / 2000.0 - 1.0).abs() < 1e-3, "{day}: {axis:?}");
+            assert!(axis.epoch_s.is_some_and(|at| (at - start_s).abs() < 1e-3), "{day}: {axis:?}");
+        }
+        let uptime: Vec<f64> = (0..2000).map(|n| 46_082.25 + f64::from(n) / 2000.0).collect();
+        assert_eq!(axis(&uptime).unit_s, None, "seconds since a start");
     }
 
     #[test]

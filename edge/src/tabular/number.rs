@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 /// Words for a value that is missing, in lower case.
-const MISSING: [&str; 42] = [
+const MISSING: [&str; 62] = [
     "",
     "nan",
     "-nan",
@@ -47,9 +47,31 @@ const MISSING: [&str; 42] = [
     "invalid",
     "fehler",
     "결측",
+    "scan timeout",
+    "offline",
+    "unavailable",
+    "unknown",
+    "<null>",
+    "(null)",
+    "n. def.",
+    "n.def.",
+    "n. v.",
+    "undefined",
+    "missing",
+    "#missing",
+    "#nv",
+    "#num!",
+    "1.#qnan",
+    "-1.#qnan",
+    "1.#ind",
+    "-1.#ind",
+    "no reading",
+    "연결 끊김",
 ];
 /// Further words for a number that is none: beyond the range of a converter.
-const BEYOND: [&str; 12] = [
+const BEYOND: [&str; 14] = [
+    "1.#inf",
+    "-1.#inf",
     "inf",
     "-inf",
     "+inf",
@@ -235,9 +257,28 @@ mod tests {
 
     #[test]
     fn words_for_a_missing_value_are_no_number() {
-        for word in
-            ["", "NA", "N/A", "null", "-", "---", "NaN", "#N/A", "Bad", "I/O Timeout", "OVER"]
-        {
+        for word in [
+            "",
+            "NA",
+            "N/A",
+            "null",
+            "-",
+            "---",
+            "NaN",
+            "#N/A",
+            "Bad",
+            "I/O Timeout",
+            "OVER",
+            "Scan Timeout",
+            "Offline",
+            "unavailable",
+            "unknown",
+            "1.#QNAN",
+            "-1.#IND",
+            "(null)",
+            "<null>",
+            "n. def.",
+        ] {
             assert!(
                 point(word).is_some_and(f64::is_nan) || point(word).is_some_and(f64::is_infinite),
                 "{word}"

@@ -25,7 +25,7 @@ pub(crate) fn label(row: usize, stated: &StatedChannel) -> String {
 /// The role of a channel by its unit, then by its name.
 pub(crate) fn role(stated: &StatedChannel) -> ChannelRole {
     let by_name = stated.name.as_deref().map_or(ChannelRole::Unknown, ChannelRole::by_name);
-    let in_name = || stated.name.as_deref().and_then(StatedUnit::in_header);
+    let in_name = || stated.name.as_deref().and_then(StatedUnit::of_name);
     let unit = stated.unit.as_deref().and_then(StatedUnit::parse).or_else(in_name);
     match unit.map(|unit| unit.kind) {
         Some(UnitKind::Acceleration(_)) if by_name == ChannelRole::Other("magnitude") => by_name,
@@ -53,6 +53,15 @@ pub(crate) fn choose_channels(
                 if channel.unit.is_none()
                     && !channel.name.as_deref().is_some_and(states_time)
                     && !goes_one_way(numbers.row(row).iter().copied()) =>
+            {
+                ChannelRole::Unknown
+            }
+            // `Sample` may be the name of the samples
+            (ChannelRole::Count, Some(numbers))
+                if numbers
+                    .row(row)
+                    .iter()
+                    .any(|value| value.is_finite() && value.fract() != 0.0) =>
             {
                 ChannelRole::Unknown
             }

@@ -12,6 +12,21 @@ const AGREEMENT: f64 = 0.01;
 /// sampled faster, and a column of milliseconds would show a thousandth of it.
 const LEAST_IN_SECONDS_HZ: f64 = 100.0;
 
+/// Rate above which a time column is not believed, Hz. Chosen: piezoelectric accelerometers resonate at up to
+/// some 100 kHz and are useful to a third of that (ISO 5348:2021), converters for them end at 204.8 kHz.
+const MOST_BY_COLUMN_HZ: f64 = 1e6;
+
+/// Units in which a time column may be, with their seconds.
+const UNITS: [(&str, f64); 7] = [
+    ("s", 1.0),
+    ("ms", 1e-3),
+    ("us", 1e-6),
+    ("ns", 1e-9),
+    ("min", 60.0),
+    ("h", 3600.0),
+    ("days", 86_400.0),
+];
+
 /// The statements on one rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RateStatements<'a> {
@@ -50,6 +65,13 @@ pub(crate) fn decided_rate(
             "{said}, but the time column ({column_name}) gives {} Hz; --rate with --prefer option decides",
             short(*column)
         ));
+    }
+    let is_column = |source: StatementSource| source == StatementSource::TimeColumn;
+    if let (None, Some((hz, source)), Some(axis)) = (all.option_hz, file, all.axis)
+        && is_column(source)
+        && hz > MOST_BY_COLUMN_HZ
+    {
+        return Err(too_fast(axis, hz));
     }
     match (all.option_hz, file) {
         (None, None) => Err(missing(all.axis)),
@@ -96,13 +118,36 @@ fn column_rate(axis: &TimeAxis, known_hz: Option<f64>) -> Option<f64> {
         let agrees = |unit_s: &f64| {
             (axis.rate_hz(*unit_s) / known - 1.0).abs() <= AGREEMENT + axis.uncertainty
         };
-        if let Some(unit_s) = [1.0, 1e-3, 1e-6, 1e-9].into_iter().find(agrees) {
+        if let Some(unit_s) = UNITS.into_iter().map(|(_, unit_s)| unit_s).find(agrees) {
             return Some(axis.rate_hz(unit_s));
         }
     }
     // whole numbers without a unit are ticks of any clock
     let is_seconds = axis.step < 1.0 && axis.rate_hz(1.0) >= LEAST_IN_SECONDS_HZ;
     is_seconds.then(|| axis.rate_hz(1.0))
+}
+
+/// Why a rate by a time column is not believed, with the units that would make it one.
+fn too_fast(axis: &TimeAxis, hz: f64) -> String {
+    let own_s = axis.unit_s.unwrap_or(1.0);
+    let may_be = |(_, unit_s): &(&str, f64)| {
+        *unit_s > own_s
+            && (LEAST_IN_SECONDS_HZ..=MOST_BY_COLUMN_HZ).contains(&axis.rate_hz(*unit_s))
+    };
+    let guesses: Vec<String> = UNITS
+        .iter()
+        .filter(|unit| may_be(unit))
+        .map(|(unit, unit_s)| {
+            format!("in {unit} they would be {} Hz", short(axis.rate_hz(*unit_s)))
+        })
+        .collect();
+    let guesses =
+        if guesses.is_empty() { String::new() } else { format!("; {}", guesses.join(", ")) };
+    format!(
+        "the times of {} would be {} Hz, and no vibration is sampled above {MOST_BY_COLUMN_HZ} Hz: their unit is another{guesses}; give the rate (--rate, with --prefer option where the file states the unit)",
+        axis.column,
+        short(hz)
+    )
 }
 
 fn missing(axis: Option<&TimeAxis>) -> String {

@@ -277,11 +277,13 @@ fn is_axis_of_acceleration(words: &[String]) -> bool {
     }
 }
 
-/// Whether a name is that of a time, even where its numbers fall.
+/// Whether a name is that of a time, even where its numbers fall: a word that is always one, or no other word
+/// beside those of time.
 pub(crate) fn states_time(name: &str) -> bool {
-    words_of(without_unit(name))
-        .iter()
-        .any(|word| SURE_TIME.contains(&word.as_str()) || word.ends_with("timestamp"))
+    let words = words_of(without_unit(name));
+    let is_time = |word: &String| TIME.contains(&word.as_str()) || word == "t";
+    words.iter().any(|word| SURE_TIME.contains(&word.as_str()) || word.ends_with("timestamp"))
+        || (!words.is_empty() && words.iter().all(is_time))
 }
 
 /// What a file holds by its name alone: `Gyroscope.csv`, `Magnetometer raw data.csv`. A name with any other

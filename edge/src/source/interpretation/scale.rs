@@ -130,10 +130,23 @@ fn with_scale_of_file(
     }
 }
 
-/// The unit in the brackets of a name that says nothing else.
+/// The unit that is not known: the one that the file states, or in the brackets of a name that says nothing
+/// else.
 fn unknown_unit(stated: &StatedChannel) -> Option<&str> {
+    if let Some(own) = stated.unit.as_deref().map(str::trim).filter(|own| !states_no_unit(own)) {
+        return StatedUnit::parse(own).is_none().then_some(own);
+    }
     let name = stated.name.as_deref().filter(|_| role(stated) == ChannelRole::Unknown)?;
     unknown_unit_of(name)
+}
+
+/// Words with which a file says that there is no unit.
+fn states_no_unit(text: &str) -> bool {
+    const WORDS: [&str; 13] = [
+        "", "-", "--", "none", "n/a", "na", "null", "unknown", "no unit", "no units", "unitless",
+        "1", "-/-",
+    ];
+    WORDS.contains(&text.to_lowercase().as_str())
 }
 
 /// Whether a person has stated what a count means.

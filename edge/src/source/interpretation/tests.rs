@@ -117,3 +117,15 @@ fn a_column_in_a_unit_that_is_not_known_is_no_acceleration_by_itself() {
     let g = Calibration::stated(Some(AccelUnit::G), None, 0.0).expect("valid");
     assert!(decided_scale("x", &named("Flow (gpm)", None), g, None).is_ok(), "it is stated");
 }
+
+#[test]
+fn a_unit_of_the_file_that_is_not_known_is_refused_and_never_taken_for_g() {
+    let channel = named("X", Some("quux"));
+    let error = decided_scale("X", &channel, Calibration::default(), None).err().expect("refused");
+    assert!(error.contains("\"quux\"") && error.contains("--unit"), "{error}");
+    let none = decided_scale("X", &named("X", Some("-")), Calibration::default(), None);
+    assert_eq!(none.expect("no unit").channel.unit_source, StatementSource::Assumed);
+    let words = named("X", Some("meters per second squared"));
+    let read = decided_scale("X", &words, Calibration::default(), None).expect("known");
+    assert!((read.calibration.to_m_s2(2.0) - 2.0).abs() < 1e-12);
+}

@@ -33,8 +33,20 @@ pub struct StatedUnit {
 const SPELLINGS: &[(&[&str], UnitKind)] = &[
     (
         &[
-            "g", "gn", "g0", "grav", "gravity", "gforce", "g-force", "gs", "gpk", "gpeak", "grms",
+            "g",
+            "gn",
+            "g0",
+            "grav",
+            "gravity",
+            "gforce",
+            "g-force",
+            "gs",
+            "gpk",
+            "gpeak",
+            "grms",
             "gee",
+            "g's",
+            "중력가속도",
         ],
         UnitKind::Acceleration(M_S2_PER_G),
     ),
@@ -63,11 +75,18 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
             "meter/sec2",
             "metre/sec2",
             "m_s2",
+            "m/s**2",
+            "미터/초2",
+            "meterpersecondsquared",
+            "meterspersecondsquared",
+            "metrepersecondsquared",
+            "metrespersecondsquared",
         ],
         UnitKind::Acceleration(1.0),
     ),
     (&["mm/s2", "mm/s^2", "mm/s/s", "mm/sec2"], UnitKind::Acceleration(0.001)),
     (&["cm/s2", "cm/s^2", "gal"], UnitKind::Acceleration(0.01)),
+    (&["mgal"], UnitKind::Acceleration(1e-5)),
     (&["ft/s2", "ft/s^2"], UnitKind::Acceleration(0.3048)),
     (&["in/s2", "in/s^2"], UnitKind::Acceleration(0.0254)),
     (&["mv", "millivolt", "millivolts", "밀리볼트"], UnitKind::Voltage(1.0)),
@@ -178,12 +197,45 @@ impl StatedUnit {
     /// The unit in a column's header: in brackets (`Acc X (m/s^2)`), after a comma, a slash with
     /// spaces, or an underscore (`time_ms`, `acc_g`).
     pub fn in_header(header: &str) -> Option<Self> {
-        bracketed(header).and_then(Self::parse).or_else(|| {
+        let behind = |header: &str| {
             let tail = header.rsplit([',', '_', ' ', ':']).next()?;
             // a single letter at the end is an axis or a number of a channel more often than a unit
             let is_unit = tail.len() < header.trim().len()
                 && (tail.chars().count() > 1 || tail == "g" || tail == "s" || tail == "V");
             is_unit.then(|| Self::parse(tail)).flatten()
+        };
+        // `Accel X, g (S/N: 7)`: the brackets say something else
+        let in_front = || header.find(['(', '[', '{']).and_then(|at| header.get(..at));
+        bracketed(header)
+            .and_then(Self::parse)
+            .or_else(|| behind(header))
+            .or_else(|| in_front().and_then(|front| behind(front.trim_end())))
+    }
+
+    /// The unit in a column's name: as in a header, or the name is a unit of samples (`Volt`, `m/s^2`), or
+    /// one stands behind the number of a channel (`CH1V`).
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::in_header(name).or_else(|| {
+            let name = name.trim();
+            let lower = name.to_lowercase();
+            let numbered = ["channel", "kanal", "ch", "ai"].iter().find_map(|word| {
+                let rest = lower.strip_prefix(word)?.trim_start_matches(['_', ' ', '-']);
+                let unit = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+                let start = name.len().checked_sub(unit.len())?;
+                (unit.len() < rest.len()).then(|| name.get(start..)).flatten()
+            });
+            let spelling = numbered.unwrap_or(name).trim();
+            let unit = Self::parse(spelling)?;
+            // `gravity` and `gs` are names of other columns as well
+            let is_unit = match unit.kind {
+                UnitKind::Acceleration(_) => {
+                    ["g", "mg"].contains(&spelling) || spelling.contains(['/', '²', '^'])
+                }
+                UnitKind::Voltage(_) => spelling != "v",
+                UnitKind::Other("velocity") => spelling.contains('/'),
+                UnitKind::Counts | UnitKind::Time(_) | UnitKind::Other(_) => false,
+            };
+            is_unit.then_some(unit)
         })
     }
 }
@@ -222,6 +274,7 @@ fn kind_of(spelling: &str) -> Option<UnitKind> {
             'µ' | 'μ' => plain.push('u'),
             '㎨' => plain.push_str("m/s2"),
             '㎜' => plain.push_str("mm"),
+            '*' if plain.ends_with("/s") => plain.push('*'),
             '·' | '*' | '⋅' | ' ' => {}
             '⁻' => plain.push('-'),
             '¹' => plain.push('1'),
@@ -267,6 +320,7 @@ mod tests {
             ("Channel A, mV", UnitKind::Voltage(1.0)),
             ("Drehzahl [1/min]", UnitKind::Other("shaft speed")),
             ("Temp (°C)", UnitKind::Other("temperature")),
+            ("Accel X, g (LGR S/N: 7, SEN S/N: 7)", UnitKind::Acceleration(M_S2_PER_G)),
         ] {
             assert_eq!(StatedUnit::in_header(header).map(|unit| unit.kind), Some(kind), "{header}");
         }
@@ -293,6 +347,24 @@ mod tests {
         assert_eq!(magnetic, Some(UnitKind::Other("magnetic field")));
         let height = StatedUnit::in_header("Height (m)").map(|unit| unit.kind);
         assert_eq!(height, Some(UnitKind::Other("displacement")));
+    }
+
+    #[test]
+    fn a_name_that_is_a_unit_of_samples_is_its_unit() {
+        for (name, kind) in [
+            ("Volt", UnitKind::Voltage(1000.0)),
+            ("VOLTS", UnitKind::Voltage(1000.0)),
+            ("V", UnitKind::Voltage(1000.0)),
+            ("CH2V", UnitKind::Voltage(1000.0)),
+            ("ai0 mV", UnitKind::Voltage(1.0)),
+            ("m/s^2", UnitKind::Acceleration(1.0)),
+            ("Channel 3 (V)", UnitKind::Voltage(1000.0)),
+        ] {
+            assert_eq!(StatedUnit::of_name(name).map(|unit| unit.kind), Some(kind), "{name}");
+        }
+        for name in ["gravity", "s", "v", "CH1", "a", "X", "level", "raw", "channel", "DE"] {
+            assert_eq!(StatedUnit::of_name(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Apache Parquet: tables by columns, as data frames and historians save them.
 //!
-//! Every column of numbers is a variable with its name; a column of stamps is a time in its unit. The
-//! file is read without Arrow. Columns of lists, texts and bytes are named as what they are. Missing
+//! Every column of numbers is a variable with its name; a column of stamps or durations is a time in its
+//! unit; the file's metadata state units and rates (`metadata`). The file is read without Arrow. Columns of lists, texts and bytes are named as what they are. Missing
 //! values are NaN. Invariants: the rows of the file's own metadata are compared with the limit before
 //! anything is decoded; a page's announced size is bounded by the file's bytes and the limit.
 
@@ -18,6 +18,10 @@ use super::guarded::guarded;
 use super::leaves::{Leaf, LeafContent, variables_of};
 use super::variables::recording_of_variables;
 use super::{NumberEncoding, RawRecording, SourceError};
+use metadata::statements_of;
+
+mod arrow;
+mod metadata;
 
 /// Rows that are decoded at once.
 const PIECE_ROWS: usize = 4096;
@@ -49,7 +53,10 @@ fn leaves_of(content: Vec<u8>) -> Result<Vec<Leaf>, String> {
             schema.num_columns()
         ));
     }
-    let mut leaves = Vec::new();
+    let names: Vec<String> = schema.columns().iter().map(|c| c.path().string()).collect();
+    let pairs = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    let pairs = pairs.filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
+    let mut leaves = statements_of(pairs, &names);
     for (index, column) in schema.columns().iter().enumerate() {
         let name = column.path().string();
         if !is_number(column) {

@@ -6,14 +6,17 @@
 //! other or one a line, are snapshots; if none of them holds an array they are rows. Whole numbers of
 //! an array are counts of a converter, unless a unit stands beside them.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Map, Number, Value};
 
 use super::bounds::check_samples;
 use super::leaves::{Leaf, LeafContent, variables_of};
+use super::repeats::{MOST_CHANNELS, long_form_refusal, names_channels, repeated_times};
 use super::variables::recording_of_variables;
 use super::{NumberEncoding, RawRecording, SourceError, snapshots_of};
+use crate::source::interpretation::ChannelRole;
 
 /// Most bytes of a document. A parsed number takes up to 16 times its text: 16 MiB stay below the
 /// memory that the service's unit grants.
@@ -120,6 +123,7 @@ fn array(items: Vec<Value>, path: String, leaves: &mut Vec<Leaf>) -> Result<(), 
     if let Some(content) = matrix(&items) {
         return push(leaves, named(path), content);
     }
+    check_long_form(&items)?;
     let columns = columns_of_objects(&items);
     if !columns.is_empty() {
         for (key, values) in columns {
@@ -133,6 +137,55 @@ fn array(items: Vec<Value>, path: String, leaves: &mut Vec<Leaf>) -> Result<(), 
         walk(item, format!("{}{{{index}}}", named(path.clone())), leaves)?;
     }
     Ok(())
+}
+
+/// Refuses objects of which each time stands once for each of several channels (`{"t": 0, "axis": "x", …}`).
+fn check_long_form(items: &[Value]) -> Result<(), String> {
+    let objects: Option<Vec<&Map<String, Value>>> = items.iter().map(Value::as_object).collect();
+    let Some(objects) = objects else { return Ok(()) };
+    let Some(first) = objects.first() else { return Ok(()) };
+    let is_time = |key: &&String| ChannelRole::by_name(key) == ChannelRole::Time;
+    let Some(time) = first.keys().find(is_time) else { return Ok(()) };
+    let times = places(&objects, time, usize::MAX).map(|(_, rows)| rows);
+    let Some(times) = times else { return Ok(()) };
+    let is_channel = |(key, value): &(&String, &Value)| {
+        *key != time && (value.is_string() || (value.is_number() && names_channels(key)))
+    };
+    for (key, _) in first.iter().filter(is_channel) {
+        let Some((values, rows)) = places(&objects, key, MOST_CHANNELS) else { continue };
+        let rows: Vec<u16> = rows.into_iter().map(|row| row as u16).collect();
+        if let Some(repeated) = repeated_times(&times, &rows) {
+            return Err(long_form_refusal(&format!("the key {key:?}"), &values, repeated));
+        }
+    }
+    Ok(())
+}
+
+/// The different values of a key, and the place of each object's value among them; `None` where an object has
+/// none, or there are more than `most`.
+fn places(
+    objects: &[&Map<String, Value>],
+    key: &str,
+    most: usize,
+) -> Option<(Vec<String>, Vec<f64>)> {
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let (mut values, mut rows) = (Vec::new(), Vec::with_capacity(objects.len()));
+    for object in objects {
+        let value = match object.get(key)? {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+        };
+        let place = *known.entry(value.clone()).or_insert_with(|| {
+            values.push(value);
+            values.len() - 1
+        });
+        if values.len() > most {
+            return None;
+        }
+        rows.push(place as f64);
+    }
+    Some((values, rows))
 }
 
 /// The columns of objects with the same keys, of which each value is a number or none.

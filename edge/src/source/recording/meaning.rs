@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use ndarray::Array2;
+use pdm_shared::event::StatementSource;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{M_S2_PER_G, SampleRate};
 
@@ -57,6 +58,14 @@ pub(super) fn meaning_of(
     let DecidedChannels { calibrated, channels, notes } =
         decided_channels(path, raw, &rows, options)?;
     let mut notes = [raw.notes.clone(), notes].concat();
+    if let Some(snapshot) = options.snapshot.filter(|_| raw.snapshots > 1) {
+        notes.push(format!(
+            "of {} snapshots (0 to {}) number {snapshot} alone is read (--snapshot)",
+            raw.snapshots,
+            raw.snapshots - 1
+        ));
+    }
+    notes.extend(full_scale_note(raw, &channels, numbers.as_ref()));
     let statements = RateStatements {
         option_hz: options.sample_rate.map(SampleRate::get),
         file_hz: raw.stated_rate_hz,
@@ -88,9 +97,27 @@ pub(super) fn meaning_of(
         missing_values,
         gaps: time.map_or(0, |axis| axis.gaps),
         lost_samples: time.map_or(0, |axis| axis.lost),
+        time_steps_back: raw.time_steps_back,
         notes,
     };
     Ok(RecordingMeaning { rows: calibrated, sample_rate, interpretation })
+}
+
+/// Floating-point sound without a unit, where nothing states what its full scale of 1 is.
+fn full_scale_note(
+    raw: &RawRecording,
+    channels: &[InterpretedChannel],
+    numbers: Option<&Array2<f64>>,
+) -> Option<String> {
+    let is_assumed = channels.iter().any(|one| one.unit_source == StatementSource::Assumed);
+    let is_within = || {
+        numbers.is_some_and(|all| all.iter().all(|number| number.is_nan() || number.abs() <= 1.0))
+    };
+    (raw.format.starts_with("WAV") && is_assumed && is_within()).then(|| {
+        "all samples are within ±1, as recorders write sound: their full scale is taken for 1 g, which \
+         nothing states; give the g of the full scale (--scale), or --unit g where they are calibrated"
+            .to_owned()
+    })
 }
 
 /// The channels that are delivered, with their calibrations.
@@ -149,6 +176,7 @@ fn only_snapshot(path: &Path, raw: &mut RawRecording) -> Result<Option<Array2<f6
     let split = take_time_columns(data, channels).map_err(|e| SourceError::options(path, e))?;
     raw.channels = split.channels;
     raw.time = split.axis;
+    raw.time_steps_back += split.steps_back;
     raw.left_out.extend(split.left_out);
     raw.notes.extend(split.notes);
     Ok(Some(split.data))
@@ -163,7 +191,7 @@ fn chosen(
 ) -> Result<(Vec<usize>, Vec<String>), SourceError> {
     for channel in &mut raw.channels {
         if channel.unit.is_none() {
-            let unit = channel.name.as_deref().and_then(StatedUnit::in_header);
+            let unit = channel.name.as_deref().and_then(StatedUnit::of_name);
             channel.unit = unit.map(|unit| unit.spelling);
         }
     }
@@ -214,6 +242,10 @@ fn check_unstated(
         "--unit m/s2"
     } else if is_near(1000.0) {
         "--scale 0.001, for mg"
+    } else if is_near(1000.0 * M_S2_PER_G) {
+        "--unit m/s2 --scale 0.001, for mm/s²"
+    } else if is_near(100.0 * M_S2_PER_G) {
+        "--unit m/s2 --scale 0.01, for cm/s²"
     } else {
         return Ok(());
     };

@@ -29,6 +29,12 @@ pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 /// some thousand samples; so 1024 detects an array of sample × channel.
 const MAX_CHANNELS: usize = 1024;
 
+/// Most channels of an array of sample × channel: three axes of ten places and a time. Chosen.
+const MOST_TURNED: usize = 32;
+
+/// Fewest samples of an array of sample × channel: chosen, above any rack of sensors, below any recording.
+const LEAST_TURNED: usize = 512;
+
 /// Numbers that are decoded at once, so that the bytes of a snapshot are not held beside its
 /// numbers.
 const PIECE_NUMBERS: usize = 64 << 10;
@@ -41,6 +47,11 @@ pub(super) fn open(
 ) -> Result<RawRecording, SourceError> {
     let mut reader = file;
     let header = header::read_header(path, &mut reader)?;
+    if let [samples, channels] = *header.shape.as_slice()
+        && is_turned(samples, channels)
+    {
+        return turned(path, reader, &header, is_gzip);
+    }
     let (snapshots, channels, samples) = axes(path, &header)?;
     let encoding = header.number.encoding();
     let numbers = Numbers { path: path.to_owned(), reader, number: header.number, is_gzip };
@@ -50,6 +61,38 @@ pub(super) fn open(
     let left = snapshots as u64;
     let reader = Box::new(InOrder { numbers, channels, samples, left });
     Ok(described(channels, samples, left, encoding, reader))
+}
+
+/// Whether a 2-D array is sample × channel: its last axis is as short as a number of channels, and its first
+/// is much longer than any.
+const fn is_turned(samples: usize, channels: usize) -> bool {
+    channels > 0 && channels <= MOST_TURNED && samples >= LEAST_TURNED
+}
+
+/// Reads an array of sample × channel, turned.
+fn turned(
+    path: &Path,
+    reader: Box<dyn Read + Send>,
+    header: &Header,
+    is_gzip: bool,
+) -> Result<RawRecording, SourceError> {
+    let [samples, channels] = *header.shape.as_slice() else {
+        return Err(SourceError::malformed(path, "an array of two axes is turned"));
+    };
+    let mut numbers = Numbers { path: path.to_owned(), reader, number: header.number, is_gzip };
+    let all = numbers.take(product(path, &[samples, channels])?)?;
+    numbers.finish()?;
+    let data = if header.fortran_order {
+        shaped(path, (channels, samples), all)?
+    } else {
+        shaped(path, (samples, channels), all)?.reversed_axes().as_standard_layout().into_owned()
+    };
+    // its columns may be times, as those of any table
+    let mut recording = RawRecording::whole("array of NumPy", data, None, header.number.encoding());
+    recording
+        .notes
+        .push(format!("shape ({samples}, {channels}) was taken for sample × channel and turned"));
+    Ok(recording)
 }
 
 /// One array of an archive, of at most two dimensions: numbers, or texts.
@@ -100,6 +143,7 @@ fn described(
         stated_rate_hz: None,
         stated_start: None,
         time: None,
+        time_steps_back: 0,
         left_out: Vec::new(),
         notes: Vec::new(),
         reader,

@@ -11,19 +11,29 @@
 use std::io::Read;
 use std::path::Path;
 
+use ndarray::{Array2, Axis, Slice};
+
 use super::bounds::{check_samples, whole};
 use super::options::RecordingOptions;
 use super::time_columns::take_time_columns;
 use super::{NumberEncoding, RawRecording, SourceError, StatedChannel};
-use crate::source::interpretation::{ChannelRole, StatedUnit, role};
+use crate::source::Preferred;
+use crate::source::interpretation::{
+    ChannelRole, StatedUnit, UnitKind, label, role, unknown_unit_of,
+};
 use crate::source::time_axis::TimeAxis;
 use crate::tabular::encoding::decoded;
 use crate::tabular::fields::numbered_lines;
+use head_units::HeadUnit;
 use layout::{ColumnKind, Layout, MAX_PREAMBLE_LINES, layout_of};
+use metadata::Metadata;
 use rows::TextColumns;
 
+mod head_units;
+mod heads;
 mod labelled;
 mod layout;
+mod long_form;
 mod metadata;
 mod rows;
 
@@ -61,13 +71,12 @@ pub(super) fn open_text(
     options: &RecordingOptions,
 ) -> Result<RawRecording, SourceError> {
     let malformed = |what: String| SourceError::malformed(path, what);
-    let is_comment = |line: &str| line.starts_with(['#', '%']) || line.starts_with("//");
     let mut comments = Vec::new();
     let mut lines = Vec::new();
     for (number, line) in numbered_lines(text) {
         let plain = line.trim_matches([' ', '\u{feff}']);
         if is_comment(plain) {
-            comments.push(plain);
+            comments.push((number, plain));
         } else if !plain.is_empty() {
             lines.push((number, line));
         }
@@ -86,8 +95,122 @@ pub(super) fn open_text(
     });
     let columns = TextColumns::read(rows, &layout).map_err(malformed)?;
     check_samples(path, columns.samples())?;
-    let recording = recording(path, &layout, columns, options.variable.as_deref())?;
+    let refused = |what: String| SourceError::options(path, what);
+    check_rates_below(text, &layout, options).map_err(refused)?;
+    let copies = long_form::check_rows(&layout, &columns).map_err(refused)?;
+    let mut recording = recording(path, &layout, columns, options)?;
+    recording.notes.extend(copies);
     Ok(RawRecording { format, ..recording })
+}
+
+fn is_comment(line: &str) -> bool {
+    line.starts_with(['#', '%']) || line.starts_with("//")
+}
+
+/// Refuses another rate in a comment among the rows: a second recording begins there.
+fn check_rates_below(
+    text: &str,
+    layout: &Layout,
+    options: &RecordingOptions,
+) -> Result<(), String> {
+    let is_decided = options.sample_rate.is_some() && options.prefer == Some(Preferred::Option);
+    let Some(above) = layout.metadata.rate_hz.filter(|_| !is_decided) else { return Ok(()) };
+    let comments = numbered_lines(text).filter(|(number, _)| *number > layout.first_row);
+    let comments = comments.map(|(number, line)| (number, line.trim_matches([' ', '\u{feff}'])));
+    for (number, line) in comments.filter(|(_, line)| is_comment(line)) {
+        let below = Metadata::of_lines(std::iter::once(line)).rate_hz;
+        if let Some(below) = below.filter(|below| (below / above - 1.0).abs() > 0.01) {
+            return Err(format!(
+                "line {number} states {below} Hz, the lines above the first row {above} Hz: several recordings stand one below the other; save each in a file of its own"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a person has stated what the numbers are.
+fn states_numbers(options: &RecordingOptions) -> bool {
+    options.calibrations.iter().any(|given| given.unit().is_some() || given.states_scale())
+}
+
+/// Refuses a header and a row of units that contradict each other.
+fn check_heads(layout: &Layout, options: &RecordingOptions) -> Result<(), String> {
+    for (column, above, below) in &layout.contradictions {
+        let is_other = |unit: &StatedUnit| matches!(unit.kind, UnitKind::Other(_));
+        let is_time = |unit: &StatedUnit| matches!(unit.kind, UnitKind::Time(_));
+        let is_decided = if is_time(above) && is_time(below) {
+            options.sample_rate.is_some() && options.prefer == Some(Preferred::Option)
+        } else {
+            states_numbers(options) || (is_other(above) && is_other(below))
+        };
+        if !is_decided {
+            let options = if is_time(above) { "--rate" } else { "--unit" };
+            return Err(format!(
+                "{} is in {} by its header and in {} by the row of units; correct the file, or decide with {options} and --prefer option",
+                label(*column, &stated(layout, *column)),
+                above.spelling,
+                below.spelling
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Gives channels without a unit that which the lines above the table state.
+///
+/// # Errors
+/// The lines contradict the columns or each other, and no option decides; in words.
+fn take_head_unit(
+    channels: &mut [&mut StatedChannel],
+    layout: &Layout,
+    options: &RecordingOptions,
+) -> Result<(), String> {
+    let is_decided = states_numbers(options);
+    let own = |channel: &StatedChannel| {
+        let in_name = || channel.name.as_deref().and_then(StatedUnit::of_name);
+        channel.unit.as_deref().and_then(StatedUnit::parse).or_else(in_name)
+    };
+    // counts of rows are out of the table: what is called `Sample` now holds samples
+    let is_vibration = |channel: &StatedChannel| {
+        let role = role(channel);
+        matches!(role, ChannelRole::Acceleration | ChannelRole::Unknown | ChannelRole::Count)
+    };
+    if let Some(above) = layout.head_units.by_key().filter(|_| !is_decided) {
+        for (place, channel) in channels.iter().enumerate() {
+            let other = own(channel).filter(|own| is_vibration(channel) && own.kind != above.kind);
+            if let Some(other) = other {
+                return Err(format!(
+                    "{} is in {} by its header, and a line above states the unit {}; correct the file, or decide with --unit and --prefer option",
+                    label(place, channel),
+                    other.spelling,
+                    above.spelling
+                ));
+            }
+        }
+    }
+    let is_open = |channel: &StatedChannel| {
+        let is_unknown_unit = channel.name.as_deref().and_then(unknown_unit_of).is_some();
+        channel.unit.is_none()
+            && own(channel).is_none()
+            && !is_unknown_unit
+            && is_vibration(channel)
+    };
+    if !channels.iter().any(|channel| is_open(channel)) {
+        return Ok(());
+    }
+    match layout.head_units.decided() {
+        HeadUnit::Nothing => Ok(()),
+        HeadUnit::Open(_) if is_decided => Ok(()),
+        HeadUnit::Open(what) => {
+            Err(format!("{what}; state it (--unit, --sensitivity, or --scale with --unit)"))
+        }
+        HeadUnit::One(unit) => {
+            for channel in channels.iter_mut().filter(|channel| is_open(channel)) {
+                channel.unit = Some(unit.clone());
+            }
+            Ok(())
+        }
+    }
 }
 
 /// The columns as a recording, with what the text states of them.
@@ -95,22 +218,17 @@ fn recording(
     path: &Path,
     layout: &Layout,
     columns: TextColumns,
-    variable: Option<&str>,
+    options: &RecordingOptions,
 ) -> Result<RawRecording, SourceError> {
     let refused = |what: String| SourceError::options(path, what);
+    check_heads(layout, options).map_err(refused)?;
     let rows = columns.rows();
     let mut notes = layout.notes.clone();
     notes.extend(columns.notes.iter().cloned());
-    if let Some(variable) = variable {
-        let wanted = named(layout, variable).map_err(refused)?;
-        let data = columns.table(&wanted);
-        let channels = wanted.iter().map(|column| stated(layout, *column)).collect();
-        let all = all_columns(layout, &columns);
-        let axis = take_time_columns(columns.table(&all), described(layout, &all))
-            .ok()
-            .and_then(|split| split.axis);
-        let raw = RawRecording::described("columns of text", data, channels, layout.rate_hz());
-        return Ok(RawRecording { time: axis, notes, ..raw });
+    if let Some(variable) = options.variable.as_deref() {
+        let raw = named_columns(layout, &columns, variable, options).map_err(refused)?;
+        let notes = [notes, raw.notes].concat();
+        return Ok(RawRecording { notes, ..raw });
     }
     let all = all_columns(layout, &columns);
     if all.is_empty() || rows == 0 {
@@ -119,7 +237,12 @@ fn recording(
     }
     let clock = columns.clock_seconds().filter(|_| layout.header.is_none());
     let all = if clock.is_some() { all.into_iter().skip(4).collect() } else { all };
-    let data = columns.table(&all);
+    let mut data = columns.table(&all);
+    let rows_without = rows_without_samples(layout, &all, &data);
+    if rows_without > 0 {
+        data.slice_axis_inplace(Axis(1), Slice::from(..rows - rows_without));
+        notes.push(format!("{rows_without} rows at the end hold no samples and were left out"));
+    }
     let start_s = columns.start_ns.map(|ns| ns as f64 / 1e9);
     drop(columns);
     let mut split = take_time_columns(data, described(layout, &all)).map_err(refused)?;
@@ -128,12 +251,68 @@ fn recording(
         let axis = TimeAxis::of_column(&seconds, Some(1.0));
         split.axis = axis.map(|axis| TimeAxis { column, ..axis });
     }
+    let mut open: Vec<&mut StatedChannel> = split.channels.iter_mut().collect();
+    take_head_unit(&mut open, layout, options).map_err(refused)?;
     let raw =
         RawRecording::described("columns of text", split.data, split.channels, layout.rate_hz());
     let start = layout.start_and_rate.map(|(start, _)| start);
     let stated_start = start_s.or(start).and_then(super::meaning::since_1970);
     notes.extend(split.notes);
-    Ok(RawRecording { time: split.axis, left_out: split.left_out, notes, stated_start, ..raw })
+    Ok(RawRecording {
+        time: split.axis,
+        time_steps_back: split.steps_back,
+        left_out: split.left_out,
+        notes,
+        stated_start,
+        ..raw
+    })
+}
+
+/// The columns that a person names, with the course of the column of time among all.
+fn named_columns(
+    layout: &Layout,
+    columns: &TextColumns,
+    variable: &str,
+    options: &RecordingOptions,
+) -> Result<RawRecording, String> {
+    let wanted = named(layout, variable)?;
+    let mut data = columns.table(&wanted);
+    let mut channels = described(layout, &wanted);
+    let all = all_columns(layout, columns);
+    let split = take_time_columns(columns.table(&all), described(layout, &all)).ok();
+    let is_time = |column: &usize| {
+        let place = all.iter().position(|own| own == column);
+        split.as_ref().zip(place).is_some_and(|(split, place)| split.taken.contains(&place))
+    };
+    let places = wanted.iter().zip(&mut channels).filter(|(column, _)| !is_time(column));
+    let mut open: Vec<&mut StatedChannel> = places.map(|(_, channel)| channel).collect();
+    take_head_unit(&mut open, layout, options)?;
+    let Some(split) = split else {
+        return Ok(RawRecording::described("columns of text", data, channels, layout.rate_hz()));
+    };
+    if split.axis.as_ref().is_some_and(|axis| axis.is_reversed) {
+        data.invert_axis(Axis(1));
+        data = data.as_standard_layout().into_owned();
+    }
+    let raw = RawRecording::described("columns of text", data, channels, layout.rate_hz());
+    let (notes, time_steps_back) = (split.notes, split.steps_back);
+    Ok(RawRecording { time: split.axis, notes, time_steps_back, ..raw })
+}
+
+/// Most rows of events at the end: a logger writes one when it is stopped, connected or read out.
+const MOST_EVENT_ROWS: usize = 20;
+
+/// Rows at the end with a time and words for an event, and no sample in any column.
+fn rows_without_samples(layout: &Layout, columns: &[usize], data: &Array2<f64>) -> usize {
+    let is_samples = |column: &usize| {
+        let role = role(&stated(layout, *column));
+        layout.kinds[*column] == ColumnKind::Number
+            && !matches!(role, ChannelRole::Time | ChannelRole::Count)
+    };
+    let places: Vec<usize> = (0..columns.len()).filter(|at| is_samples(&columns[*at])).collect();
+    let is_empty = |row: usize| places.iter().all(|place| data[[*place, row]].is_nan());
+    let count = (0..data.ncols()).rev().take_while(|row| is_empty(*row)).count();
+    if places.is_empty() || count > MOST_EVENT_ROWS || columns.len() < 2 { 0 } else { count }
 }
 
 /// The columns that hold numbers or times.
@@ -150,18 +329,16 @@ fn described(layout: &Layout, columns: &[usize]) -> Vec<StatedChannel> {
 /// What the text states of a column.
 fn stated(layout: &Layout, column: usize) -> StatedChannel {
     let name = layout.header.as_ref().and_then(|header| header.get(column));
-    let name = name.filter(|name| !name.is_empty()).cloned();
+    // a number above a column is its place or the end of a statement
+    // and a `g` among other letters is one of them
+    let letters = layout.header.iter().flatten().filter(|name| name.chars().count() == 1).count();
+    let is_name = |name: &&String| {
+        !name.is_empty() && name.parse::<f64>().is_err() && !(letters > 3 && *name == "g")
+    };
+    let name = name.filter(is_name).cloned();
     let is_time = layout.kinds[column] == ColumnKind::Calendar;
-    let own = if is_time { Some("s".to_owned()) } else { layout.units[column].clone() };
-    let mut channel =
-        StatedChannel { name, unit: own, scale: None, encoding: NumberEncoding::Real };
-    // a unit of the whole text is that of its channels of vibration
-    let is_vibration = matches!(role(&channel), ChannelRole::Acceleration | ChannelRole::Unknown);
-    let has_own = channel.name.as_deref().and_then(StatedUnit::in_header).is_some();
-    if channel.unit.is_none() && is_vibration && !has_own {
-        channel.unit.clone_from(&layout.metadata.unit);
-    }
-    channel
+    let unit = if is_time { Some("s".to_owned()) } else { layout.units[column].clone() };
+    StatedChannel { name, unit, scale: None, encoding: NumberEncoding::Real }
 }
 
 /// Columns by header or by number from 0, separated by commas.
@@ -183,5 +360,7 @@ fn column_of(layout: &Layout, name: &str) -> Result<usize, String> {
 
 #[cfg(test)]
 mod forms;
+#[cfg(test)]
+mod forms_of_heads;
 #[cfg(test)]
 mod tests;

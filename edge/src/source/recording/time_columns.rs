@@ -7,7 +7,7 @@
 use ndarray::{Array2, Axis};
 
 use super::StatedChannel;
-use crate::source::interpretation::{ChannelRole, StatedUnit, UnitKind};
+use crate::source::interpretation::{ChannelRole, StatedUnit, UnitKind, states_time};
 use crate::source::time_axis::{TimeAxis, goes_one_way};
 
 /// Rows over which a column without a word on it must rise to be time where it is not the first.
@@ -16,12 +16,20 @@ const LEAST_ROWS_ANYWHERE: usize = 64;
 /// A column that holds fewer than one of so many rows is none of samples.
 const LEAST_PART: usize = 10;
 
+/// Rises for each fall from which on a column is a time whose clock was set. Chosen: a vibration has as many
+/// falls as rises, a saw-tooth of ten samples has nine.
+const MOST_RISES: usize = 20;
+
 /// A table without its columns of time.
 pub(super) struct WithoutTime {
     pub(super) data: Array2<f64>,
     pub(super) channels: Vec<StatedChannel>,
     /// The course of the best column of time.
     pub(super) axis: Option<TimeAxis>,
+    /// Rows of the table that were taken out.
+    pub(super) taken: Vec<usize>,
+    /// How often the times of a column that was taken out step back.
+    pub(super) steps_back: u64,
     /// The columns that were taken out, with the reason.
     pub(super) left_out: Vec<String>,
     pub(super) notes: Vec<String>,
@@ -38,6 +46,7 @@ pub(super) fn take_time_columns(
 ) -> Result<WithoutTime, String> {
     let mut best: Option<TimeAxis> = None;
     let (mut taken, mut left_out, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut steps_back = 0;
     if channels.len() > 1 {
         for (row, channel) in channels.iter().enumerate() {
             let role = crate::source::interpretation::role(channel);
@@ -73,14 +82,20 @@ pub(super) fn take_time_columns(
                     left_out.push(format!("{column} (time)"));
                     notes.push(format!("{column} does not rise evenly, so it gives no rate"));
                 }
-                // a date, or a name with a unit of time: no vibration, whatever it does
-                None if role == ChannelRole::Time && channel.unit.is_some() => {
+                // a date, a name with a unit of time, or numbers that rise but for a few falls: no
+                // vibration, whatever its name
+                None if is_fallen_time(channel, role, is_first, &values) => {
+                    let falls = values.windows(2).filter(|pair| pair[1] < pair[0]).count() as u64;
+                    steps_back += falls;
                     taken.push(row);
                     left_out.push(format!("{column} (time)"));
+                    let times = if falls == 1 { "once" } else { &format!("{falls} times") };
                     notes.push(format!(
-                        "{column} falls back, so it gives no rate; several recordings may stand one below the other"
+                        "{column} falls back {times}, so it gives no rate; several recordings may stand one below the other"
                     ));
                 }
+                // `Sample` may be the name of the samples
+                None if role == ChannelRole::Count && values.iter().any(|v| v.fract() != 0.0) => {}
                 None if role == ChannelRole::Count => {
                     taken.push(row);
                     left_out.push(format!("{column} (count)"));
@@ -96,7 +111,15 @@ pub(super) fn take_time_columns(
     }
     if taken.len() == channels.len() {
         // a table of counts or times alone: the choice of channels refuses it
-        return Ok(WithoutTime { data, channels, axis: None, left_out: Vec::new(), notes });
+        return Ok(WithoutTime {
+            data,
+            channels,
+            axis: None,
+            taken: Vec::new(),
+            steps_back,
+            left_out: Vec::new(),
+            notes,
+        });
     }
     let kept: Vec<usize> = (0..channels.len()).filter(|row| !taken.contains(row)).collect();
     let mut data = if taken.is_empty() { data } else { data.select(Axis(0), &kept) };
@@ -106,7 +129,26 @@ pub(super) fn take_time_columns(
         notes.push("the newest row came first; the rows were turned round".to_owned());
     }
     let channels = kept.into_iter().map(|row| channels[row].clone()).collect();
-    Ok(WithoutTime { data, channels, axis: best, left_out, notes })
+    Ok(WithoutTime { data, channels, axis: best, taken, steps_back, left_out, notes })
+}
+
+/// Whether a column that does not rise throughout is a time all the same: by its name or unit, or because
+/// the most of its numbers rise. A vibration falls as often as it rises.
+fn is_fallen_time(
+    channel: &StatedChannel,
+    role: ChannelRole,
+    is_first: bool,
+    values: &[f64],
+) -> bool {
+    let is_named = channel.name.as_deref().is_some_and(states_time);
+    if role == ChannelRole::Time && (is_named || unit_of_time(channel).is_some()) {
+        return true;
+    }
+    let steps = || values.windows(2).map(|pair| pair[1] - pair[0]);
+    let (rises, falls) =
+        (steps().filter(|s| *s > 0.0).count(), steps().filter(|s| *s < 0.0).count());
+    let may_be_time = role == ChannelRole::Time || (role == ChannelRole::Unknown && is_first);
+    may_be_time && falls > 0 && rises > MOST_RISES * falls && values.len() >= LEAST_ROWS_ANYWHERE
 }
 
 /// How much an axis tells: a time with a unit most, a count least.

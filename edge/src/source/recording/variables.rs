@@ -4,7 +4,7 @@
 //! 1. `--variable NAME[,NAME…]` names them: by the path, by the stated name, by the last part of the
 //!    path if one variable alone has it, or by the matrix whose columns they are.
 //! 2. Else vectors of one length and rate belong together. A set that is shorter than an eighth of
-//!    the longest is left out (lists of settings, features, spectra of an average). If one of the
+//!    the longest is left out (lists of settings, features, spectra of an average) and told. If one of the
 //!    rest alone speaks of acceleration, it is the recording; if none does and there is one set
 //!    alone, that one is. Anything else is refused with the candidates.
 //! 3. A vector that rises evenly beside others is time: it gives the rate and is no channel.
@@ -32,6 +32,13 @@ pub(super) const MAX_CHANNELS: usize = 1024;
 /// spectra and a list of features are shorter, a slower channel of the same test (a force beside a
 /// vibration, 1:16 in the public bearing sets) is not what is looked for.
 const LEAST_PART: usize = 8;
+
+/// Numbers from which on a vector that is left out may be a recording of its own. Chosen: lists of settings and
+/// features are shorter.
+const LEAST_TOLD: usize = 64;
+
+/// Vectors that are left out, of which a note names so many.
+const MOST_TOLD: usize = 8;
 
 /// Candidates that an error lists.
 const LISTED: usize = 20;
@@ -67,7 +74,8 @@ impl Variable {
             _ => path.clone(),
         };
         let unit = self.stated.unit.as_ref().map_or(String::new(), |unit| format!(" in {unit}"));
-        format!("{name}{unit}, {} numbers", self.numbers.len())
+        let rate = self.rate_hz.map_or(String::new(), |hz| format!(" at {hz} Hz"));
+        format!("{name}{unit}{rate}, {} numbers", self.numbers.len())
     }
 
     fn says_acceleration(&self) -> bool {
@@ -90,8 +98,8 @@ pub(super) fn recording_of_variables(
     others: &[String],
     wanted: Option<&str>,
 ) -> Result<RawRecording, SourceError> {
-    let chosen = match wanted {
-        Some(names) => named(path, variables, others, names)?,
+    let (chosen, left_out) = match wanted {
+        Some(names) => (named(path, variables, others, names)?, Vec::new()),
         None => fitting(path, format, variables, others)?,
     };
     let (channels, time) = without_time(chosen);
@@ -112,6 +120,11 @@ pub(super) fn recording_of_variables(
     let rate_hz = stated_rate.or(time_rate);
     let mut recording = RawRecording::described(format, data, stated, rate_hz);
     recording.stated_start = start;
+    if !left_out.is_empty() {
+        let more = if left_out.len() > MOST_TOLD { ", …" } else { "" };
+        let named = left_out[..left_out.len().min(MOST_TOLD)].join(", ");
+        recording.notes.push(format!("not read, of another length or rate: {named}{more}"));
+    }
     // a field with a rate may be left over from another recording: both are stated, none is chosen
     if let (Some(rate_hz), Some(time_path)) = (stated_rate.and(time_rate), time_path) {
         recording.time = Some(crate::source::time_axis::TimeAxis::even(time_path, rate_hz));
@@ -199,7 +212,7 @@ fn fitting(
     format: &str,
     variables: Vec<Variable>,
     others: &[String],
-) -> Result<Vec<Variable>, SourceError> {
+) -> Result<(Vec<Variable>, Vec<String>), SourceError> {
     let longest = variables.iter().map(|v| v.numbers.len()).max().unwrap_or(0);
     if longest < 2 {
         let what = format!(
@@ -209,8 +222,10 @@ fn fitting(
         return Err(SourceError::malformed(path, what));
     }
     let mut sets: Vec<Vec<Variable>> = Vec::new();
+    let mut left_out = Vec::new();
     for variable in variables {
         if variable.numbers.len() < 2 || variable.numbers.len() * LEAST_PART < longest {
+            left_out.extend(told(&variable));
             continue;
         }
         match sets.iter_mut().find(|set| belongs(&variable, set)) {
@@ -237,7 +252,18 @@ fn fitting(
     };
     let set = sets.swap_remove(index);
     check_count(path, set.len())?;
-    Ok(set)
+    left_out.extend(sets.iter().flatten().filter_map(told));
+    Ok((set, left_out))
+}
+
+/// How a variable that is left out is told: a recording of its own, no list of settings and no time.
+fn told(variable: &Variable) -> Option<String> {
+    let is_told = variable.numbers.len() >= LEAST_TOLD
+        || (variable.says_acceleration() && variable.numbers.len() > 1);
+    if !is_told || time_axis(variable).is_some() {
+        return None;
+    }
+    Some(variable.described())
 }
 
 fn belongs(variable: &Variable, set: &[Variable]) -> bool {

@@ -6,10 +6,49 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The seed without the byte that chooses its name.
 fn seed() -> Vec<u8> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/seeds/recording/table.parquet");
-    std::fs::read(path).expect("a seed")[1..].to_vec()
+    seed_named("table")
+}
+
+/// A seed without the byte that chooses its name.
+fn seed_named(name: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/seeds/recording");
+    std::fs::read(format!("{folder}/{name}.parquet")).expect("a seed")[1..].to_vec()
+}
+
+/// A column of durations, and a unit in the metadata of its neighbour's Arrow field; unit and rate in the
+/// attributes of a pandas frame.
+#[test]
+fn units_rates_and_durations_of_the_metadata_are_those_of_the_columns() {
+    for name in ["field-unit", "attrs"] {
+        let recording = opened(seed_named(name)).expect("valid");
+        let [channel] = recording.channels.as_slice() else { panic!("{name}: one channel") };
+        assert_eq!(channel.name.as_deref(), Some("pump"), "{name}");
+        assert_eq!(channel.unit.as_deref(), Some("m/s^2"), "{name}");
+        let rate = recording.stated_rate_hz.expect("a rate");
+        assert!((rate / 2560.0 - 1.0).abs() < 1e-6, "{name}: {rate}");
+    }
+}
+
+#[test]
+fn one_unit_for_each_column_and_the_attributes_of_a_column_are_read() {
+    let columns = ["ax".to_owned(), "t".to_owned()];
+    for pairs in [
+        [("PANDAS_ATTRS", r#"{"units": {"ax": "mg", "t": "s", "other": "V"}}"#)],
+        [("units", r#"{"ax": "mg", "t": "s", "other": "V"}"#)],
+        [("PANDAS_ATTRS", r#"{"ax": {"unit": "mg"}, "t": {"unit": "s"}, "by": {"name": "me"}}"#)],
+    ] {
+        let leaves = metadata::statements_of(pairs.into_iter(), &columns);
+        let text = |path: &str| {
+            let leaf = leaves.iter().find(|leaf| leaf.path == path).map(|leaf| &leaf.content);
+            matches!(leaf, Some(LeafContent::Text(lines)) if lines == &[if path == "ax.unit" { "mg" } else { "s" }])
+        };
+        assert!(text("ax.unit") && text("t.unit"), "{leaves:?}");
+        assert!(!leaves.iter().any(|leaf| leaf.path.starts_with("other")), "{leaves:?}");
+    }
+    for damaged in ["", "AAAA", "/////wAAAAA=", "//////gAAAAQAAAAAAAKAAwABgAFAAgACgAAAAAB"] {
+        assert!(arrow::fields_of_schema(damaged).is_empty(), "{damaged}");
+    }
 }
 
 fn opened(bytes: Vec<u8>) -> Result<RawRecording, SourceError> {
@@ -33,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn arbitrary_damage_is_an_error_of_the_file(at in 0usize..3000, byte in any::<u8>(), cut in 8usize..4000) {
-        let mut bytes = seed();
+        let mut bytes = seed_named(["table", "field-unit", "attrs"][cut % 3]);
         if let Some(old) = bytes.get_mut(at) {
             *old = byte;
         }

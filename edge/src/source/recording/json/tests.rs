@@ -101,3 +101,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn rows_of_several_channels_are_refused_with_the_key_and_its_values() {
+    let lines = |key: &str, values: [&str; 2]| -> String {
+        let line = |n: usize| {
+            format!("{{\"t\": {}, {key}: {}, \"acc\": {}.5}}\n", n / 2, values[n % 2], n % 7)
+        };
+        (0..64).map(line).collect()
+    };
+    for (key, values) in [("\"axis\"", ["\"x\"", "\"y\""]), ("\"node_id\"", ["17", "23"])] {
+        let text = lines(key, values);
+        let array = format!("[{}]", text.trim().replace('\n', ","));
+        for text in [text, array] {
+            let error = opened(&text, None).err().expect("two channels").to_string();
+            let value = values[1].trim_matches('"');
+            assert!(error.contains(key.trim_matches('"')) && error.contains(value), "{error}");
+        }
+    }
+    let constant = lines("\"state\"", ["\"ok\"", "\"ok\""]);
+    assert!(opened(&constant, None).is_ok());
+}

@@ -115,7 +115,7 @@ fn errors_say_what_is_allowed() {
         ("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1, 1), }", "1-D (samples)"),
         ("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", "1-D (samples)"),
         ("{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }", "holds no samples"),
-        ("{'descr': '<f8', 'fortran_order': False, 'shape': (9000, 2), }", "comes last"),
+        ("{'descr': '<f8', 'fortran_order': False, 'shape': (9000, 40), }", "comes last"),
         ("{'descr': '<f8', 'shape': (1,), }", "fortran_order"),
         ("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", "8 of 16 bytes"),
     ];
@@ -144,5 +144,24 @@ proptest! {
     ) {
         let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
         let _ = all(file(&header, &[7; 40]));
+    }
+}
+
+#[test]
+fn an_array_of_sample_by_channel_is_turned_and_told() {
+    for (columns, is_fortran) in [(1usize, false), (3, false), (3, true)] {
+        let order = if is_fortran { "True" } else { "False" };
+        let header =
+            format!("{{'descr': '<f4', 'fortran_order': {order}, 'shape': (600, {columns}), }}");
+        let value = |sample: usize, channel: usize| (sample * 10 + channel) as f32;
+        let data: Vec<u8> = (0..600 * columns)
+            .map(|n| if is_fortran { (n % 600, n / 600) } else { (n / columns, n % columns) })
+            .flat_map(|(sample, channel)| value(sample, channel).to_le_bytes())
+            .collect();
+        let mut raw = opened(file(&header, &data)).expect("turned");
+        assert!(raw.notes.iter().any(|note| note.contains("turned")), "{:?}", raw.notes);
+        let all = raw.reader.next_snapshot().expect("readable").expect("one");
+        assert_eq!(all.dim(), (columns, 600));
+        assert!((all[[columns - 1, 7]] - f64::from(value(7, columns - 1))).abs() < 1e-9);
     }
 }

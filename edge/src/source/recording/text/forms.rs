@@ -15,17 +15,17 @@ const RATE_HZ: f64 = 2560.0;
 const SAMPLES: usize = 512;
 const RMS_G: f64 = 0.25;
 
-fn g(n: usize) -> f64 {
+pub(super) fn g(n: usize) -> f64 {
     // a whole number of periods, so that the RMS is exact
     RMS_G * 2f64.sqrt() * (std::f64::consts::TAU * 37.0 * n as f64 / SAMPLES as f64).sin()
 }
 
-fn s(n: usize) -> f64 {
+pub(super) fn s(n: usize) -> f64 {
     n as f64 / RATE_HZ
 }
 
 /// A header and one line a sample.
-fn table(header: &str, line: impl Fn(usize) -> String) -> String {
+pub(super) fn table(header: &str, line: impl Fn(usize) -> String) -> String {
     (0..SAMPLES).fold(header.to_owned(), |mut all, n| {
         let _ = writeln!(all, "{}", line(n));
         all
@@ -36,18 +36,18 @@ fn comma(number: f64) -> String {
     format!("{number:.5}").replace('.', ",")
 }
 
-fn options(change: impl FnOnce(&mut RecordingOptions)) -> RecordingOptions {
+pub(super) fn options(change: impl FnOnce(&mut RecordingOptions)) -> RecordingOptions {
     let mut options =
         RecordingOptions { sample_rate: SampleRate::new(RATE_HZ).ok(), ..Default::default() };
     change(&mut options);
     options
 }
 
-fn usual() -> RecordingOptions {
+pub(super) fn usual() -> RecordingOptions {
     options(|_| {})
 }
 
-fn no_rate() -> RecordingOptions {
+pub(super) fn no_rate() -> RecordingOptions {
     options(|o| o.sample_rate = None)
 }
 
@@ -55,8 +55,10 @@ fn calibrated(unit: Option<AccelUnit>, scale: Option<f64>) -> RecordingOptions {
     options(|o| o.calibrations = vec![Calibration::stated(unit, scale, 0.0).expect("valid")])
 }
 
-/// RMS in g and channels of the block, and the rate; or the refusal.
-fn read(bytes: &[u8], options: &RecordingOptions) -> Result<(Vec<f64>, f64), String> {
+/// RMS in g of each channel, and the rate; or the refusal.
+type TableRead = Result<(Vec<f64>, f64), String>;
+
+pub(super) fn read_table(bytes: &[u8], options: &RecordingOptions) -> TableRead {
     let mut source = open_content(Path::new("t.csv"), bytes.to_vec(), options)
         .map_err(|error| error.to_string())?;
     let rate = source.format().sample_rate.get();
@@ -70,8 +72,8 @@ fn read(bytes: &[u8], options: &RecordingOptions) -> Result<(Vec<f64>, f64), Str
     Ok((block.accel_m_s2.outer_iter().map(rms).collect(), rate))
 }
 
-fn assert_read(name: &str, bytes: &[u8], options: &RecordingOptions, channels: usize) {
-    match read(bytes, options) {
+pub(super) fn assert_read(name: &str, bytes: &[u8], options: &RecordingOptions, channels: usize) {
+    match read_table(bytes, options) {
         Err(error) => panic!("{name} is refused: {error}"),
         Ok((rms, rate)) => {
             assert!((rate / RATE_HZ - 1.0).abs() < 0.002, "{name}: {rate} Hz");
@@ -329,7 +331,7 @@ fn what_contradicts_or_has_two_readings_is_refused_with_the_option_that_decides(
         ),
         ("cut off", cut, usual(), ["line 514", "truncated"]),
     ] {
-        match read(text.as_bytes(), &options) {
+        match read_table(text.as_bytes(), &options) {
             Ok(read) => panic!("{name} is read as {read:?}"),
             Err(error) => {
                 assert!(words.iter().all(|word| error.contains(word)), "{name}: {error}");
@@ -439,11 +441,11 @@ fn stacked_series_and_volts_of_an_oscilloscope_are_refused() {
         let us = (1e6 * s(n % 256)).round() as u64;
         format!("2026-03-04T05:06:07.{us:06}Z,{:.7},{}", g(n), if n < 256 { "ax" } else { "ay" })
     });
-    let error = read(stacked.as_bytes(), &no_rate()).expect_err("two series");
-    assert!(error.contains("falls back"), "{error}");
+    let error = read_table(stacked.as_bytes(), &no_rate()).expect_err("two series");
+    assert!(error.contains("\"_field\"") && error.contains("(ax, ay)"), "{error}");
     let volts =
         table("Model,MSO24\nVertical Units,V,\nTIME,CH1\n", |n| format!("{:.7},{:.7}", s(n), g(n)));
-    let error = read(volts.as_bytes(), &no_rate()).expect_err("volts");
+    let error = read_table(volts.as_bytes(), &no_rate()).expect_err("volts");
     assert!(error.contains("--sensitivity"), "{error}");
 }
 
@@ -457,15 +459,15 @@ fn what_speaks_against_g_is_refused_with_the_unit_that_it_speaks_for() {
         })
     };
     for (gravity, option) in [(9.81, "--unit m/s2"), (1000.0, "--scale 0.001")] {
-        let error = read(three(gravity).as_bytes(), &no_rate()).expect_err("another unit");
+        let error = read_table(three(gravity).as_bytes(), &no_rate()).expect_err("another unit");
         assert!(error.contains(option), "{error}");
     }
-    assert!(read(three(1.0).as_bytes(), &no_rate()).is_ok(), "1 g is gravity in g");
+    assert!(read_table(three(1.0).as_bytes(), &no_rate()).is_ok(), "1 g is gravity in g");
     let stated = options(|o| {
         let unit = Some(AccelUnit::MetrePerSecondSquared);
         o.calibrations = vec![Calibration::stated(unit, None, 0.0).expect("valid")];
     });
-    assert!(read(three(9.81).as_bytes(), &stated).is_ok());
+    assert!(read_table(three(9.81).as_bytes(), &stated).is_ok());
     let open = |name: &str, header: &str| {
         let text = table(header, |n| format!("{:.7},{:.5}", s(n), g(n)));
         open_content(Path::new(name), text.into_bytes(), &no_rate()).map_err(|e| e.to_string())

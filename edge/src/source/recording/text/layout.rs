@@ -3,6 +3,8 @@
 //! First stage of the text reader. It looks at the first lines only; the second stage reads all rows by it.
 //! Invariant: a layout that has two readings is refused with both.
 
+use super::head_units::HeadUnits;
+use super::heads::{TableHead, comments_above, contradictions, head_of};
 use super::metadata::Metadata;
 use crate::source::interpretation::{StatedUnit, UnitKind};
 use crate::tabular::fields::Separator;
@@ -36,19 +38,23 @@ pub(super) struct Layout {
     /// Lines of the text before the first row of numbers.
     pub(super) first_row: usize,
     pub(super) metadata: Metadata,
+    /// Units that the lines above state in words.
+    pub(super) head_units: HeadUnits,
+    /// Columns whose header states another unit than the row of units: column, unit of each.
+    pub(super) contradictions: Vec<(usize, StatedUnit, StatedUnit)>,
     /// The first two rows state start and rate.
     pub(super) start_and_rate: Option<(f64, f64)>,
     pub(super) notes: Vec<String>,
 }
 
 /// A line of the text that is not empty and no comment.
-type Line<'a> = (usize, &'a str);
+pub(super) type Line<'a> = (usize, &'a str);
 
 /// Finds the layout. `lines`: the lines that are neither empty nor comments, of which the first
 /// [`MAX_PREAMBLE_LINES`] and some more are looked at.
 pub(super) fn layout_of(
     lines: &[Line<'_>],
-    comments: &[&str],
+    comments: &[Line<'_>],
     decimal: Option<Decimal>,
 ) -> Result<Layout, String> {
     let (separator, sample) = separator_of(lines)?;
@@ -67,28 +73,8 @@ pub(super) fn layout_of(
     } else {
         row_width(separator, lines[first].1).unwrap_or(1)
     };
-    let above: Vec<&str> = lines[..first].iter().map(|(_, line)| *line).collect();
-    let fields = |line: &str| -> Vec<String> {
-        let mut all: Vec<String> = separator.fields(line).into_iter().map(str::to_owned).collect();
-        if all.len() + 1 == width && separator.closes(line) {
-            all.push(String::new());
-        }
-        all
-    };
-    let mut head: Vec<Vec<String>> = above.iter().rev().take(2).map(|line| fields(line)).collect();
-    // the column of remarks has a name in the header and nothing in the rows (LabVIEW)
-    for row in head.iter_mut().filter(|row| row.len() == width + 1) {
-        row.pop_if(|last| last.eq_ignore_ascii_case("comment"));
-    }
-    // `dt:` beside numbers is a statement, no names
-    let is_statement = |row: &[String]| row.first().is_some_and(|first| first.ends_with(':'));
-    head.retain(|row| row.len() == width && !is_statement(row));
-    let mut first_row = first;
-    if head.is_empty() && is_numbered_header(&fields(lines[first].1), lines.get(first + 1)) {
-        head.push(fields(lines[first].1));
-        first_row += 1;
-    }
-    let (header, units) = header_and_units(head, width);
+    let TableHead { heads, first_row, words } = head_of(lines, comments, (first, width), separator);
+    let mut first_row = first_row;
     let kinds = kinds_of(&lines[first_row..], separator, form, width);
     if kinds.iter().all(|kind| *kind == ColumnKind::Words) {
         return Err("no row of numbers in this text".to_owned());
@@ -96,13 +82,45 @@ pub(super) fn layout_of(
     if kinds.contains(&ColumnKind::Words) {
         notes.push("columns of words were left out".to_owned());
     }
-    let metadata = Metadata::of_lines(comments.iter().copied().chain(above.iter().copied()));
+    let beside = statements_beside(&lines[first_row..], separator, &kinds);
+    let beside = || beside.iter().map(String::as_str);
+    let all = comments_above(lines, comments, first_row).chain(lines[..first].iter().map(|l| l.1));
+    let metadata = Metadata::of_lines(all.chain(beside()));
+    let head_units = HeadUnits::of_lines(words.into_iter().chain(beside()));
     let start_and_rate = start_and_rate(&lines[first_row..], separator, form);
     if start_and_rate.is_some() {
         first_row += 2;
     }
     let first_row = lines.get(first_row).map_or(usize::MAX, |(number, _)| *number);
-    Ok(Layout { separator, form, kinds, header, units, first_row, metadata, start_and_rate, notes })
+    Ok(Layout {
+        separator,
+        form,
+        kinds,
+        contradictions: contradictions(&heads),
+        header: heads.names,
+        units: heads.units,
+        first_row,
+        metadata,
+        head_units,
+        start_and_rate,
+        notes,
+    })
+}
+
+/// Statements beside the first samples, as some oscilloscopes write them: a key and a value in the first
+/// columns, which are words or empty.
+fn statements_beside(rows: &[Line<'_>], separator: Separator, kinds: &[ColumnKind]) -> Vec<String> {
+    if kinds.first() != Some(&ColumnKind::Words) {
+        return Vec::new();
+    }
+    let statement = |(_, line): &Line<'_>| {
+        let fields = separator.fields(line);
+        let (key, value) = (fields.first()?, fields.get(1)?);
+        let unit = fields.get(2).filter(|_| kinds.get(2) == Some(&ColumnKind::Words));
+        let is_key = loose_value(key).is_none() && !value.is_empty();
+        is_key.then(|| format!("{key}: {value} {}", unit.unwrap_or(&"")))
+    };
+    rows.iter().take(SAMPLE_LINES).filter_map(statement).collect()
 }
 
 /// How well a separator fits.
@@ -214,7 +232,7 @@ fn row_width(separator: Separator, line: &str) -> Option<usize> {
 }
 
 /// Whether a field is a value, and whether that is present; `None` for words.
-fn loose_value(field: &str) -> Option<bool> {
+pub(super) fn loose_value(field: &str) -> Option<bool> {
     if is_missing(field) {
         return Some(false);
     }
@@ -317,47 +335,6 @@ fn more_columns(
     Ok(separator)
 }
 
-/// A header of numbers, as data frames without names write it: `0,1,2` or `,0,1`.
-fn is_numbered_header(fields: &[String], next: Option<&Line<'_>>) -> bool {
-    let names = match fields {
-        [first, rest @ ..] if first.is_empty() && !rest.is_empty() => rest,
-        all if all.len() > 1 => all,
-        _ => return false,
-    };
-    let counts = names.iter().enumerate().all(|(place, name)| *name == place.to_string());
-    // a row below it with whole numbers only may be a row like it
-    counts && next.is_some_and(|(_, line)| line.contains('.') || fields[0].is_empty())
-}
-
-/// Names and units of the columns from the lines above the numbers, the nearest first.
-fn header_and_units(
-    head: Vec<Vec<String>>,
-    width: usize,
-) -> (Option<Vec<String>>, Vec<Option<String>>) {
-    let unit = |field: &String| StatedUnit::parse(field).map(|unit| unit.spelling);
-    let mut rows = head.into_iter();
-    let Some(nearest) = rows.next() else { return (None, vec![None; width]) };
-    let is_unit_row = |row: &[String]| {
-        let stated = row.iter().filter(|field| unit(field).is_some()).count();
-        let empty = row.iter().filter(|field| field.is_empty() || *field == "-").count();
-        let bracketed = row.iter().filter(|field| field.starts_with(['(', '['])).count();
-        stated > 0 && (stated + empty >= row.len() || bracketed + empty >= row.len())
-    };
-    match rows.next() {
-        Some(names) if is_unit_row(&nearest) => {
-            let units = nearest.iter().map(unit).collect();
-            (Some(names), units)
-        }
-        None if is_unit_row(&nearest)
-            && width > 1
-            && nearest.iter().all(|f| f.starts_with(['(', '['])) =>
-        {
-            (None, nearest.iter().map(unit).collect())
-        }
-        _ => (Some(nearest), vec![None; width]),
-    }
-}
-
 /// What each column holds, by the first rows.
 fn kinds_of(
     rows: &[Line<'_>],
@@ -368,14 +345,18 @@ fn kinds_of(
     let mut numbers = vec![0usize; width];
     let mut times = vec![0usize; width];
     let mut words = vec![0usize; width];
+    let mut empty = vec![0usize; width];
     for (_, line) in rows.iter().take(SAMPLE_LINES) {
-        let fields = separator.fields(line);
+        let mut fields = separator.fields(line);
+        if fields.len() + 1 == width && separator.closes(line) {
+            fields.push("");
+        }
         if fields.len() != width {
             continue;
         }
         for (column, field) in fields.iter().enumerate() {
             match form.number(field) {
-                Some(number) if number.is_nan() => {}
+                Some(number) if number.is_nan() => empty[column] += 1,
                 Some(_) => numbers[column] += 1,
                 None if Stamp::parse(field).is_some() => times[column] += 1,
                 None => words[column] += 1,
@@ -388,7 +369,10 @@ fn kinds_of(
             // one odd field is an error of its line, not another kind of column
             if time > number && time >= word {
                 ColumnKind::Calendar
-            } else if word > number && word > 1 {
+            } else if (word > number && word > 1)
+                || (word > 2 && empty[column] > 4 * (word + number))
+            {
+                // words in a few of the first rows are statements beside the samples
                 ColumnKind::Words
             } else {
                 ColumnKind::Number

@@ -1,4 +1,4 @@
-//! Statements in the lines above a table: rate, interval from sample to sample, unit.
+//! Statements in the lines above a table: rate, interval from sample to sample.
 //!
 //! `# rate: 2560 Hz`, `Sampling Frequency;2560`, `Delta_X 0.000390625`, `측정주파수 : 2560`.
 
@@ -9,8 +9,6 @@ use crate::source::interpretation::{StatedUnit, UnitKind};
 pub(super) struct Metadata {
     /// Samples per second, Hz.
     pub(super) rate_hz: Option<f64>,
-    /// The unit of all channels.
-    pub(super) unit: Option<String>,
 }
 
 /// Words for a rate, in lower case without spaces, `_` and `-`.
@@ -52,18 +50,6 @@ const INTERVAL: [&str; 11] = [
     "sampletime",
 ];
 const INTERVAL_WHOLE: [&str; 4] = ["dt", "dx", "increment", "interval"];
-const UNIT_WHOLE: [&str; 9] = [
-    "unit",
-    "units",
-    "einheit",
-    "단위",
-    "yunit",
-    "yunits",
-    "yunitlabel",
-    "verticalunits",
-    "verticalunit",
-];
-
 impl Metadata {
     /// Reads the lines; the first statement of a kind counts.
     pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
@@ -100,8 +86,6 @@ impl Metadata {
             };
             let rate = interval_of(value, unit_s).map(|seconds| 1.0 / seconds);
             self.rate_hz = self.rate_hz.or(rate);
-        } else if is(&UNIT_WHOLE) && self.unit.is_none() {
-            self.unit = StatedUnit::parse(value).map(|unit| unit.spelling);
         } else if value.contains(['=', ':']) {
             // `Config: data_rate = 2000 Hz`: a heading before the statement
             self.take(value, true);
@@ -117,7 +101,13 @@ fn parts_of(line: &str) -> impl Iterator<Item = &str> {
 }
 
 fn key_and_value(part: &str) -> Option<(&str, &str)> {
-    let at = part.find(['=', ':', ';', '\t']).or_else(|| part.find(','))?;
+    // the comma of `sampled at 2,560 Hz` belongs to the number
+    let is_between_digits = |at: &usize| {
+        let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+        digit(part[..*at].chars().next_back()) && digit(part[*at + 1..].chars().next())
+    };
+    let comma = || part.find(',').filter(|at| !is_between_digits(at));
+    let at = part.find(['=', ':', ';', '\t']).or_else(comma)?;
     let (key, value) = part.split_at(at);
     let value = value.trim_start_matches(['=', ':', ';', '\t', ',', ' ']);
     let value = value.trim_end_matches([';', ',', '\t', '"', ' ']);
@@ -137,8 +127,12 @@ fn leading_number(value: &str) -> Option<(f64, &str)> {
     (number.is_finite() && number > 0.0).then_some((number, rest))
 }
 
+/// A rate with a unit. `5,120 Hz` is 5120 Hz: nobody states a rate to a thousandth of a hertz and without
+/// thousands. In kHz three digits behind a comma are decimals.
 fn rate_of(value: &str) -> Option<f64> {
     let (number, rest) = leading_number(value)?;
+    let is_kilo = rest.trim_start().to_lowercase().starts_with('k');
+    let number = if is_kilo { number } else { thousands(value).unwrap_or(number) };
     let unit = rest.trim_matches([' ', '[', ']', '(', ')', ';', ',', '\t', '"']).to_lowercase();
     let unit = unit.split([';', ',', '\t', ' ']).next().unwrap_or("");
     match unit {
@@ -147,6 +141,14 @@ fn rate_of(value: &str) -> Option<f64> {
         | "samples" => Some(number),
         _ => None,
     }
+}
+
+/// The number of `5,120`: one comma with one to three digits before it, the first not 0, and three behind it.
+fn thousands(value: &str) -> Option<f64> {
+    let end = value.find(|c: char| !(c.is_ascii_digit() || c == ',')).unwrap_or(value.len());
+    let (whole, rest) = value.get(..end)?.split_once(',')?;
+    let fits = (1..=3).contains(&whole.len()) && !whole.starts_with('0') && rest.len() == 3;
+    fits.then(|| format!("{whole}{rest}").parse().ok()).flatten()
 }
 
 /// The rate of a line such as `sampled at 2560 Hz`: one number with the unit of a rate in it.
@@ -211,6 +213,10 @@ mod tests {
             "# Config: data_rate = 2560.0 Hz, filter = 488 Hz, acc_range = 4 g",
             "3 axes sampled with 2560 samples/s",
             "샘플링 2560Hz",
+            "Rate: 2,560 Hz",
+            "Rate: 2,560 kHz",
+            "# sampled at 2,560 Hz",
+            "Abtastrate: 2560,000 Hz",
         ] {
             let got = rate(line).unwrap_or(f64::NAN);
             assert!((got - 2560.0).abs() < 1e-6, "{line}: {got}");

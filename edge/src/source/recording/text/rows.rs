@@ -23,6 +23,8 @@ pub(super) struct TextColumns {
     seconds: Vec<(usize, Vec<f64>)>,
     /// Columns of words whose first rows are empty: labels of a part of the rows.
     labels: Vec<usize>,
+    /// The words of each column of words.
+    words: Vec<WordColumn>,
     /// Columns of which a row has held a number.
     has_number: Vec<bool>,
     /// Columns that became a part of another one.
@@ -30,6 +32,38 @@ pub(super) struct TextColumns {
     /// Nanoseconds since 1970 of the first row, where a column has dates.
     pub(super) start_ns: Option<i64>,
     pub(super) notes: Vec<String>,
+}
+
+/// The words of a column, each by its number.
+#[derive(Default)]
+pub(super) struct WordColumn {
+    pub(super) column: usize,
+    /// The words in the order in which they come; none of them once they are more than
+    /// [`MOST_WORDS`].
+    pub(super) words: Vec<String>,
+    /// The number of each row's word.
+    pub(super) rows: Vec<u16>,
+}
+
+/// Words of a column from which on it names no channels: remarks, texts, times of another form.
+const MOST_WORDS: usize = 64;
+
+impl WordColumn {
+    fn take(&mut self, word: &str) {
+        let place = self.words.iter().position(|own| own == word);
+        let place = place.unwrap_or_else(|| {
+            if self.words.len() <= MOST_WORDS {
+                self.words.push(word.chars().take(40).collect());
+            }
+            self.words.len() - 1
+        });
+        self.rows.push(place as u16);
+    }
+
+    /// Whether the words are so few that they may name channels.
+    pub(super) fn may_name_channels(&self) -> bool {
+        (2..=MOST_WORDS).contains(&self.words.len())
+    }
 }
 
 impl TextColumns {
@@ -41,21 +75,7 @@ impl TextColumns {
         rows: impl Iterator<Item = (usize, &'a str)>,
         layout: &Layout,
     ) -> Result<Self, String> {
-        let width = layout.kinds.len();
-        let calendar = |(column, kind): (usize, &ColumnKind)| {
-            (*kind == ColumnKind::Calendar).then(|| (column, Vec::new()))
-        };
-        let mut all = Self {
-            width,
-            numbers: Vec::new(),
-            stamps: layout.kinds.iter().enumerate().filter_map(calendar).collect(),
-            seconds: Vec::new(),
-            labels: Vec::new(),
-            has_number: vec![false; width],
-            joined: Vec::new(),
-            start_ns: None,
-            notes: Vec::new(),
-        };
+        let mut all = Self::without_rows(layout);
         let mut fault: Option<String> = None;
         let (mut footer, mut repeated, mut empty) = (0, 0, 0);
         for (number, line) in rows {
@@ -101,6 +121,29 @@ impl TextColumns {
         Ok(all)
     }
 
+    fn without_rows(layout: &Layout) -> Self {
+        let width = layout.kinds.len();
+        let calendar = |(column, kind): (usize, &ColumnKind)| {
+            (*kind == ColumnKind::Calendar).then(|| (column, Vec::new()))
+        };
+        let of_words = |(column, kind): (usize, &ColumnKind)| {
+            let words = WordColumn { column, ..WordColumn::default() };
+            (*kind == ColumnKind::Words).then_some(words)
+        };
+        Self {
+            width,
+            numbers: Vec::new(),
+            stamps: layout.kinds.iter().enumerate().filter_map(calendar).collect(),
+            seconds: Vec::new(),
+            labels: Vec::new(),
+            words: layout.kinds.iter().enumerate().filter_map(of_words).collect(),
+            has_number: vec![false; width],
+            joined: Vec::new(),
+            start_ns: None,
+            notes: Vec::new(),
+        }
+    }
+
     fn is_header(&self, line: &str, layout: &Layout) -> bool {
         !self.numbers.is_empty()
             && layout
@@ -124,7 +167,7 @@ impl TextColumns {
         }
         let before = self.numbers.len();
         let mut times: Vec<Stamp> = Vec::new();
-        for (column, field) in fields.into_iter().enumerate() {
+        for (column, field) in fields.iter().copied().enumerate() {
             let value = match layout.kinds[column] {
                 ColumnKind::Words => Some(f64::NAN),
                 ColumnKind::Number if self.labels.contains(&column) => Some(f64::NAN),
@@ -155,6 +198,9 @@ impl TextColumns {
         }
         for ((_, stamps), stamp) in self.stamps.iter_mut().zip(times) {
             stamps.push(stamp);
+        }
+        for words in &mut self.words {
+            words.take(fields[words.column]);
         }
         Ok(())
     }
@@ -240,6 +286,23 @@ impl TextColumns {
     /// Number of values.
     pub(super) const fn samples(&self) -> usize {
         self.numbers.len()
+    }
+
+    /// The columns of words.
+    pub(super) fn words(&self) -> &[WordColumn] {
+        &self.words
+    }
+
+    /// Whether each row is there so many times, one copy behind the other.
+    pub(super) fn is_copied(&self, times: usize) -> bool {
+        let rows = self.rows() / times;
+        let row = |at: usize| &self.numbers[at * self.width..(at + 1) * self.width];
+        let is_same = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()))
+        };
+        rows * times == self.rows()
+            && (0..rows)
+                .all(|at| (1..times).all(|copy| is_same(row(at * times), row(at * times + copy))))
     }
 
     /// Whether a column is none of its own: a part of another one, or labels.

@@ -8,6 +8,7 @@
 use pdm_shared::time::Timestamp;
 
 use super::Variable;
+use crate::source::interpretation::ChannelRole;
 
 /// Fewest numbers that can show a time. Eight random samples rise by chance in one of 40,000 (1 in
 /// 8!).
@@ -23,6 +24,12 @@ const LEAST_RATE_HZ: f64 = 10.0;
 
 /// Days from MATLAB's year 0 to 1970 (`datenum(1970, 1, 1)`).
 const MATLAB_EPOCH_DAYS: f64 = 719_529.0;
+
+/// Days from the first day of spreadsheets to 1970.
+const SPREADSHEET_EPOCH_DAYS: f64 = 25_569.0;
+
+/// A smaller step is none in seconds. Chosen: converters for accelerometers end at 204.8 kHz.
+const LEAST_STEP_S: f64 = 1.0 / 210e3;
 
 /// What a vector of times says.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,10 +91,17 @@ enum StatedTime {
 /// The unit of time that stands beside the vector, else the one in its name.
 fn stated_seconds(variable: &Variable) -> StatedTime {
     let unit = variable.stated.unit.as_deref().map_or("", str::trim).to_lowercase();
+    let name = variable.stated.name.as_deref().unwrap_or(&variable.path);
     if !unit.is_empty() {
-        return seconds_of(&unit).map_or(StatedTime::OtherUnit, StatedTime::Seconds);
+        // a unit of the whole table is that of its samples
+        let is_time = ChannelRole::by_name(name) == ChannelRole::Time;
+        match seconds_of(&unit) {
+            Some(seconds) => return StatedTime::Seconds(seconds),
+            None if is_time => {}
+            None => return StatedTime::OtherUnit,
+        }
     }
-    let name = variable.stated.name.as_deref().unwrap_or(&variable.path).to_lowercase();
+    let name = name.to_lowercase();
     let words: Vec<&str> =
         name.split(['_', ' ', '[', ']', '(', ')', '.', '/']).filter(|w| !w.is_empty()).collect();
     match words.as_slice() {
@@ -118,5 +132,10 @@ fn size_seconds(first: f64, step: f64) -> Option<(f64, f64)> {
     }
     // the years 1990 to 2100 in days, with steps below a minute
     let is_days = (726_834.0..767_011.0).contains(&first) && step < 60.0 / 86_400.0;
-    is_days.then_some((86_400.0, (first - MATLAB_EPOCH_DAYS) * 86_400.0))
+    if is_days {
+        return Some((86_400.0, (first - MATLAB_EPOCH_DAYS) * 86_400.0));
+    }
+    // day numbers of a spreadsheet may be seconds, unless no sensor is sampled as fast as that
+    let is_days = (32_874.0..73_051.0).contains(&first) && step < LEAST_STEP_S;
+    is_days.then_some((86_400.0, (first - SPREADSHEET_EPOCH_DAYS) * 86_400.0))
 }

@@ -108,3 +108,16 @@ fn names_are_paths_columns_or_last_parts_that_are_single() {
     assert_eq!(count("run/acc[0],cal/force"), Ok(2));
     assert!(count("force").is_err_and(|error| error.contains("run/force, 9")));
 }
+
+/// Issue 32: what is shorter than a part of the recording was left out without a word.
+#[test]
+fn a_recording_of_another_rate_that_is_left_out_is_told_and_lists_of_settings_are_not() {
+    let mut slow = variable("/slow/acc", waves(128));
+    slow.rate_hz = Some(256.0);
+    let list = variable("/settings", vec![3.0, 1.0, 4.0]);
+    let fast = variable("/fast/acc", waves(2048));
+    let recording = chosen(vec![fast, slow, list], None).expect("valid");
+    let notes = recording.notes.join("; ");
+    assert!(notes.contains("/slow/acc at 256 Hz, 128 numbers"), "{notes}");
+    assert!(!notes.contains("settings"), "{notes}");
+}
