@@ -111,7 +111,6 @@ pub(super) fn without_model(language: Language, reason: Option<&ModelError>) -> 
 /// Results put together: by bearing where there are several, each with its source; documents are named in
 /// their own lines.
 pub(super) fn fused(told: &[(&Part, String)], foci: &[Focus], reader: Reader) -> String {
-    let language = reader.language;
     let mut parts = Vec::new();
     for focus in foci {
         let of: Vec<&str> = told
@@ -157,7 +156,6 @@ fn source(focus: &Focus, reader: Reader) -> String {
 
 /// An answer with the recorded judgements of the bearings that it is about.
 pub(super) fn with_records(answer: String, about: &[Focus], reader: Reader) -> String {
-    let language = reader.language;
     if about.is_empty() {
         return answer;
     }

@@ -303,7 +303,7 @@ impl CoreFields {
     }
 
     /// That staff is not told, in two words.
-    fn suppressed_in_words(&self, language: Language) -> Option<&'static str> {
+    pub(super) fn suppressed_in_words(&self, language: Language) -> Option<&'static str> {
         Some(match (&self.suppression, language) {
             (Suppression::None, _) => return None,
             (Suppression::Shelved { .. }, Language::Ko) => "보류됨",

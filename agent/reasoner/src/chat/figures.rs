@@ -3,7 +3,6 @@
 use chrono::NaiveDate;
 use pdm_shared::event::IsoZone;
 use pdm_shared::text::{Language, Text};
-use pdm_shared::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::dates::Span;

@@ -193,6 +193,8 @@ pub(super) struct ValueWords {
 pub(super) struct PassageWords {
     pub(super) case: Vec<String>,
     pub(super) same: Vec<Vec<String>>,
+    /// Words that the heading of a passage has to have where a question has them.
+    pub(super) decisive: Vec<Vec<String>>,
 }
 
 /// The words of questions.
@@ -323,6 +325,14 @@ fn of_one_or_all(asked: &mut Vec<Lookup>, clause: &str, names_bearing: bool, is_
         asked.retain(|one| *one != Lookup::Cases);
         asked.push(Lookup::Past);
     }
+    if asked.contains(&Lookup::ToldOfAll) && dates::names_day(clause) {
+        // what was told in some time, not what stands now
+        asked.retain(|one| *one != Lookup::Alarms);
+    }
+    if names_bearing && asked.contains(&Lookup::State) && dates::names_day(clause) {
+        asked.retain(|one| *one != Lookup::State);
+        asked.push(Lookup::Past);
+    }
     if names_bearing && asked.contains(&Lookup::ToldOfAll) {
         asked.retain(|one| *one != Lookup::ToldOfAll);
         asked.push(Lookup::Past);
@@ -335,7 +345,7 @@ fn of_one_or_all(asked: &mut Vec<Lookup>, clause: &str, names_bearing: bool, is_
         asked.push(Lookup::ToldOfAll);
     }
     if has(&text, &words.todo) {
-        asked.retain(|one| !matches!(one, Lookup::Manual | Lookup::Work));
+        asked.retain(|one| !matches!(one, Lookup::Manual | Lookup::Work | Lookup::Told));
         asked.push(Lookup::Work);
     }
 }
@@ -385,7 +395,7 @@ fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
             &[L::Manual, L::Work, L::State, L::Life, L::Changes, L::Doubts, L::Meaning, L::Onset],
         ),
         (L::Overdue, &[L::Work, L::WorkOfAll, L::Fleet, L::State, L::Alarms, L::Told, L::Figures]),
-        (L::Notes, &[L::State, L::Doubts, L::Manual, L::Cases, L::Alarms, L::Past]),
+        (L::Notes, &[L::State, L::Told, L::Doubts, L::Manual, L::Cases, L::Alarms, L::Past]),
         (L::Shelf, &[L::Told, L::State, L::Alarms, L::Fleet, L::Why, L::Life, L::Manual, L::Onset]),
         (L::Sensors, &[L::State, L::Fleet, L::Told, L::ToldOfAll, L::Alarms, L::Doubts, L::Sound]),
         (L::Lines, &[L::State, L::Figures, L::Meaning, L::Manual, L::Fleet]),

@@ -4,7 +4,6 @@ use chrono::{Days, NaiveDate};
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
-use pdm_shared::time::Timestamp;
 
 use super::dates;
 use super::desk::{CoreFields, DUTY_DAYS, Desk, DutyRoster, GatewayLine, ToldLine};
@@ -130,7 +129,9 @@ pub(super) fn alarms(fleet: &[CoreFields], clause: &str, reader: Reader) -> Stri
     };
     let lines = standing.iter().take(MAX_LISTED).map(|(core, alarm)| {
         let (name, risk) = (core.full_name(language), core.risk.label());
-        let (risk, seen) = (risk.in_language(language), alarm.in_words(language));
+        let put_off = core.suppressed_in_words(language).map(|word| format!(", {word}"));
+        let seen = format!("{}{}", alarm.in_words(language), put_off.unwrap_or_default());
+        let risk = risk.in_language(language);
         let since = reader.clock_time(alarm.since);
         match language {
             Language::Ko => format!("- {name}: {risk}, {since}부터, {seen}"),

@@ -13,6 +13,8 @@ use super::intent::Lookup;
 use super::reader::Reader;
 use super::suppressed;
 
+/// How the titles of reminders begin.
+const AGAIN: [&str; 2] = ["[Reminder", "[Unacknowledged"];
 /// Messages that are told.
 const MAX_TOLD: usize = 10;
 
@@ -331,10 +333,19 @@ fn worked(work: &WorkLine, reader: Reader) -> String {
 
 fn notified(focus: &Focus, reader: Reader) -> String {
     let language = reader.language;
-    let line = |(at, title): &(_, Text)| {
+    let line = |(at, title): &&(_, Text)| {
         format!("- {} {}", reader.clock_time(*at), title.in_language(language))
     };
-    let lines: Vec<String> = focus.told.iter().take(MAX_TOLD).map(line).collect();
+    // a reminder says again what was told
+    let is_again =
+        |told: &&(Timestamp, Text)| AGAIN.iter().any(|begin| told.1.en.starts_with(begin));
+    let again = focus.told.iter().filter(is_again).count();
+    let first = focus.told.iter().filter(|told| !is_again(told));
+    let mut lines: Vec<String> = first.take(MAX_TOLD).map(|told| line(&told)).collect();
+    lines.extend((again > 0).then(|| match language {
+        Language::Ko => format!("- 그 밖에 재알림 {again}건"),
+        Language::En => format!("- and {again} reminders"),
+    }));
     let none = Text::new("이 베어링에 대한 알림이 없습니다.", "Nothing was told of this bearing.");
     let head = Text::new("보낸 알림:", "What staff was told:");
     let listed = list(&head, lines, language);

@@ -81,7 +81,10 @@ fn add_run<'a>(
     from: usize,
     named: &[(&'a str, Vec<Name>)],
 ) -> usize {
-    let words = tokens[from..].iter().take(MOST_WORDS).take_while(|token| !token.is_number).count();
+    // a single letter is a label or an article
+    let is_word =
+        |token: &&Token| !token.is_number && (token.text.len() > 1 || !token.text.is_ascii());
+    let words = tokens[from..].iter().take(MOST_WORDS).take_while(is_word).count();
     for count in (1..=words).rev() {
         let run = &tokens[from..from + count];
         let fits = named.iter().filter_map(|(machine, names)| {
