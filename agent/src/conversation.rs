@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
-use chrono::Timelike as _;
+use chrono::{NaiveDateTime, Timelike as _};
 use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
-    Answer, AnsweredBy, Chat, CoreFields, Desk, DeskTools, DutyRoster, Focus, FocusRecord,
-    GatewayLine, Listener, Question, Said, Speaker, StandingAlarm, Step, ToldLine, WorkLine,
+    Answer, AnsweredBy, Chat, CoreFields, DUTY_DAYS, Desk, DeskTools, DutyRoster, Focus,
+    FocusRecord, GatewayLine, Listener, Onset, Question, Said, Speaker, StandingAlarm, Step,
+    ToldLine, WorkLine,
 };
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
@@ -19,11 +20,13 @@ use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_reasoner::trouble::Trouble;
 use pdm_report::settings::ReportSettings;
-use pdm_routes::{Rota, Table};
+use pdm_routes::{Rota, Table, Zone};
 use pdm_script::ProgramHost;
 use pdm_service::clock::SharedClock;
-use pdm_shared::delivery::Presence;
+use pdm_shared::delivery::{NotificationReason, Presence};
+use pdm_shared::episode::Suppression;
 use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_store::{Store, StoreError, VECTORS_LANE};
 use pdm_tools::Runtime;
@@ -35,7 +38,7 @@ use uuid::Uuid;
 
 use crate::model::LanguageModel;
 use places::QuestionPlaces;
-use record::{levels_of, onset_of, operation_of};
+use record::{levels_of, lines_of, notes_of, onset_of, operation_of, told_to_of};
 
 mod places;
 mod record;
@@ -43,7 +46,11 @@ mod record;
 /// Notifications of a bearing that are read.
 const TOLD: u32 = 10;
 /// Notifications of the whole plant that are read.
-const TOLD_OF_PLANT: u32 = 30;
+const TOLD_OF_PLANT: u32 = 120;
+/// Episodes of the plant among which those of a bearing are looked for.
+const EPISODES: u32 = 500;
+/// What people wrote of a bearing that is read.
+const NOTES: u32 = 10;
 /// Tokens of an answer where no model is configured: unused.
 const NO_TOKENS: u32 = 1;
 
@@ -224,8 +231,11 @@ fn told(error: StoreError) -> String {
 
 fn core_of(row: BearingRow, reports: &ReportSettings) -> CoreFields {
     let title = row.standing_title();
+    let asset = reports.asset_of_bearing(&row.key);
     CoreFields {
-        machine_name: reports.asset_of_bearing(&row.key).equipment,
+        machine_name: asset.equipment,
+        location: asset.location,
+        suppression: row.episode.map_or(Suppression::None, |episode| episode.suppression),
         key: row.key,
         risk: row.risk_level,
         stage: row.fault_stage,
@@ -284,6 +294,10 @@ impl Desk for StoreDesk {
         }))
     }
 
+    fn zone(&self) -> Zone {
+        self.routes.zone
+    }
+
     fn now(&self) -> Option<Timestamp> {
         Some(self.clock.now())
     }
@@ -294,10 +308,22 @@ impl Desk for StoreDesk {
             self.store.pages().notifications(None, until, TOLD_OF_PLANT).await.map_err(told)?;
         let mut lines = Vec::with_capacity(list.len());
         for one in list {
-            let told_to = self.told_to(Some(one.notification_id)).await?;
-            lines.push(ToldLine { at: one.created_at, title: one.title, told_to });
+            // a reminder goes where the first message went
+            let is_first = one.reason != NotificationReason::Repeated;
+            let told_to = self.told_to(is_first.then_some(one.notification_id)).await?;
+            let key =
+                BearingKey { site: one.site, equipment: one.equipment_id, bearing: one.bearing_id };
+            let (at, reason, title) = (one.created_at, one.reason, one.title);
+            lines.push(ToldLine { at, key, reason, title, told_to });
         }
         Ok(lines)
+    }
+
+    async fn abnormalities(&self, key: &BearingKey) -> Result<Vec<Onset>, String> {
+        let until = self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
+        let all = self.store.episodes().episodes(until, false, EPISODES).await.map_err(told)?;
+        let of_bearing = all.into_iter().filter(|(of, _)| of == key);
+        Ok(of_bearing.filter_map(|(_, record)| onset_of(record)).collect())
     }
 
     async fn gateways(&self) -> Result<Vec<GatewayLine>, String> {
@@ -347,14 +373,11 @@ impl StoreDesk {
         (1..=24).map(of_hour).collect()
     }
 
-    /// Who is on duty after the changes of the next day, by the rota's clock.
-    fn changes_of(&self, rota: &Rota, now: Timestamp) -> Vec<(String, String, Vec<String>)> {
+    /// Who is on duty after the changes of the next days, by the rota's clock.
+    fn changes_of(&self, rota: &Rota, now: Timestamp) -> Vec<(String, NaiveDateTime, Vec<String>)> {
         let zone = rota.zone.unwrap_or(self.routes.zone);
-        let told = |at| {
-            let local = zone.local(at).format("%m-%d %H:%M").to_string();
-            (rota.name.clone(), local, self.people(rota, at))
-        };
-        rota.changes(self.routes.zone, now, 1).map(told).collect()
+        let told = |at| (rota.name.clone(), zone.local(at), self.people(rota, at));
+        rota.changes(self.routes.zone, now, DUTY_DAYS).map(told).collect()
     }
 
     /// The last abnormality of a bearing, and the figures of its last judged window.
@@ -362,21 +385,27 @@ impl StoreDesk {
         let episode = self.store.episodes().episode(key).await.map_err(told)?;
         let event = self.store.history().event(event_id).await.map_err(told)?;
         let asset = self.reports.asset_of_bearing(key);
+        let reports = self.store.desk().reports_of(key, NOTES).await.map_err(told)?;
+        let opened_at = episode.as_ref().map(|record| record.episode.opened_at);
+        let remarks = match opened_at {
+            Some(opened_at) => self.store.desk().remarks(key, opened_at).await.map_err(told)?,
+            None => Vec::new(),
+        };
         Ok(FocusRecord {
             onset: episode.and_then(onset_of),
             levels: event.as_ref().map(levels_of).unwrap_or_default(),
+            lines: event.as_ref().map(lines_of).unwrap_or_default(),
             operation: event.as_ref().map(operation_of),
-            location: asset.location,
             designation: asset.designation,
             told_to: Vec::new(),
+            notes: notes_of(remarks, reports),
         })
     }
 
     /// Where a message to staff went; not the lanes that no person reads.
-    async fn told_to(&self, message: Option<Uuid>) -> Result<Vec<String>, String> {
+    async fn told_to(&self, message: Option<Uuid>) -> Result<Vec<Text>, String> {
         let Some(message) = message else { return Ok(Vec::new()) };
         let deliveries = self.store.history().deliveries(message).await.map_err(told)?;
-        let read = deliveries.into_iter().filter(|one| one.lane != VECTORS_LANE);
-        Ok(read.map(|one| format!("{} ({})", one.lane, one.state)).collect())
+        Ok(deliveries.iter().filter_map(told_to_of).collect())
     }
 }

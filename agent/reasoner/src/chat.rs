@@ -26,7 +26,9 @@ mod passage;
 mod planning;
 mod plant_records;
 mod programs;
+mod reader;
 mod records;
+mod suppressed;
 mod tools;
 mod values;
 
@@ -45,8 +47,8 @@ use crate::meter::Meter;
 use crate::toolbox::{self, ToolAnswer, Toolbox};
 
 pub use desk::{
-    CoreFields, Desk, DutyRoster, Focus, FocusRecord, GatewayLine, MeasuredLevel, Onset, Operation,
-    StandingAlarm, ToldLine, WorkLine,
+    CoreFields, DUTY_DAYS, DefectLine, Desk, DutyRoster, Focus, FocusRecord, GatewayLine,
+    MeasuredLevel, NoteLine, Onset, Operation, StandingAlarm, ToldLine, WorkLine,
 };
 pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
 pub use tools::DeskTools;
@@ -55,6 +57,7 @@ use entities::{Meant, UnknownName};
 use extract::Sources;
 use planning::Part;
 use programs::ProgramTools;
+use reader::Reader;
 
 /// Most steps of an answer.
 pub const MAX_STEPS: u32 = 10;
@@ -149,6 +152,7 @@ impl Chat<'_> {
         let near: Vec<Focus> = foci.iter().filter(is_near).cloned().collect();
         let mut making = Making::new(listener, &fleet);
         let language = question.language;
+        let reader = Reader::at(self.desk, language);
         let asks_model = model.is_some();
         let ended = match model {
             Some(model) => self.by_model(question, &fleet, &near, model, &mut making).await,
@@ -161,16 +165,11 @@ impl Chat<'_> {
             Err(reason)
                 if making.last.is_none() || matches!(reason, Some(ModelError::BareNumber)) =>
             {
-                let sources = Sources {
-                    desk: self.desk,
-                    tools: self.tools,
-                    fleet: &fleet,
-                    foci: &foci,
-                    now: self.desk.now(),
-                };
+                let sources =
+                    Sources { desk: self.desk, tools: self.tools, fleet: &fleet, foci: &foci };
                 let told = answer::without_model(language, reason.as_ref());
                 let asked = (&plan[..], &meant);
-                match self.by_extraction(asked, language, &sources, &mut making).await {
+                match self.by_extraction(asked, reader, &sources, &mut making).await {
                     // without records there is nothing that could be said
                     None if is_away => (answer::apology(language).to_owned(), AnsweredBy::Apology),
                     found => {
@@ -184,7 +183,7 @@ impl Chat<'_> {
         let answer = self.redactor.clean(&answer);
         // a model's words may have led to any answer, so the record stands beside it
         let about = if asks_model { near } else { used(&foci, by, &plan) };
-        let answer = answer::with_records(answer, &about, language);
+        let answer = answer::with_records(answer, &about, reader);
         Answer {
             answer,
             by,
@@ -342,11 +341,11 @@ impl Chat<'_> {
     async fn by_extraction(
         &self,
         (plan, meant): (&[Part], &Meant),
-        language: Language,
+        reader: Reader,
         sources: &Sources<'_>,
         making: &mut Making<'_>,
     ) -> Option<String> {
-        let found = plan.iter().map(|part| extract::look_up(part, language, sources));
+        let found = plan.iter().map(|part| extract::look_up(part, reader, sources));
         let found: Vec<Option<String>> = futures_util::future::join_all(found).await;
         let mut told = Vec::new();
         for (part, text) in plan.iter().zip(found) {
@@ -357,10 +356,10 @@ impl Chat<'_> {
         let mut parts: Vec<String> = Vec::new();
         for name in &meant.unknown {
             let is_registered = self.is_registered(name).await;
-            parts.push(plant_records::unknown(name, is_registered, language));
+            parts.push(plant_records::unknown(name, is_registered, reader.language));
         }
         if !told.is_empty() {
-            parts.push(answer::fused(&told, sources.foci, language));
+            parts.push(answer::fused(&told, sources.foci, reader));
         }
         (!parts.is_empty()).then(|| parts.join("\n\n"))
     }

@@ -44,6 +44,12 @@ impl Zone {
         utc.with_timezone(&self.0).naive_local()
     }
 
+    /// An instant as people of the zone read it, with the zone's abbreviation: `2026-11-20 09:30 KST`.
+    pub fn in_words(self, at: Timestamp) -> String {
+        let utc = chrono::DateTime::from_timestamp_millis(at.unix_ms()).unwrap_or_default();
+        utc.with_timezone(&self.0).format("%Y-%m-%d %H:%M %Z").to_string()
+    }
+
     /// The zone's name in the IANA database.
     pub fn name(self) -> &'static str {
         self.0.name()

@@ -1,10 +1,13 @@
 //! What the store records of a bearing beside its judgement, as the chat tells it.
 
-use pdm_reasoner::chat::{MeasuredLevel, Onset, Operation};
+use pdm_reasoner::chat::{DefectLine, MeasuredLevel, NoteLine, Onset, Operation};
 use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::event::Event;
+use pdm_shared::follow_up::Verdict;
 use pdm_shared::text::Text;
-use pdm_store::EpisodeRecord;
+use pdm_web::plant::{Remark, ReportRow};
+
+use pdm_store::{DEAD_LETTER_LANE, Delivery, EpisodeRecord, MQTT_LANE, VECTORS_LANE};
 
 /// When the abnormality of an episode began; nothing of one that never reached a level.
 pub(super) fn onset_of(record: EpisodeRecord) -> Option<Onset> {
@@ -46,4 +49,64 @@ pub(super) fn operation_of(event: &Event) -> Operation {
         speed_rpm: event.operating.shaft_speed_rpm,
         zone: event.time_domain.iso_zone,
     }
+}
+
+/// The lines of the bearing's elements in the spectrum of a window.
+pub(super) fn lines_of(event: &Event) -> Vec<DefectLine> {
+    let domain = &event.frequency_domain;
+    let all = [
+        ("BPFO", &domain.bpfo),
+        ("BPFI", &domain.bpfi),
+        ("BSF", &domain.bsf),
+        ("FTF", &domain.ftf),
+    ];
+    let line = |(name, line): (&'static str, &pdm_shared::event::DefectLine)| {
+        let frequency_hz = line.frequency_hz?;
+        Some(DefectLine { name, frequency_hz, snr_db: line.snr_db })
+    };
+    all.into_iter().filter_map(line).collect()
+}
+
+/// What people wrote of a bearing, newest first; reports that were taken back are left out.
+pub(super) fn notes_of(remarks: Vec<Remark>, reports: Vec<ReportRow>) -> Vec<NoteLine> {
+    let remarks = remarks.into_iter().filter(|remark| remark.note.is_some());
+    let remarks = remarks.map(|remark| NoteLine {
+        at: remark.at,
+        by: remark.by,
+        found: None,
+        note: remark.note,
+    });
+    let reports = reports.into_iter().filter(|report| report.withdrawn_at.is_none());
+    let reports = reports.map(|report| NoteLine {
+        at: report.at,
+        by: report.by,
+        found: report.found.map(|found| match found.verdict {
+            Verdict::Right => Text::new("판정이 맞았음", "the judgement was right"),
+            Verdict::Wrong => {
+                Text::new("이상이 없었음(오경보)", "nothing was wrong (a false alarm)")
+            }
+            Verdict::OtherCause => Text::new("다른 원인이었음", "it was another cause"),
+        }),
+        note: report.note,
+    });
+    let mut all: Vec<NoteLine> = remarks.chain(reports).collect();
+    all.sort_by_key(|note| std::cmp::Reverse(note.at));
+    all.dedup();
+    all
+}
+
+/// The person or channel of a delivery; none of a lane that only programs read.
+pub(super) fn told_to_of(delivery: &Delivery) -> Option<Text> {
+    let lane = delivery.lane.as_str();
+    if [MQTT_LANE, VECTORS_LANE, DEAD_LETTER_LANE].contains(&lane) {
+        return None;
+    }
+    let person = lane.strip_prefix("to:").and_then(|rest| rest.split(':').next());
+    let name = person.or_else(|| lane.strip_prefix("webhook:")).unwrap_or(lane);
+    Some(match delivery.state.as_str() {
+        "delivered" => Text::new(name, name),
+        "given_up" => Text::new(format!("{name}(전달 실패)"), format!("{name} (not delivered)")),
+        "held" => Text::new(format!("{name}(보류됨)"), format!("{name} (held back)")),
+        _ => Text::new(format!("{name}(아직 전달 안 됨)"), format!("{name} (not yet delivered)")),
+    })
 }

@@ -4,8 +4,9 @@ use pdm_expert::grounding::{Readings, WITHHELD};
 use pdm_shared::text::Language;
 use serde_json::{Value, json};
 
-use super::desk::{Focus, told_time};
+use super::desk::Focus;
 use super::planning::Part;
+use super::reader::Reader;
 use super::{Question, bare};
 use crate::client::ModelError;
 use crate::dialect::{ToolCall, ToolDefinition};
@@ -109,7 +110,7 @@ pub(super) fn without_model(language: Language, reason: Option<&ModelError>) -> 
 
 /// Results put together: by bearing where there are several, each with its source; documents are named in
 /// their own lines.
-pub(super) fn fused(told: &[(&Part, String)], foci: &[Focus], language: Language) -> String {
+pub(super) fn fused(told: &[(&Part, String)], foci: &[Focus], reader: Reader) -> String {
     let mut parts = Vec::new();
     for focus in foci {
         let of: Vec<&str> = told
@@ -123,7 +124,7 @@ pub(super) fn fused(told: &[(&Part, String)], foci: &[Focus], language: Language
         let heading =
             if foci.len() > 1 { format!("■ {}\n", focus.core.name()) } else { String::new() };
         let told = each_once(&of.join("\n\n"));
-        parts.push(format!("{heading}{told}\n{}", source(focus, language)));
+        parts.push(format!("{heading}{told}\n{}", source(focus, reader)));
     }
     parts
         .extend(told.iter().filter(|(part, _)| part.about.is_none()).map(|(_, text)| text.clone()));
@@ -142,8 +143,9 @@ fn each_once(text: &str) -> String {
 }
 
 /// Where the words about a bearing come from.
-fn source(focus: &Focus, language: Language) -> String {
-    let at = focus.core.measured_at.map(told_time).unwrap_or_default();
+fn source(focus: &Focus, reader: Reader) -> String {
+    let language = reader.language;
+    let at = focus.core.measured_at.map(|at| reader.clock_time(at)).unwrap_or_default();
     let event = focus.core.event_id.map(|id| id.to_string()).unwrap_or_default();
     let (event, at) = (event.trim(), at.trim());
     match language {
@@ -153,22 +155,23 @@ fn source(focus: &Focus, language: Language) -> String {
 }
 
 /// An answer with the recorded judgements of the bearings that it is about.
-pub(super) fn with_records(answer: String, about: &[Focus], language: Language) -> String {
+pub(super) fn with_records(answer: String, about: &[Focus], reader: Reader) -> String {
     if about.is_empty() {
         return answer;
     }
     let recorded: Vec<String> =
-        about.iter().map(|focus| recorded(focus, &answer, language)).collect();
+        about.iter().map(|focus| recorded(focus, &answer, reader)).collect();
     format!("{answer}\n\n{}", recorded.join("\n"))
 }
 
 /// The recorded judgement, which stands beside every answer about a bearing; its risk alone where the answer has
 /// the rest of its words.
-fn recorded(focus: &Focus, answer: &str, language: Language) -> String {
+fn recorded(focus: &Focus, answer: &str, reader: Reader) -> String {
+    let language = reader.language;
     let line = focus.core.line(language);
     let risk = focus.core.risk.label().in_language(language).to_owned();
     let told = if answer.contains(&line) { format!("{}: {risk}", focus.core.name()) } else { line };
-    let at = focus.core.measured_at.map(told_time).unwrap_or_default();
+    let at = focus.core.measured_at.map(|at| reader.clock_time(at)).unwrap_or_default();
     match language {
         Language::Ko => format!("[기록된 판정] {told} ({at})"),
         Language::En => format!("[Recorded judgement] {told} ({at})"),

@@ -3,8 +3,10 @@
 use pdm_shared::text::Language;
 use serde_json::{Map, Value};
 
-use super::desk::{Focus, Onset, told_time};
-use super::records::{levels, onset};
+use super::desk::{Desk, Focus, Onset};
+use super::figures;
+use super::reader::Reader;
+use super::records::{levels, onset, written};
 use crate::toolbox::{self, Toolbox};
 
 /// What has changed of a bearing: its trend over the period that the clause names, and its earlier judgements.
@@ -12,8 +14,9 @@ pub(super) async fn changes(
     tools: &dyn Toolbox,
     focus: &Focus,
     clause: &str,
-    language: Language,
+    reader: Reader,
 ) -> String {
+    let language = reader.language;
     let key = &focus.core.key;
     let period = period(clause);
     let arguments = Map::from_iter([
@@ -47,7 +50,7 @@ pub(super) async fn changes(
         })
     };
     let now = trend.or_else(alone).unwrap_or_default();
-    format!("{now}\n{}\n{}", onset(focus, language), focus.memory.in_language(language))
+    format!("{now}\n{}\n{}", onset(focus, reader), focus.memory.in_language(language))
         .trim()
         .to_owned()
 }
@@ -85,16 +88,71 @@ fn period(clause: &str) -> &'static str {
     }
 }
 
+/// The history of a bearing: its abnormalities, what people wrote, and its earlier judgements.
+pub(super) async fn past(desk: &dyn Desk, focus: &Focus, reader: Reader) -> String {
+    let language = reader.language;
+    let all = desk.abnormalities(&focus.core.key).await.unwrap_or_default();
+    let lines: Vec<String> = all.iter().map(|one| abnormality(one, reader)).collect();
+    let head = match (lines.is_empty(), lines.len() == 1, language) {
+        (true, _, Language::Ko) => "제 기록에는 이상이 있었던 적이 없습니다.".to_owned(),
+        (true, _, Language::En) => "No abnormality is in my records.".to_owned(),
+        (false, true, Language::Ko) => "제 기록에 있는 이상은 이 한 번입니다:".to_owned(),
+        (false, true, Language::En) => "The only abnormality in my records:".to_owned(),
+        (false, false, Language::Ko) => format!("이상 {}번, 새것부터:", lines.len()),
+        (false, false, Language::En) => format!("Abnormalities: {}, newest first:", lines.len()),
+    };
+    let notes = focus.record.notes.iter().map(|note| written(note, reader));
+    let notes: Vec<String> = notes.collect();
+    let notes = (!notes.is_empty()).then(|| match language {
+        Language::Ko => format!("메모와 점검 결과:\n{}", notes.join("\n")),
+        Language::En => format!("Notes and findings:\n{}", notes.join("\n")),
+    });
+    let judged = focus.core.measured_at.map(|at| match language {
+        Language::Ko => format!("{} 판정 기준: {}", reader.clock_time(at), focus.memory.ko),
+        Language::En => format!("As of {}: {}", reader.clock_time(at), focus.memory.en),
+    });
+    let listed = std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n");
+    let parts = [Some(focus.core.line(language)), Some(listed), notes, judged];
+    let parts = parts.into_iter().chain([figures::age(&focus.core, reader)]);
+    parts.flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// One abnormality in a line: from when to when, the levels that staff was told of, who acknowledged it.
+fn abnormality(one: &Onset, reader: Reader) -> String {
+    let language = reader.language;
+    let from = reader.clock_time(one.opened_at);
+    let to = one.closed_at.map(|at| reader.clock_time(at));
+    let span = match (to, language) {
+        (Some(to), _) => format!("{from} – {to}"),
+        (None, Language::Ko) => format!("{from}부터 지금까지"),
+        (None, Language::En) => format!("since {from}"),
+    };
+    let told = one.levels.iter().filter_map(|(level, at)| {
+        let (level, at) = (level.label(), reader.clock_time((*at)?));
+        Some(format!("{} {at}", level.in_language(language)))
+    });
+    let seen = one.acknowledged.iter().map(|(by, at)| {
+        let at = reader.clock_time(*at);
+        match language {
+            Language::Ko => format!("{by} {at} 확인"),
+            Language::En => format!("acknowledged by {by} {at}"),
+        }
+    });
+    let details: Vec<String> = told.chain(seen).collect();
+    format!("- {span}: {}", details.join(", "))
+}
+
 /// Two bearings and more beside each other.
-pub(super) fn compared(foci: &[&Focus], language: Language) -> Option<String> {
+pub(super) fn compared(foci: &[&Focus], reader: Reader) -> Option<String> {
+    let language = reader.language;
     if foci.len() < 2 {
         return None;
     }
     let one = |focus: &&Focus| {
         let since = focus.record.onset.as_ref().filter(|onset| onset.closed_at.is_none());
         let since = since.map(|onset: &Onset| match language {
-            Language::Ko => format!("{}부터", told_time(onset.opened_at)),
-            Language::En => format!("since {}", told_time(onset.opened_at)),
+            Language::Ko => format!("{}부터", reader.clock_time(onset.opened_at)),
+            Language::En => format!("since {}", reader.clock_time(onset.opened_at)),
         });
         let parts = [Some(focus.core.line(language)), since, levels(focus, language)];
         format!("- {}", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))

@@ -71,7 +71,56 @@ pub(super) fn names_day(clause: &str) -> bool {
 /// that has been.
 pub(super) fn span_in(clause: &str, today: NaiveDate) -> Option<Span> {
     let lower = clause.to_lowercase();
-    date_in(&lower, today).map(Span::day).or_else(|| relative_in(&lower, today))
+    let is_since = ["부터", "이후", "since", "after "].iter().any(|word| lower.contains(word));
+    let found = date_in(&lower, today).map(Span::day).or_else(|| relative_in(&lower, today));
+    let found = found.or_else(|| weekday_in(&lower, today).map(Span::day));
+    found.map(|span| if is_since && span.from <= today { Span { to: today, ..span } } else { span })
+}
+
+/// The last such day of the week that has been, today among them: `월요일부터`, `since Monday`.
+fn weekday_in(lower: &str, today: NaiveDate) -> Option<NaiveDate> {
+    let at = WEEKDAYS.iter().position(|names| names.iter().any(|name| lower.contains(name)))?;
+    let back =
+        (u64::from(today.weekday().num_days_from_monday()) + 7 - u64::try_from(at).ok()?) % 7;
+    today.checked_sub_days(Days::new(back))
+}
+
+const WEEKDAYS: [[&str; 2]; 7] = [
+    ["월요일", "monday"],
+    ["화요일", "tuesday"],
+    ["수요일", "wednesday"],
+    ["목요일", "thursday"],
+    ["금요일", "friday"],
+    ["토요일", "saturday"],
+    ["일요일", "sunday"],
+];
+
+/// The day ahead that a clause names, today among them: `내일`, `tomorrow`, `토요일`, `next Monday`.
+pub(super) fn day_ahead_in(clause: &str, today: NaiveDate) -> Option<NaiveDate> {
+    let lower = clause.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let ahead = |days: u64| today.checked_add_days(Days::new(days));
+    match () {
+        () if has(&["모레", "day after tomorrow"]) => return ahead(2),
+        () if has(&["내일", "tomorrow"]) => return ahead(1),
+        () if has(&["오늘", "today", "tonight"]) => return ahead(0),
+        () if has(&["주말", "weekend"]) => {
+            let to_saturday = (12 - u64::from(today.weekday().num_days_from_monday())) % 7;
+            return ahead(to_saturday);
+        }
+        () => {}
+    }
+    if let Some(at) =
+        WEEKDAYS.iter().position(|names| names.iter().any(|name| lower.contains(name)))
+    {
+        let at = u64::try_from(at).ok()?;
+        return ahead((at + 7 - u64::from(today.weekday().num_days_from_monday())) % 7);
+    }
+    date_in(&lower, today).map(|day| {
+        // a date without a year that has been is the next one
+        let next = day.checked_add_months(chrono::Months::new(12)).unwrap_or(day);
+        if day < today && !lower.contains(&day.year().to_string()) { next } else { day }
+    })
 }
 
 fn date_in(lower: &str, today: NaiveDate) -> Option<NaiveDate> {
@@ -208,7 +257,11 @@ fn relative_in(lower: &str, today: NaiveDate) -> Option<Span> {
     }
     match () {
         () if has(&["그저께", "그제", "day before yesterday"]) => back(2),
+        () if has(&["간밤", "밤사이", "밤새", "지난밤", "어젯밤", "overnight", "last night"]) => {
+            Span::until(today, 1)
+        }
         () if has(&["어제", "yesterday"]) => back(1),
+        () if has(&["오늘 아침", "아침에", "this morning"]) => back(0),
         () if has(&["오늘", "today"]) => back(0),
         () if has(&["이번 주", "이번주", "금주", "this week"]) => {
             Span::until(today, weekday)
@@ -259,6 +312,11 @@ mod tests {
             ("지난 30일", "2026-10-27 – 2026-11-26"),
             ("in the last 24 hours", "2026-11-25 – 2026-11-26"),
             ("11/20", "2026-11-20"),
+            ("anything new since Monday?", "2026-11-23 – 2026-11-26"),
+            ("월요일부터", "2026-11-23 – 2026-11-26"),
+            ("since 20 November", "2026-11-20 – 2026-11-26"),
+            ("what happened overnight", "2026-11-25 – 2026-11-26"),
+            ("on Friday", "2026-11-20"),
         ] {
             assert_eq!(told(clause).as_deref(), Some(days), "{clause}");
         }
@@ -279,6 +337,23 @@ mod tests {
             ("P-101", None),
         ] {
             assert_eq!(hour_in(clause), hour, "{clause}");
+        }
+    }
+
+    #[test]
+    fn days_ahead_are_read_as_people_name_them() {
+        let today = NaiveDate::from_ymd_opt(2026, 11, 26).expect("a Thursday");
+        for (clause, day) in [
+            ("and tomorrow?", Some("2026-11-27")),
+            ("모레 당직", Some("2026-11-28")),
+            ("토요일 당직 누구", Some("2026-11-28")),
+            ("who is on call this weekend", Some("2026-11-28")),
+            ("on Thursday", Some("2026-11-26")),
+            ("12월 3일 당직", Some("2026-12-03")),
+            ("P-101", None),
+        ] {
+            let told = day_ahead_in(clause, today).map(|day| day.to_string());
+            assert_eq!(told.as_deref(), day, "{clause}");
         }
     }
 

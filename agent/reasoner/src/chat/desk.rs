@@ -1,6 +1,10 @@
 //! Records of the plant that a conversation may use; the agent implements [`Desk`] on its store.
 
 use async_trait::async_trait;
+use chrono::NaiveDateTime;
+use pdm_routes::Zone;
+use pdm_shared::delivery::NotificationReason;
+use pdm_shared::episode::Suppression;
 use pdm_shared::event::IsoZone;
 use pdm_shared::fault::Fault;
 use pdm_shared::follow_up::FollowUpState;
@@ -30,6 +34,10 @@ pub struct CoreFields {
     pub alarm: Option<StandingAlarm>,
     /// The machine's name, as people call it.
     pub machine_name: Option<Text>,
+    /// Where the bearing sits on the machine.
+    pub location: Option<Text>,
+    /// Whether and why staff is not told of its alarm.
+    pub suppression: Suppression,
 }
 
 /// An alarm that stands.
@@ -91,15 +99,43 @@ pub struct Operation {
     pub zone: Option<IsoZone>,
 }
 
-/// A message that staff was told, of any bearing.
+/// A message that staff was told, of any bearing or gateway.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToldLine {
     /// When.
     pub at: Timestamp,
+    /// The bearing or gateway.
+    pub key: BearingKey,
+    /// Why it was sent.
+    pub reason: NotificationReason,
     /// The title.
     pub title: Text,
-    /// Where it went.
-    pub told_to: Vec<String>,
+    /// The people and channels that it went to.
+    pub told_to: Vec<Text>,
+}
+
+/// What a person wrote of a bearing: with an acknowledgement, a report of work, or as a remark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoteLine {
+    /// When.
+    pub at: Timestamp,
+    /// The person.
+    pub by: String,
+    /// What was found on the machine, if the person says so.
+    pub found: Option<Text>,
+    /// The note.
+    pub note: Option<String>,
+}
+
+/// A line of a bearing's element in the last spectrum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DefectLine {
+    /// `BPFO`, `BPFI`, `BSF` or `FTF`.
+    pub name: &'static str,
+    /// Its frequency, Hz.
+    pub frequency_hz: f64,
+    /// Its height above the noise floor, dB; none where it was not looked for.
+    pub snr_db: Option<f64>,
 }
 
 /// What is recorded of a bearing beside its last judgement.
@@ -111,12 +147,14 @@ pub struct FocusRecord {
     pub levels: Vec<MeasuredLevel>,
     /// The state of the machine in the last window.
     pub operation: Option<Operation>,
-    /// Where the bearing sits on the machine.
-    pub location: Option<Text>,
+    /// The lines of its elements in the last spectrum.
+    pub lines: Vec<DefectLine>,
     /// The bearing's designation.
     pub designation: Option<String>,
-    /// Where the last message went.
-    pub told_to: Vec<String>,
+    /// The people and channels that the last message went to.
+    pub told_to: Vec<Text>,
+    /// What people wrote of it, newest first.
+    pub notes: Vec<NoteLine>,
 }
 
 /// A gateway.
@@ -134,13 +172,16 @@ pub struct GatewayLine {
     pub bearings: Vec<String>,
 }
 
+/// Days ahead of which the people on duty are told.
+pub const DUTY_DAYS: u32 = 8;
+
 /// Who is on duty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DutyRoster {
     /// Each rota with the people who are on duty now.
     pub rotas: Vec<(String, Vec<String>)>,
-    /// Changes of the people on duty in the next day: the rota, the plant's time, the people.
-    pub changes: Vec<(String, String, Vec<String>)>,
+    /// Changes of the people on duty in the next [`DUTY_DAYS`]: the rota, its clock's time, the people.
+    pub changes: Vec<(String, NaiveDateTime, Vec<String>)>,
     /// Who is on duty in each of the next hours: the hour of the plant's clock, the rota, the people.
     pub hours: Vec<(u32, String, Vec<String>)>,
     /// People and channels that are told where no rota decides.
@@ -190,11 +231,24 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// The zone of the plant's clock, by which times are told.
+    fn zone(&self) -> Zone {
+        Zone::default()
+    }
+
     /// What staff was told lately of any bearing, newest first.
     ///
     /// # Errors
     /// The reason in words.
     async fn told_lately(&self) -> Result<Vec<ToldLine>, String> {
+        Ok(Vec::new())
+    }
+
+    /// The abnormalities of a bearing, newest first.
+    ///
+    /// # Errors
+    /// The reason in words.
+    async fn abnormalities(&self, _key: &BearingKey) -> Result<Vec<Onset>, String> {
         Ok(Vec::new())
     }
 
@@ -213,11 +267,6 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
     async fn duty(&self) -> Result<Option<DutyRoster>, String> {
         Ok(None)
     }
-}
-
-/// A time as a conversation tells it.
-pub(super) fn told_time(at: Timestamp) -> String {
-    at.date_time().format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 impl CoreFields {
@@ -249,7 +298,21 @@ impl CoreFields {
         if let Some(alarm) = &self.alarm {
             parts.push(alarm.in_words(language));
         }
+        parts.extend(self.suppressed_in_words(language).map(str::to_owned));
         format!("{}: {}", self.full_name(language), parts.join(", "))
+    }
+
+    /// That staff is not told, in two words.
+    pub(super) fn suppressed_in_words(&self, language: Language) -> Option<&'static str> {
+        Some(match (&self.suppression, language) {
+            (Suppression::None, _) => return None,
+            (Suppression::Shelved { .. }, Language::Ko) => "보류됨",
+            (Suppression::Shelved { .. }, Language::En) => "shelved",
+            (Suppression::ByDesign { .. }, Language::Ko) => "다른 경보와 함께 알림",
+            (Suppression::ByDesign { .. }, Language::En) => "told with another alarm",
+            (Suppression::OutOfService { .. }, Language::Ko) => "정비 중",
+            (Suppression::OutOfService { .. }, Language::En) => "out of service",
+        })
     }
 
     /// `P-101 · DE (냉각수 펌프)`

@@ -7,7 +7,7 @@ use pdm_shared::id::BearingKey;
 
 use super::desk::CoreFields;
 use super::{Question, Said, Speaker, planning};
-use called::{is_wholly_in, place_of_name};
+use called::{machines_called, place_of_slip};
 
 mod called;
 
@@ -25,7 +25,12 @@ const UNITS: [&str; 15] = [
     "시", "일", "분", "주", "개", "년", "월", "%", "rpm", "mm", "h", "day", "week", "month", "min",
 ];
 /// Words for the ends of a machine, with the name that bearings there have.
-const ENDS: [(&str, &str); 10] = [
+const ENDS: [(&str, &str); 15] = [
+    ("비부하", "NDE"),
+    ("반부하", "NDE"),
+    ("부하측", "DE"),
+    ("부하단", "DE"),
+    ("free end", "NDE"),
     ("반구동", "NDE"),
     ("비구동", "NDE"),
     ("non-drive", "NDE"),
@@ -87,6 +92,9 @@ fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Option<BearingKe
         found.iter().all(|core| core.key.equipment == first.equipment).then_some(first)
     };
     let digits_of = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    if let Some(key) = other_end(question, fleet) {
+        return Some(key);
+    }
     for (at, number) in numbers_of(&lower) {
         let after = lower[at + number.len()..].trim_start();
         if number.len() < 2 || UNITS.iter().any(|unit| after.starts_with(unit)) {
@@ -112,6 +120,20 @@ fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Option<BearingKe
     only(fleet.iter().filter(is_other).collect())
 }
 
+/// The bearing of the machine that the conversation spoke of last, where a question names its end or place alone:
+/// `비부하측은?`, `and the NDE?`
+fn other_end(question: &Question, fleet: &[CoreFields]) -> Option<BearingKey> {
+    let before = of_history(&question.history, fleet);
+    let machine = &before.first()?.equipment;
+    let of_machine: Vec<&CoreFields> =
+        fleet.iter().filter(|core| core.key.equipment == *machine).collect();
+    let (text, words) = (&question.message, words(&question.message));
+    let is_it = |core: &&&CoreFields| {
+        is_named(text, &words, core.key.bearing.as_str()) || is_located(text, core, &of_machine)
+    };
+    of_machine.iter().find(is_it).map(|core| core.key.clone())
+}
+
 /// Runs of digits of a text, with their places.
 fn numbers_of(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
@@ -124,6 +146,11 @@ fn numbers_of(text: &str) -> Vec<(usize, &str)> {
         from = at + run.len();
     }
     found
+}
+
+/// Whether a text names this bearing of its machine, and not the machine alone.
+pub(super) fn names_bearing(text: &str, core: &CoreFields) -> bool {
+    is_named(text, &words(text), core.key.bearing.as_str()) || is_located(text, core, &[core])
 }
 
 /// The bearings that the conversation named last: of a turn those of the question, else the first of its answer.
@@ -152,21 +179,27 @@ pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
     let mut found: Vec<(usize, BearingKey)> = Vec::new();
     let mut meant = Meant::default();
     let mut machines: Vec<&str> = Vec::new();
-    let squeezed_text = squeezed(text);
-    let mut names = fleet.iter().filter_map(|core| core.machine_name.as_ref());
-    let is_one_whole = names.any(|name| {
-        is_wholly_in(&name.ko, &squeezed_text) || is_wholly_in(&name.en, &squeezed_text)
-    });
+    let called = machines_called(text, fleet);
+    let by_code =
+        fleet.iter().any(|core| place_of(text, &words, core.key.equipment.as_str()).is_some());
+    let is_none_called = called.machines.is_empty() && called.unknown.is_empty() && !by_code;
     for core in fleet {
         let machine = core.key.equipment.as_str();
         if machines.contains(&machine) {
             continue;
         }
-        let by_name = || place_of_name(text, core, fleet, is_one_whole);
+        let by_name = || {
+            let known =
+                called.machines.iter().find(|(_, name)| *name == machine).map(|(at, _)| *at);
+            known.or_else(|| place_of_slip(text, core).filter(|_| is_none_called))
+        };
         let Some(at) = place_of(text, &words, machine).or_else(by_name) else { continue };
         machines.push(machine);
         let on_machine = || fleet.iter().filter(|core| core.key.equipment.as_str() == machine);
-        let has = |core: &&CoreFields| is_named(text, &words, core.key.bearing.as_str());
+        let has = |core: &&CoreFields| {
+            is_named(text, &words, core.key.bearing.as_str())
+                || is_located(text, core, &on_machine().collect::<Vec<_>>())
+        };
         let exact: Vec<&CoreFields> = on_machine().filter(has).collect();
         if exact.is_empty()
             && let Some(end) = end_of(text, &words)
@@ -183,7 +216,25 @@ pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
     found.sort_by_key(|(at, _)| *at);
     meant.keys = found.into_iter().map(|(_, key)| key).collect();
     meant.unknown.extend(unknown_in(&words, fleet));
+    meant.unknown.extend(called.unknown);
     meant
+}
+
+/// Whether a text names the place where a bearing sits on its machine (`고속축`), and not a longer one that has
+/// its letters (`비부하측` has those of `부하측`).
+fn is_located(text: &str, core: &CoreFields, of_machine: &[&CoreFields]) -> bool {
+    let Some(place) = &core.location else { return false };
+    let lower = text.to_lowercase();
+    [(&place.ko, true), (&place.en, false)].into_iter().any(|(place, is_korean)| {
+        let place = place.to_lowercase();
+        let others = of_machine.iter().filter_map(|other| other.location.as_ref());
+        let longer = others
+            .map(|other| if is_korean { other.ko.to_lowercase() } else { other.en.to_lowercase() });
+        let rest = longer
+            .filter(|other| other.len() > place.len() && other.contains(&place))
+            .fold(lower.clone(), |rest, other| rest.replace(&other, " "));
+        place.chars().count() > 1 && rest.contains(&place)
+    })
 }
 
 /// The words of a text in Latin letters and digits, with their places.

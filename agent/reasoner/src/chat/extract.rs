@@ -1,13 +1,16 @@
 //! Answers without a model: each look-up of a plan, made and put into sentences.
 
 use pdm_shared::text::Language;
-use pdm_shared::time::Timestamp;
 use serde_json::json;
 
 use super::desk::{CoreFields, Desk, Focus};
 use super::intent::{self, Lookup, Topic};
 use super::planning::Part;
-use super::{StepCall, courses, dates, figures, meanings, passage, plant_records, records, values};
+use super::reader::Reader;
+use super::{
+    StepCall, courses, dates, figures, meanings, passage, plant_records, records, suppressed,
+    values,
+};
 use crate::toolbox::Toolbox;
 
 /// A listing, with how many bearings it rests on where those are not all.
@@ -31,8 +34,6 @@ pub(super) struct Sources<'a> {
     pub(super) tools: &'a dyn Toolbox,
     pub(super) fleet: &'a [CoreFields],
     pub(super) foci: &'a [Focus],
-    /// The present instant, by which ages are told.
-    pub(super) now: Option<Timestamp>,
 }
 
 impl<'a> Sources<'a> {
@@ -59,7 +60,11 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
             ("read_state", of_bearing)
         }
         Lookup::ToldOfAll => ("read_notifications", json!({})),
-        Lookup::WorkOfAll => ("read_work", json!({})),
+        Lookup::WorkOfAll | Lookup::Overdue => ("read_work", json!({})),
+        Lookup::Shelf => ("read_shelved", json!({})),
+        Lookup::Sensors => ("read_sensors", json!({})),
+        Lookup::Notes => ("read_notes", of_bearing),
+        Lookup::Lines => ("read_defect_lines", of_bearing),
         Lookup::Compare => ("compare_bearings", json!({})),
         Lookup::Why => ("read_grounds", of_bearing),
         Lookup::Onset => ("read_episode", of_bearing),
@@ -85,25 +90,37 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
 }
 
 /// What a look-up finds, in sentences; nothing if there is nothing.
-pub(super) async fn look_up(
-    part: &Part,
-    language: Language,
-    sources: &Sources<'_>,
-) -> Option<String> {
+pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) -> Option<String> {
+    let language = reader.language;
     let (lookup, clause, tools) = (part.lookup, part.clause.as_str(), sources.tools);
     match lookup {
-        Lookup::Fleet => Some(plant_records::fleet(sources.fleet, language)),
+        Lookup::Fleet => Some(plant_records::fleet(sources.fleet, clause, reader)),
         Lookup::Count => Some(plant_records::count(sources.fleet, language)),
         Lookup::Which => Some(plant_records::which(sources.fleet, language)),
-        Lookup::Compare => courses::compared(&sources.foci.iter().collect::<Vec<_>>(), language),
-        Lookup::Duty => plant_records::duty(sources.desk, clause, language).await,
-        Lookup::Sound => Some(plant_records::sound(sources.fleet, sources.now, language)),
-        Lookup::Alarms => Some(plant_records::alarms(sources.fleet, clause, sources.now, language)),
-        Lookup::ToldOfAll => {
-            plant_records::told_of_all(sources.desk, clause, sources.now, language).await
-        }
+        Lookup::Compare => courses::compared(&sources.foci.iter().collect::<Vec<_>>(), reader),
+        Lookup::Duty => plant_records::duty(sources.desk, clause, reader).await,
+        Lookup::Sound => Some(plant_records::sound(sources.fleet, reader)),
+        Lookup::Alarms => Some(plant_records::alarms(sources.fleet, clause, reader)),
+        Lookup::ToldOfAll => plant_records::told_of_all(sources.desk, clause, reader).await,
         Lookup::WorkOfAll => {
-            Some(with_extent(records::work_of_all(sources.foci, language), sources, language))
+            Some(with_extent(records::work_of_all(sources.foci, reader), sources, language))
+        }
+        Lookup::Overdue => {
+            Some(with_extent(records::overdue_work(sources.foci, reader), sources, language))
+        }
+        Lookup::Shelf => {
+            let of = sources.focus(part).map(|focus| &focus.core);
+            Some(suppressed::shelved(sources.fleet, of, reader))
+        }
+        Lookup::Sensors => suppressed::bad_sensors(sources.desk, part.about.as_ref(), reader).await,
+        Lookup::Notes => Some(records::notes(sources.focus(part)?, reader)),
+        Lookup::Lines => Some(figures::defect_lines(sources.focus(part)?, clause, language)),
+        Lookup::Past => Some(courses::past(sources.desk, sources.focus(part)?, reader).await),
+        Lookup::State => {
+            let focus = sources.focus(part)?;
+            let others = records::others_of_machine(sources, &focus.core, clause, reader);
+            let state = records::record_in_words(lookup, focus, reader)?;
+            Some(others.map_or(state.clone(), |others| format!("{state}\n{others}")))
         }
         Lookup::Zones => {
             let zones = figures::zones(sources.foci, clause, language)?;
@@ -111,14 +128,14 @@ pub(super) async fn look_up(
         }
         Lookup::Unmeasured => Some(figures::unmeasured(clause, language)),
         Lookup::Heard => Some(match sources.focus(part) {
-            Some(focus) => figures::last_heard(&focus.core, sources.now, language),
-            None => figures::not_heard(sources.fleet, figures::OLD_H, sources.now, language),
+            Some(focus) => figures::last_heard(&focus.core, reader),
+            None => figures::not_heard(sources.fleet, figures::OLD_H, reader),
         }),
-        Lookup::Figures => figures_of(part, language, sources).await,
+        Lookup::Figures => figures_of(part, reader, sources).await,
         Lookup::Identity => Some(figures::identity(sources.focus(part)?, language)),
         Lookup::Gateways => {
             let of = sources.focus(part).map(|focus| &focus.core);
-            plant_records::gateways(sources.desk, clause, of, language).await
+            plant_records::gateways(sources.desk, clause, of, reader).await
         }
         Lookup::Meaning => {
             let meaning = meanings::named_in(&clause.to_lowercase());
@@ -132,29 +149,25 @@ pub(super) async fn look_up(
         Lookup::Help => Some(plant_records::help(language).to_owned()),
         Lookup::Act => Some(plant_records::read_only(language).to_owned()),
         Lookup::Changes => {
-            Some(courses::changes(tools, sources.focus(part)?, clause, language).await)
+            Some(courses::changes(tools, sources.focus(part)?, clause, reader).await)
         }
-        Lookup::State
-        | Lookup::Why
+        Lookup::Why
         | Lookup::Onset
         | Lookup::Stop
         | Lookup::Doubts
         | Lookup::Life
         | Lookup::Work
         | Lookup::Told
-        | Lookup::Past => {
-            records::record_in_words(lookup, sources.focus(part)?, sources.now, language)
-        }
+        | Lookup::Past => records::record_in_words(lookup, sources.focus(part)?, reader),
     }
 }
 
 /// The figures of the last window, or of the days that the clause names.
-async fn figures_of(part: &Part, language: Language, sources: &Sources<'_>) -> Option<String> {
+async fn figures_of(part: &Part, reader: Reader, sources: &Sources<'_>) -> Option<String> {
     let (focus, clause) = (sources.focus(part)?, part.clause.as_str());
-    let today = sources.now.map(|now| now.date_time().date_naive());
-    let span = today.and_then(|today| Some((dates::span_in(clause, today)?, today)));
+    let span = reader.today().and_then(|today| Some((dates::span_in(clause, today)?, today)));
     Some(match span {
-        Some(days) => figures::figures_of_days(sources.tools, focus, days, language).await,
-        None => figures::last_figures(focus, clause, sources.now, language),
+        Some(days) => figures::figures_of_days(sources.tools, focus, days, reader.language).await,
+        None => figures::last_figures(focus, clause, reader),
     })
 }

@@ -3,12 +3,12 @@
 use chrono::NaiveDate;
 use pdm_shared::event::IsoZone;
 use pdm_shared::text::{Language, Text};
-use pdm_shared::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::dates::Span;
-use super::desk::{CoreFields, Focus, Operation, told_time};
+use super::desk::{CoreFields, DefectLine, Focus, Operation};
 use super::intent::{QUESTION_WORDS, has};
+use super::reader::Reader;
 use super::records::levels;
 use crate::toolbox::{self, Toolbox};
 
@@ -19,12 +19,8 @@ pub(super) const OLD_H: f64 = 36.0;
 const MAX_DAYS: usize = 31;
 
 /// The figures of the last window that a clause asks for: speed, zone, or all.
-pub(super) fn last_figures(
-    focus: &Focus,
-    clause: &str,
-    now: Option<Timestamp>,
-    language: Language,
-) -> String {
+pub(super) fn last_figures(focus: &Focus, clause: &str, reader: Reader) -> String {
+    let language = reader.language;
     let (lower, words) = (clause.to_lowercase(), &QUESTION_WORDS.figures);
     let operation = focus.record.operation.as_ref();
     let speed = operation.map(|operation| speed_in_words(operation, language));
@@ -42,7 +38,7 @@ pub(super) fn last_figures(
     let parts = parts.join(". ");
     let parts = if parts.is_empty() { not_measured(language).to_owned() } else { parts };
     let lines = [Some(format!("{}: {parts}", focus.core.full_name(language)))];
-    let lines = lines.into_iter().chain([age(&focus.core, now, language)]);
+    let lines = lines.into_iter().chain([age(&focus.core, reader)]);
     lines.flatten().collect::<Vec<_>>().join("\n")
 }
 
@@ -128,11 +124,13 @@ fn of_day(row: &Value, language: Language) -> Option<String> {
 }
 
 /// That the last window of a bearing is old, if it is.
-pub(super) fn age(core: &CoreFields, now: Option<Timestamp>, language: Language) -> Option<String> {
+pub(super) fn age(core: &CoreFields, reader: Reader) -> Option<String> {
+    let language = reader.language;
+    let now = reader.now;
     let measured_at = core.measured_at?;
     let hours = now?.seconds_since(measured_at) / 3600.0;
     (hours >= OLD_H).then(|| {
-        let (days, at) = ((hours / 24.0).round(), told_time(measured_at));
+        let (days, at) = ((hours / 24.0).round(), reader.clock_time(measured_at));
         match language {
             Language::Ko => format!("주의: 마지막 측정이 {days}일 전({at})입니다. 그 뒤의 상태는 알 수 없습니다."),
             Language::En => format!(
@@ -143,7 +141,9 @@ pub(super) fn age(core: &CoreFields, now: Option<Timestamp>, language: Language)
 }
 
 /// When a bearing was last measured.
-pub(super) fn last_heard(core: &CoreFields, now: Option<Timestamp>, language: Language) -> String {
+pub(super) fn last_heard(core: &CoreFields, reader: Reader) -> String {
+    let language = reader.language;
+    let now = reader.now;
     let name = core.full_name(language);
     let Some(at) = core.measured_at else {
         return format!("{name}: {}", not_measured(language));
@@ -162,23 +162,20 @@ pub(super) fn last_heard(core: &CoreFields, now: Option<Timestamp>, language: La
         (false, Language::En) => "It is being measured.",
     };
     let last = Text::new("마지막 측정", "last measured");
-    format!("{name}: {} {since} ({}). {verdict}", last.in_language(language), told_time(at))
+    format!("{name}: {} {since} ({}). {verdict}", last.in_language(language), reader.clock_time(at))
 }
 
 /// The bearings that have not been measured for so many hours.
-pub(super) fn not_heard(
-    fleet: &[CoreFields],
-    hours: f64,
-    now: Option<Timestamp>,
-    language: Language,
-) -> String {
+pub(super) fn not_heard(fleet: &[CoreFields], hours: f64, reader: Reader) -> String {
+    let language = reader.language;
+    let now = reader.now;
     let is_old = |core: &&CoreFields| {
         let age_h = now.zip(core.measured_at).map(|(now, at)| now.seconds_since(at) / 3600.0);
         age_h.is_none_or(|age_h| age_h >= hours)
     };
     let mut old: Vec<&CoreFields> = fleet.iter().filter(is_old).collect();
     old.sort_by_key(|core| core.measured_at);
-    let lines = old.iter().map(|core| format!("- {}", last_heard(core, now, language)));
+    let lines = old.iter().map(|core| format!("- {}", last_heard(core, reader)));
     let (count, all) = (old.len(), fleet.len());
     let head = match (count, language) {
         (0, Language::Ko) => {
@@ -232,11 +229,49 @@ pub(super) fn identity(focus: &Focus, language: Language) -> String {
     let (record, not_known) = (&focus.record, Text::new("기록 없음", "not in my records"));
     let unknown = not_known.in_language(language).to_owned();
     let designation = record.designation.clone().unwrap_or_else(|| unknown.clone());
-    let place = record.location.as_ref();
+    let place = focus.core.location.as_ref();
     let place = place.map_or(unknown, |place| place.in_language(language).to_owned());
     match language {
         Language::Ko => format!("{name}: 베어링 형번 {designation}, 위치 {place}"),
         Language::En => format!("{name}: bearing {designation}, location {place}"),
+    }
+}
+
+/// The lines of a bearing's elements in the last spectrum: those that a clause names, or all.
+pub(super) fn defect_lines(focus: &Focus, clause: &str, language: Language) -> String {
+    let (lower, name) = (clause.to_lowercase(), focus.core.full_name(language));
+    let all = &focus.record.lines;
+    let is_named = |line: &&DefectLine| lower.contains(&line.name.to_lowercase());
+    let named: Vec<&DefectLine> = all.iter().filter(is_named).collect();
+    let shown = if named.is_empty() { all.iter().collect() } else { named };
+    let told = shown.iter().map(|line| {
+        let (element, hz) = (line.name, line.frequency_hz);
+        match (line.snr_db, language) {
+            (Some(db), Language::Ko) => {
+                format!("- {element} {hz:.1} Hz: 노이즈 플로어보다 {db:.1} dB 높음")
+            }
+            (Some(db), Language::En) => {
+                format!("- {element} {hz:.1} Hz: {db:.1} dB above the noise floor")
+            }
+            (None, Language::Ko) => format!("- {element} {hz:.1} Hz: 높이를 잴 수 없었음"),
+            (None, Language::En) => {
+                format!("- {element} {hz:.1} Hz: its height could not be measured")
+            }
+        }
+    });
+    let told: Vec<String> = told.collect();
+    match (told.is_empty(), language) {
+        (true, Language::Ko) => format!("{name}: 마지막 측정의 결함 주파수가 제 기록에 없습니다."),
+        (true, Language::En) => format!("{name}: the last measurement has no defect frequencies."),
+        (false, Language::Ko) => {
+            format!("{name}, 마지막 측정의 결함 주파수(포락선 스펙트럼):\n{}", told.join("\n"))
+        }
+        (false, Language::En) => {
+            format!(
+                "{name}, defect frequencies of the last measurement (envelope spectrum):\n{}",
+                told.join("\n")
+            )
+        }
     }
 }
 

@@ -30,6 +30,16 @@ pub(super) enum Lookup {
     ToldOfAll,
     /// The open work of all bearings.
     WorkOfAll,
+    /// The open work whose time is over.
+    Overdue,
+    /// Alarms that are put off: of the bearing, or all.
+    Shelf,
+    /// Sensors that cannot be judged.
+    Sensors,
+    /// What people wrote of the bearing.
+    Notes,
+    /// The lines of the bearing's elements in the last spectrum.
+    Lines,
     /// Two bearings beside each other.
     Compare,
     /// The state of the bearing.
@@ -103,6 +113,8 @@ impl Lookup {
                 | Self::Work
                 | Self::Told
                 | Self::Past
+                | Self::Notes
+                | Self::Lines
         )
     }
 }
@@ -137,6 +149,14 @@ pub(super) struct QuestionWords {
     identity: Vec<String>,
     gateway_names: Vec<String>,
     all: Vec<String>,
+    overdue: Vec<String>,
+    news: Vec<String>,
+    shelf: Vec<String>,
+    sensors: Vec<String>,
+    notes: Vec<String>,
+    told_cases: Vec<String>,
+    order: Vec<String>,
+    pub(super) machine_kinds: Vec<String>,
     pub(super) plural: Vec<String>,
     pub(super) request: Vec<String>,
     pub(super) procedure: Vec<String>,
@@ -153,6 +173,7 @@ pub(super) struct FigureWords {
     pub(super) speed: Vec<String>,
     pub(super) zone: Vec<String>,
     pub(super) level: Vec<String>,
+    pub(super) lines: Vec<String>,
     pub(super) unmeasured: Vec<String>,
 }
 
@@ -172,6 +193,8 @@ pub(super) struct ValueWords {
 pub(super) struct PassageWords {
     pub(super) case: Vec<String>,
     pub(super) same: Vec<Vec<String>>,
+    /// Words that the heading of a passage has to have where a question has them.
+    pub(super) decisive: Vec<Vec<String>>,
 }
 
 /// The words of questions.
@@ -218,6 +241,11 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -
     if has(&text, &words.act) {
         return vec![Lookup::Act];
     }
+    if has(&text, &words.order) && !bare::asks_quantity(clause) && !text.contains("work order") {
+        // which part it would be is known, where the bearing is
+        let part = names_bearing.then_some(Lookup::Identity);
+        return [Some(Lookup::Act), part].into_iter().flatten().collect();
+    }
     let mut asked: Vec<Lookup> = [
         (Lookup::Compare, &words.compare),
         (Lookup::Stop, &words.stop),
@@ -241,6 +269,11 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -
         (Lookup::Alarms, &words.alarms),
         (Lookup::Sound, &words.sound),
         (Lookup::Heard, &words.heard),
+        (Lookup::Overdue, &words.overdue),
+        (Lookup::ToldOfAll, &words.news),
+        (Lookup::Shelf, &words.shelf),
+        (Lookup::Sensors, &words.sensors),
+        (Lookup::Notes, &words.notes),
     ]
     .into_iter()
     .filter(|(_, words)| has(&text, words))
@@ -254,6 +287,10 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -
     let is_explained = !names_bearing && meanings::named_in(&text).is_some();
     if !is_explained {
         asked.retain(|one| *one != Lookup::Meaning);
+    }
+    let is_state_asked = names_bearing && has(&text, &words.state);
+    if asked.contains(&Lookup::Duty) && !is_state_asked {
+        asked.retain(|one| *one != Lookup::State);
     }
     precise(asked)
 }
@@ -283,14 +320,40 @@ fn of_one_or_all(asked: &mut Vec<Lookup>, clause: &str, names_bearing: bool, is_
         // "어떻게 됐어" asks how it is, not how something is done
         asked.retain(|one| *one != Lookup::Manual);
     }
+    if is_about_one && asked.contains(&Lookup::Cases) && !has(&text, &words.told_cases) {
+        // "has it had this before" asks for its own history first
+        asked.retain(|one| *one != Lookup::Cases);
+        asked.push(Lookup::Past);
+    }
+    if asked.contains(&Lookup::ToldOfAll) && dates::names_day(clause) {
+        // what was told in some time, not what stands now
+        asked.retain(|one| *one != Lookup::Alarms);
+    }
+    if names_bearing && asked.contains(&Lookup::State) && dates::names_day(clause) {
+        asked.retain(|one| *one != Lookup::State);
+        asked.push(Lookup::Past);
+    }
+    if names_bearing && asked.contains(&Lookup::ToldOfAll) {
+        asked.retain(|one| *one != Lookup::ToldOfAll);
+        asked.push(Lookup::Past);
+    }
+    if asked.contains(&Lookup::Sensors) && topic_of_sensors_is_manual(&text) {
+        asked.retain(|one| *one != Lookup::Sensors);
+    }
     if !names_bearing && asked.contains(&Lookup::Told) && has(&text, &words.all) {
         asked.retain(|one| *one != Lookup::Told);
         asked.push(Lookup::ToldOfAll);
     }
     if has(&text, &words.todo) {
-        asked.retain(|one| !matches!(one, Lookup::Manual | Lookup::Work));
+        asked.retain(|one| !matches!(one, Lookup::Manual | Lookup::Work | Lookup::Told));
         asked.push(Lookup::Work);
     }
+}
+
+/// Whether a question about sensors is for a document: how one is mounted, not which one fails.
+fn topic_of_sensors_is_manual(text: &str) -> bool {
+    let words = &*QUESTION_WORDS;
+    has(text, &words.procedure) || has(text, &words.manual) || has(text, &words.meaning)
 }
 
 /// Adds figures that a clause asks for: of a bearing, of all by their zone, or such as nobody measures.
@@ -305,6 +368,9 @@ fn add_figures(asked: &mut Vec<Lookup>, text: &str, is_about_one: bool) {
         )
     });
     let of_day = dates::names_day(text) && is_about_one && !is_of_past && has(text, &words.any);
+    if is_about_one && has(text, &words.lines) && !is_defined {
+        asked.push(Lookup::Lines);
+    }
     if has(text, &words.unmeasured) && topic(text).is_none() && !is_defined {
         // of no machine: a limit that a manual states, such as that of a store
         let is_of_machine = is_about_one || has(text, &QUESTION_WORDS.plural);
@@ -323,11 +389,17 @@ fn add_figures(asked: &mut Vec<Lookup>, text: &str, is_about_one: bool) {
 /// Leaves out what something more precise stands for.
 fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
     use Lookup as L;
-    const OVER: [(Lookup, &[Lookup]); 22] = [
+    const OVER: [(Lookup, &[Lookup]); 28] = [
         (
             L::Value,
             &[L::Manual, L::Work, L::State, L::Life, L::Changes, L::Doubts, L::Meaning, L::Onset],
         ),
+        (L::Overdue, &[L::Work, L::WorkOfAll, L::Fleet, L::State, L::Alarms, L::Told, L::Figures]),
+        (L::Notes, &[L::State, L::Told, L::Doubts, L::Manual, L::Cases, L::Alarms, L::Past]),
+        (L::Shelf, &[L::Told, L::State, L::Alarms, L::Fleet, L::Why, L::Life, L::Manual, L::Onset]),
+        (L::Sensors, &[L::State, L::Fleet, L::Told, L::ToldOfAll, L::Alarms, L::Doubts, L::Sound]),
+        (L::Lines, &[L::State, L::Figures, L::Meaning, L::Manual, L::Fleet]),
+        (L::Past, &[L::State, L::Changes, L::Alarms, L::Told]),
         (L::Unmeasured, &[L::State, L::Figures, L::Value, L::Changes, L::Manual, L::Fleet]),
         (L::Changes, &[L::Figures, L::Past]),
         (L::Onset, &[L::Past, L::Told, L::Changes, L::Life, L::Heard, L::State, L::Alarms]),
@@ -336,7 +408,7 @@ fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
         (L::Zones, &[L::Fleet, L::State, L::Manual, L::Meaning, L::Figures]),
         (L::Identity, &[L::State, L::Fleet, L::Meaning, L::Manual, L::Figures]),
         (L::Meaning, &[L::Manual, L::State, L::Work, L::Fleet, L::Value, L::Past, L::Stop]),
-        (L::Duty, &[L::State, L::Fleet, L::Told, L::ToldOfAll, L::Stop, L::Manual, L::Work]),
+        (L::Duty, &[L::Fleet, L::Told, L::ToldOfAll, L::Stop, L::Manual, L::Work]),
         (L::Gateways, &[L::State, L::Fleet, L::Told, L::Stop, L::Manual, L::Heard, L::Why]),
         (L::Heard, &[L::State, L::Fleet, L::Manual, L::Why, L::Past, L::Told, L::Figures, L::Stop]),
         (L::Count, &[L::State, L::Fleet, L::Life, L::Changes]),

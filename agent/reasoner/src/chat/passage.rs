@@ -43,10 +43,23 @@ pub(super) async fn manual(
         return Some(told);
     }
     let clause = &without_designation(clause);
-    match searched(tools, MANUALS, clause, language).await {
-        Some(told) => Some(told),
-        None => searched(tools, CASES, clause, language).await,
-    }
+    let told = match searched(tools, MANUALS, clause, language).await {
+        Some(told) => told,
+        None => return searched(tools, CASES, clause, language).await,
+    };
+    let lower = clause.to_lowercase();
+    let decisive = QUESTION_WORDS.passages.decisive.iter().find(|group| has(&lower, group));
+    let Some(group) = decisive.filter(|group| !is_headed_by(&told, group)) else {
+        return Some(told);
+    };
+    // the search weighs all words alike: what the question turns on is searched for alone
+    let again = searched(tools, MANUALS, &group.join(" "), language).await;
+    Some(again.filter(|again| is_headed_by(again, group)).unwrap_or(told))
+}
+
+/// Whether the first passage of a text has one of the words in its heading or title.
+fn is_headed_by(told: &str, words: &[String]) -> bool {
+    told.lines().next().is_some_and(|first| has(&first.to_lowercase(), words))
 }
 
 /// A question for a procedure without the bearing's designation: procedures are the same for all, and the only

@@ -10,7 +10,7 @@ use pdm_shared::risk::RiskLevel;
 use super::desk::CoreFields;
 use super::entities::{self, Meant};
 use super::intent::{self, Lookup};
-use super::{Question, Speaker, meanings};
+use super::{Question, Speaker, dates, meanings};
 
 /// Most look-ups of an answer: two bearings with four questions each.
 const MAX_PARTS: usize = 8;
@@ -47,7 +47,10 @@ pub(super) fn bearings_read(
     fleet: &[CoreFields],
 ) -> Vec<BearingKey> {
     let mut read = about.to_vec();
-    if plan.iter().any(|part| matches!(part.lookup, Lookup::Zones | Lookup::WorkOfAll)) {
+    if plan
+        .iter()
+        .any(|part| matches!(part.lookup, Lookup::Zones | Lookup::WorkOfAll | Lookup::Overdue))
+    {
         let others = fleet.iter().map(|core| &core.key).filter(|key| !about.contains(key));
         read.extend(others.take(MAX_READ).cloned());
     }
@@ -101,7 +104,9 @@ fn otherwise(
     let message = &question.message;
     let is_short = message.chars().count() <= SHORT;
     let said = question.history.iter().rev().find(|said| said.role == Speaker::User);
-    let again = said.filter(|_| is_short && (is_named || !meant.keys.is_empty()));
+    let goes_on =
+        is_named || !meant.keys.is_empty() || dates::names_day(message) || names_day_ahead(message);
+    let again = said.filter(|_| is_short && goes_on);
     for lookup in again.map(|said| intent::asked_for(&said.content, true, true)).unwrap_or_default()
     {
         add(parts, lookup, message, &meant.keys, (fleet, meant));
@@ -120,6 +125,11 @@ fn otherwise(
     }
 }
 
+fn names_day_ahead(message: &str) -> bool {
+    chrono::NaiveDate::from_ymd_opt(2026, 12, 31)
+        .is_some_and(|any| dates::day_ahead_in(message, any).is_some())
+}
+
 fn add(
     parts: &mut Vec<Part>,
     lookup: Lookup,
@@ -133,7 +143,9 @@ fn add(
     let of_each = |lookup| keys.iter().map(|key| new(lookup, Some(key.clone()))).collect();
     let found: Vec<Part> = if lookup == Lookup::Compare && keys.len() < 2 {
         of_each(Lookup::State)
-    } else if matches!(lookup, Lookup::Heard | Lookup::Gateways) && !keys.is_empty() {
+    } else if matches!(lookup, Lookup::Heard | Lookup::Gateways | Lookup::Shelf | Lookup::Sensors)
+        && !keys.is_empty()
+    {
         of_each(lookup)
     } else if lookup == Lookup::Told && keys.is_empty() && meant.unknown.is_empty() {
         vec![new(Lookup::ToldOfAll, None)]

@@ -1,27 +1,38 @@
 //! What the records say of the plant: its bearings, its gateways, who is on duty, and what is not there.
 
+use chrono::{Days, NaiveDate};
+use pdm_shared::delivery::NotificationReason;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
-use pdm_shared::time::Timestamp;
 
 use super::dates;
-use super::desk::{CoreFields, Desk, GatewayLine, ToldLine, told_time};
+use super::desk::{CoreFields, DUTY_DAYS, Desk, DutyRoster, GatewayLine, ToldLine};
 use super::entities::UnknownName;
 use super::figures;
+use super::reader::Reader;
 
 /// Bearings that a listing tells.
 const MAX_LISTED: usize = 10;
 
-/// Every bearing, worst first.
-pub(super) fn fleet(fleet: &[CoreFields], language: Language) -> String {
+/// Every bearing, worst first: as many as a clause asks for (`top 5`), else [`MAX_LISTED`].
+pub(super) fn fleet(fleet: &[CoreFields], clause: &str, reader: Reader) -> String {
+    let language = reader.language;
     if fleet.is_empty() {
         return match language {
             Language::Ko => "아직 판정된 베어링이 없습니다.".to_owned(),
             Language::En => "No bearing has been judged yet.".to_owned(),
         };
     }
+    let mut order: Vec<&CoreFields> = fleet.iter().collect();
+    // of one risk and stage what has the shortest life left
+    order.sort_by(|a, b| {
+        let life = |core: &CoreFields| core.rul_hours.unwrap_or(f64::INFINITY);
+        (b.risk, b.stage).cmp(&(a.risk, a.stage)).then(life(a).total_cmp(&life(b)))
+    });
+    let asked = listed_in(clause);
+    let shown = asked.unwrap_or(MAX_LISTED);
     let lines: Vec<String> =
-        fleet.iter().take(MAX_LISTED).map(|core| core.line(language)).collect();
+        order.iter().take(shown).map(|core| line_with_age(core, reader)).collect();
     let standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal).count();
     let all = fleet.len();
     let head = match (standing, language) {
@@ -32,12 +43,35 @@ pub(super) fn fleet(fleet: &[CoreFields], language: Language) -> String {
         }
         (_, Language::En) => format!("Not Normal: {standing} of {all} bearings. Worst first:"),
     };
-    let more = more(all, language);
+    let more = more(all, language).filter(|_| asked.is_none());
     std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
 }
 
+/// A bearing's line, with how long ago it was measured where that is long.
+fn line_with_age(core: &CoreFields, reader: Reader) -> String {
+    let line = core.line(reader.language);
+    let age_h = reader.now.zip(core.measured_at).map(|(now, at)| now.seconds_since(at) / 3600.0);
+    match (age_h.filter(|age_h| *age_h >= figures::OLD_H), reader.language) {
+        (None, _) => line,
+        (Some(age_h), Language::Ko) => format!("{line}, {age_h:.0}시간째 측정 없음"),
+        (Some(age_h), Language::En) => format!("{line}, not measured for {age_h:.0} h"),
+    }
+}
+
+/// How many of a listing a clause asks for: `top 5`, `상위 3개`, `3대만`.
+fn listed_in(clause: &str) -> Option<usize> {
+    let lower = clause.to_lowercase();
+    let is_asked = ["top", "상위", "worst", "만 ", "개만", "대만", "first", "제일", "가장"]
+        .iter()
+        .any(|word| lower.contains(word));
+    let mut words = lower.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
+    let number: usize = words.next()?.parse().ok()?;
+    (is_asked && (1..=MAX_LISTED).contains(&number)).then_some(number)
+}
+
 /// The bearings that are judged Normal; one that is no longer measured is told to be so.
-pub(super) fn sound(fleet: &[CoreFields], now: Option<Timestamp>, language: Language) -> String {
+pub(super) fn sound(fleet: &[CoreFields], reader: Reader) -> String {
+    let language = reader.language;
     let normal: Vec<&CoreFields> =
         fleet.iter().filter(|core| core.risk == RiskLevel::Normal).collect();
     let (all, count) = (fleet.len(), normal.len());
@@ -48,7 +82,7 @@ pub(super) fn sound(fleet: &[CoreFields], now: Option<Timestamp>, language: Lang
         (_, Language::En) => format!("Normal: {count} of {all} bearings"),
     };
     let lines = normal.iter().take(MAX_LISTED).map(|core| {
-        let old = figures::age(core, now, language).map(|old| format!(". {old}"));
+        let old = figures::age(core, reader).map(|old| format!(". {old}"));
         let (name, risk) = (core.full_name(language), core.risk.label());
         format!("- {name}: {}{}", risk.in_language(language), old.unwrap_or_default())
     });
@@ -66,14 +100,9 @@ fn more(count: usize, language: Language) -> Option<String> {
 }
 
 /// The alarms that stand: those of the days that a clause names, or those that nobody has acknowledged.
-pub(super) fn alarms(
-    fleet: &[CoreFields],
-    clause: &str,
-    now: Option<Timestamp>,
-    language: Language,
-) -> String {
-    let today = now.map(|now| now.date_time().date_naive());
-    let span = today.and_then(|today| dates::span_in(clause, today));
+pub(super) fn alarms(fleet: &[CoreFields], clause: &str, reader: Reader) -> String {
+    let language = reader.language;
+    let span = reader.today().and_then(|today| dates::span_in(clause, today));
     let lower = clause.to_lowercase();
     let words = ["미확인", "확인 안", "확인하지 않", "unacknowledged", "not acknowledged"];
     let is_unseen_asked = words.iter().any(|word| lower.contains(word));
@@ -81,9 +110,7 @@ pub(super) fn alarms(
         .iter()
         .filter_map(|core| Some((core, core.alarm.as_ref()?)))
         .filter(|(_, alarm)| !is_unseen_asked || alarm.acknowledged_by.is_none())
-        .partition(|(_, alarm)| {
-            span.is_none_or(|span| span.holds(alarm.since.date_time().date_naive()))
-        });
+        .partition(|(_, alarm)| span.is_none_or(|span| span.holds(reader.day(alarm.since))));
     let of_days = span.map(|span| match language {
         Language::Ko => format!(" ({}에 시작된 것)", span.in_words()),
         Language::En => format!(" (of those that began {})", span.in_words()),
@@ -102,8 +129,10 @@ pub(super) fn alarms(
     };
     let lines = standing.iter().take(MAX_LISTED).map(|(core, alarm)| {
         let (name, risk) = (core.full_name(language), core.risk.label());
-        let (risk, seen) = (risk.in_language(language), alarm.in_words(language));
-        let since = told_time(alarm.since);
+        let put_off = core.suppressed_in_words(language).map(|word| format!(", {word}"));
+        let seen = format!("{}{}", alarm.in_words(language), put_off.unwrap_or_default());
+        let risk = risk.in_language(language);
+        let since = reader.clock_time(alarm.since);
         match language {
             Language::Ko => format!("- {name}: {risk}, {since}부터, {seen}"),
             Language::En => format!("- {name}: {risk}, since {since}, {seen}"),
@@ -123,40 +152,41 @@ pub(super) fn alarms(
 }
 
 /// What staff was told of any bearing, on the days that a clause names.
-pub(super) async fn told_of_all(
-    desk: &dyn Desk,
-    clause: &str,
-    now: Option<Timestamp>,
-    language: Language,
-) -> Option<String> {
+pub(super) async fn told_of_all(desk: &dyn Desk, clause: &str, reader: Reader) -> Option<String> {
+    let language = reader.language;
     let all = desk.told_lately().await.ok()?;
-    let today = now.map(|now| now.date_time().date_naive());
-    let span = today.and_then(|today| dates::span_in(clause, today));
-    let is_asked =
-        |one: &&ToldLine| span.is_none_or(|span| span.holds(one.at.date_time().date_naive()));
+    let span = reader.today().and_then(|today| dates::span_in(clause, today));
+    let is_asked = |one: &&ToldLine| span.is_none_or(|span| span.holds(reader.day(one.at)));
     let of_days = span.map(|span| format!(" ({})", span.in_words())).unwrap_or_default();
     let asked: Vec<&ToldLine> = all.iter().filter(is_asked).collect();
+    // what is said again is counted
+    let (again, asked): (Vec<&ToldLine>, Vec<&ToldLine>) =
+        asked.into_iter().partition(|one| one.reason == NotificationReason::Repeated);
+    let again = (!again.is_empty()).then(|| match language {
+        Language::Ko => format!("그 밖에 같은 경보의 재알림 {}건", again.len()),
+        Language::En => format!("and {} reminders of alarms", again.len()),
+    });
     let oldest = all.last().map(|one| one.at);
-    let is_cut =
-        span.zip(oldest).is_some_and(|(span, at)| span.from <= at.date_time().date_naive());
+    let is_cut = span.zip(oldest).is_some_and(|(span, at)| span.from <= reader.day(at));
     let bound = oldest.filter(|_| is_cut).map(|at| match language {
         Language::Ko => {
-            format!("최근 알림 {}건({}부터)만 살펴본 결과입니다.", all.len(), told_time(at))
+            format!("최근 알림 {}건({}부터)만 살펴본 결과입니다.", all.len(), reader.clock_time(at))
         }
         Language::En => {
-            format!("This rests on the newest {} messages, since {}.", all.len(), told_time(at))
+            format!(
+                "This rests on the newest {} messages, since {}.",
+                all.len(),
+                reader.clock_time(at)
+            )
         }
     });
     let lines: Vec<String> = asked
         .iter()
         .take(MAX_LISTED)
         .map(|one| {
-            let to = if one.told_to.is_empty() {
-                String::new()
-            } else {
-                format!(" → {}", one.told_to.join(", "))
-            };
-            format!("- {} {}{to}", told_time(one.at), one.title.in_language(language))
+            let to: Vec<&str> = one.told_to.iter().map(|to| to.in_language(language)).collect();
+            let to = if to.is_empty() { String::new() } else { format!(" → {}", to.join(", ")) };
+            format!("- {} {}{to}", reader.clock_time(one.at), one.title.in_language(language))
         })
         .collect();
     let head = match (lines.is_empty(), language) {
@@ -165,7 +195,7 @@ pub(super) async fn told_of_all(
         (false, Language::Ko) => format!("보낸 알림{of_days}, 새것부터:"),
         (false, Language::En) => format!("What staff was told{of_days}, newest first:"),
     };
-    let rest = more(asked.len(), language).into_iter().chain(bound);
+    let rest = more(asked.len(), language).into_iter().chain(again).chain(bound);
     Some(std::iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n"))
 }
 
@@ -197,7 +227,8 @@ pub(super) fn which(fleet: &[CoreFields], language: Language) -> String {
 }
 
 /// One gateway: whether it is connected, its last event, its bearings.
-fn gateway_line(gateway: &GatewayLine, language: Language) -> String {
+fn gateway_line(gateway: &GatewayLine, reader: Reader) -> String {
+    let language = reader.language;
     let state = match (gateway.is_online, language) {
         (Some(true), Language::Ko) => "연결됨",
         (Some(true), Language::En) => "online",
@@ -206,15 +237,15 @@ fn gateway_line(gateway: &GatewayLine, language: Language) -> String {
         (None, Language::Ko) => "연결 상태를 보낸 적 없음",
         (None, Language::En) => "has never sent its status",
     };
-    let since = gateway.since.map(|at| format!(" ({})", told_time(at))).unwrap_or_default();
+    let since = gateway.since.map(|at| format!(" ({})", reader.clock_time(at))).unwrap_or_default();
     let last = gateway.last_event_at.map_or_else(
         || match language {
             Language::Ko => "측정값 없음".to_owned(),
             Language::En => "no measurement yet".to_owned(),
         },
         |at| match language {
-            Language::Ko => format!("마지막 측정값 {}", told_time(at)),
-            Language::En => format!("last measurement {}", told_time(at)),
+            Language::Ko => format!("마지막 측정값 {}", reader.clock_time(at)),
+            Language::En => format!("last measurement {}", reader.clock_time(at)),
         },
     );
     let of = gateway.bearings.join(", ");
@@ -231,8 +262,9 @@ pub(super) async fn gateways(
     desk: &dyn Desk,
     clause: &str,
     of: Option<&CoreFields>,
-    language: Language,
+    reader: Reader,
 ) -> Option<String> {
+    let language = reader.language;
     let mut all = desk.gateways().await.ok()?;
     let lower = clause.to_lowercase();
     let is_named = |one: &GatewayLine| {
@@ -256,7 +288,7 @@ pub(super) async fn gateways(
             Language::En => "There is no gateway in my records.".to_owned(),
         });
     }
-    let line = |gateway: &GatewayLine| gateway_line(gateway, language);
+    let line = |gateway: &GatewayLine| gateway_line(gateway, reader);
     let (silent, others): (Vec<_>, Vec<_>) =
         all.iter().partition(|one| one.is_online == Some(false));
     let head = match (silent.len(), language) {
@@ -269,17 +301,14 @@ pub(super) async fn gateways(
     Some(std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
-/// Who is on duty.
-pub(super) async fn duty(desk: &dyn Desk, clause: &str, language: Language) -> Option<String> {
+/// Who is on duty: now, at an hour of the next day, or on a day of the next days.
+pub(super) async fn duty(desk: &dyn Desk, clause: &str, reader: Reader) -> Option<String> {
+    let language = reader.language;
     let roster = desk.duty().await.ok()??;
     let people = |names: &[String]| names.join(", ");
-    let lower = clause.to_lowercase();
-    let is_today = ["오늘", "today", "tonight"].iter().any(|word| lower.contains(word));
-    if dates::names_day(clause) && !is_today {
-        return Some(match language {
-            Language::Ko => "지금부터 24시간의 당직만 알 수 있습니다.".to_owned(),
-            Language::En => "I know who is on duty in the next 24 hours only.".to_owned(),
-        });
+    let ahead = reader.today().and_then(|today| Some((dates::day_ahead_in(clause, today)?, today)));
+    if let Some((day, today)) = ahead.filter(|(day, today)| day > today) {
+        return Some(duty_of_day(&roster, day, today, language));
     }
     if let Some(hour) = dates::hour_in(clause) {
         let then = roster.hours.iter().filter(|(at, _, names)| *at == hour && !names.is_empty());
@@ -300,9 +329,15 @@ pub(super) async fn duty(desk: &dyn Desk, clause: &str, language: Language) -> O
         (false, Language::En) => format!("- {rota}: on duty now is {}", people(names)),
     };
     if !roster.rotas.is_empty() {
-        let changes = roster.changes.iter().map(|(rota, at, names)| match language {
-            Language::Ko => format!("- {rota}: {at}부터 {}", people(names)),
-            Language::En => format!("- {rota}: from {at} on {}", people(names)),
+        let tomorrow = reader.today().and_then(|today| today.succ_opt());
+        let soon =
+            roster.changes.iter().filter(|(_, at, _)| tomorrow.is_none_or(|day| at.date() <= day));
+        let changes = soon.map(|(rota, at, names)| {
+            let at = at.format("%m-%d %H:%M");
+            match language {
+                Language::Ko => format!("- {rota}: {at}부터 {}", people(names)),
+                Language::En => format!("- {rota}: from {at} on {}", people(names)),
+            }
         });
         return Some(roster.rotas.iter().map(line).chain(changes).collect::<Vec<_>>().join("\n"));
     }
@@ -319,6 +354,43 @@ pub(super) async fn duty(desk: &dyn Desk, clause: &str, language: Language) -> O
         }
         (false, Language::En) => format!("No rota is configured. Everybody is told: {everybody}"),
     })
+}
+
+/// Who is on duty on a day ahead: at its begin and after each change.
+fn duty_of_day(
+    roster: &DutyRoster,
+    day: NaiveDate,
+    today: NaiveDate,
+    language: Language,
+) -> String {
+    if day > today + Days::new(u64::from(DUTY_DAYS) - 1) {
+        return match language {
+            Language::Ko => format!("앞으로 {DUTY_DAYS}일의 당직만 알 수 있습니다."),
+            Language::En => format!("I know who is on duty in the next {DUTY_DAYS} days only."),
+        };
+    }
+    let people = |names: &[String], language| match (names.is_empty(), language) {
+        (true, Language::Ko) => "당직 없음".to_owned(),
+        (true, Language::En) => "nobody".to_owned(),
+        (false, _) => names.join(", "),
+    };
+    let lines = roster.rotas.iter().map(|(rota, now)| {
+        let changes: Vec<_> = roster.changes.iter().filter(|(name, _, _)| name == rota).collect();
+        let before = changes.iter().rev().find(|(_, at, _)| at.date() < day);
+        let first = before.map_or(now, |(_, _, names)| names);
+        let of_day = changes.iter().filter(|(_, at, _)| at.date() == day);
+        let of_day = of_day
+            .map(|(_, at, names)| format!("{} {}", at.format("%H:%M"), people(names, language)));
+        let all: Vec<String> =
+            std::iter::once(format!("00:00 {}", people(first, language))).chain(of_day).collect();
+        format!("- {rota}, {day}: {}", all.join(" → "))
+    });
+    let lines: Vec<String> = lines.collect();
+    match (lines.is_empty(), language) {
+        (true, Language::Ko) => "당직표가 설정되어 있지 않습니다.".to_owned(),
+        (true, Language::En) => "No rota is configured.".to_owned(),
+        (false, _) => lines.join("\n"),
+    }
 }
 
 /// Says that a machine does not exist, with the names that are near.

@@ -5,31 +5,38 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
 use pdm_shared::time::Timestamp;
 
-use super::desk::{Focus, WorkLine, told_time};
+use super::desk::{CoreFields, Focus, NoteLine, WorkLine};
+use super::entities;
+use super::extract::Sources;
 use super::figures::age;
 use super::intent::Lookup;
+use super::reader::Reader;
+use super::suppressed;
 
+/// How the titles of reminders begin.
+const AGAIN: [&str; 2] = ["[Reminder", "[Unacknowledged"];
 /// Messages that are told.
 const MAX_TOLD: usize = 10;
 
 /// What a look-up of one bearing finds.
-pub(super) fn record_in_words(
-    lookup: Lookup,
-    focus: &Focus,
-    now: Option<Timestamp>,
-    language: Language,
-) -> Option<String> {
+pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, reader: Reader) -> Option<String> {
+    let language = reader.language;
     match lookup {
-        Lookup::State => Some(state(focus, now, language)),
+        Lookup::State => Some(state(focus, reader)),
         Lookup::Why => why(focus, language),
-        Lookup::Onset => Some(onset(focus, language)),
-        Lookup::Stop => Some(stop(focus, now, language)),
-        Lookup::Doubts => Some(doubts(focus, language)),
+        Lookup::Onset => Some(onset(focus, reader)),
+        Lookup::Stop => Some(stop(focus, reader)),
+        Lookup::Doubts => Some(doubts(focus, reader)),
         Lookup::Life => Some(life(focus, language)),
-        Lookup::Work => Some(work(focus, language)),
-        Lookup::Told => Some(notified(focus, language)),
-        Lookup::Past => Some(focus.memory.in_language(language).to_owned()),
+        Lookup::Work => Some(work(focus, reader)),
+        Lookup::Told => Some(notified(focus, reader)),
         Lookup::Changes
+        | Lookup::Past
+        | Lookup::Overdue
+        | Lookup::Shelf
+        | Lookup::Sensors
+        | Lookup::Notes
+        | Lookup::Lines
         | Lookup::Fleet
         | Lookup::Count
         | Lookup::Sound
@@ -67,13 +74,15 @@ fn uncertain(focus: &Focus, language: Language) -> Option<String> {
     list(&Text::new("불확실성:", "Uncertainty:"), bullets(&focus.doubts, language), language)
 }
 
-fn state(focus: &Focus, now: Option<Timestamp>, language: Language) -> String {
+fn state(focus: &Focus, reader: Reader) -> String {
+    let language = reader.language;
     let line = focus.core.line(language);
     let advice = focus.advice.in_language(language);
     let parts = [
         Some(format!("{line}\n→ {advice}")),
         levels(focus, language),
-        age(&focus.core, now, language),
+        age(&focus.core, reader),
+        suppressed::suppressed(&focus.core, reader),
         uncertain(focus, language),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
@@ -90,13 +99,68 @@ pub(super) fn levels(focus: &Focus, language: Language) -> Option<String> {
     (!told.is_empty()).then(|| format!("{}{}", head.in_language(language), told.join(", ")))
 }
 
+/// The other bearings of the machine, where a clause names the machine alone.
+pub(super) fn others_of_machine(
+    sources: &Sources<'_>,
+    core: &CoreFields,
+    clause: &str,
+    reader: Reader,
+) -> Option<String> {
+    let language = reader.language;
+    let is_asked = entities::names_bearing(clause, core);
+    let is_other = |other: &&CoreFields| {
+        other.key.equipment == core.key.equipment
+            && other.key.site == core.key.site
+            && other.key.bearing != core.key.bearing
+            && sources.foci.iter().all(|focus| focus.core.key != other.key)
+    };
+    let others = sources.fleet.iter().filter(is_other).filter(|_| !is_asked);
+    let lines: Vec<String> = others.map(|other| other.line(language)).collect();
+    (!lines.is_empty()).then(|| match language {
+        Language::Ko => format!("같은 설비의 다른 베어링:\n{}", lines.join("\n")),
+        Language::En => format!("Other bearings of the machine:\n{}", lines.join("\n")),
+    })
+}
+
+/// What people wrote of a bearing, newest first, with who acknowledged its alarm.
+pub(super) fn notes(focus: &Focus, reader: Reader) -> String {
+    let language = reader.language;
+    let lines: Vec<String> = focus.record.notes.iter().map(|note| written(note, reader)).collect();
+    let none =
+        Text::new("적힌 메모나 점검 결과가 없습니다.", "No note and no finding is recorded.");
+    let head = Text::new("메모와 점검 결과, 새것부터:", "Notes and findings, newest first:");
+    let listed = list(&head, lines, language);
+    let listed = listed.unwrap_or_else(|| none.in_language(language).to_owned());
+    let seen = acknowledged(focus, reader);
+    let parts = [Some(focus.core.full_name(language)), seen, Some(listed)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+pub(super) fn written(note: &NoteLine, reader: Reader) -> String {
+    let language = reader.language;
+    let found = note.found.as_ref().map(|found| found.in_language(language).to_owned());
+    let said: Vec<String> = found.into_iter().chain(note.note.clone()).collect();
+    format!("- {} {}: {}", reader.clock_time(note.at), note.by, said.join(". "))
+}
+
+/// Who has acknowledged the alarm, and when.
+fn acknowledged(focus: &Focus, reader: Reader) -> Option<String> {
+    let (by, at) = focus.record.onset.as_ref()?.acknowledged.as_ref()?;
+    let at = reader.clock_time(*at);
+    Some(match reader.language {
+        Language::Ko => format!("{by}: {at} 확인함"),
+        Language::En => format!("Acknowledged by {by}, {at}"),
+    })
+}
+
 fn why(focus: &Focus, language: Language) -> Option<String> {
     let mut lines = bullets(&focus.grounds, language);
     lines.extend(focus.disagreement.iter().map(|text| text.in_language(language).to_owned()));
     list(&Text::new("판정 근거:", "Grounds of the judgement:"), lines, language)
 }
 
-pub(super) fn onset(focus: &Focus, language: Language) -> String {
+pub(super) fn onset(focus: &Focus, reader: Reader) -> String {
+    let language = reader.language;
     let name = focus.core.name();
     let Some(onset) = &focus.record.onset else {
         return match language {
@@ -104,8 +168,8 @@ pub(super) fn onset(focus: &Focus, language: Language) -> String {
             Language::En => format!("{name}: no abnormality has begun in my records."),
         };
     };
-    let begun = told_time(onset.opened_at);
-    let head = match (language, onset.closed_at.map(told_time)) {
+    let begun = reader.clock_time(onset.opened_at);
+    let head = match (language, onset.closed_at.map(|at| reader.clock_time(at))) {
         (Language::Ko, None) => format!("{name}: {begun}부터 이상이 이어지고 있습니다."),
         (Language::En, None) => format!("{name}: abnormal since {begun}."),
         (Language::Ko, Some(over)) => {
@@ -116,7 +180,7 @@ pub(super) fn onset(focus: &Focus, language: Language) -> String {
         }
     };
     let told = onset.levels.iter().filter_map(|(level, at)| {
-        let (level, at) = (level.label(), told_time((*at)?));
+        let (level, at) = (level.label(), reader.clock_time((*at)?));
         Some(match language {
             Language::Ko => format!("- {}: {at} 알림", level.in_language(language)),
             Language::En => format!("- {}: told {at}", level.in_language(language)),
@@ -125,7 +189,8 @@ pub(super) fn onset(focus: &Focus, language: Language) -> String {
     std::iter::once(head).chain(told).collect::<Vec<_>>().join("\n")
 }
 
-fn stop(focus: &Focus, now: Option<Timestamp>, language: Language) -> String {
+fn stop(focus: &Focus, reader: Reader) -> String {
+    let language = reader.language;
     let core = &focus.core;
     let verdict = match core.risk {
         RiskLevel::Critical => Text::new(
@@ -150,7 +215,7 @@ fn stop(focus: &Focus, now: Option<Timestamp>, language: Language) -> String {
     if core.risk > RiskLevel::Normal {
         parts.push(life(focus, language));
     }
-    parts.extend(age(core, now, language));
+    parts.extend(age(core, reader));
     parts.push(match language {
         Language::Ko => "정지 여부는 현장의 안전 절차와 담당자가 정합니다.".to_owned(),
         Language::En => "The plant's own safety rules and its people decide on a stop.".to_owned(),
@@ -158,15 +223,19 @@ fn stop(focus: &Focus, now: Option<Timestamp>, language: Language) -> String {
     parts.join("\n")
 }
 
-fn doubts(focus: &Focus, language: Language) -> String {
-    let name = focus.core.name();
+fn doubts(focus: &Focus, reader: Reader) -> String {
+    let language = reader.language;
     let screening = focus.grounds.first().map(|text| text.in_language(language).to_owned());
     let none = Text::new("불확실성: 기록된 원인이 없습니다.", "Uncertainty: no cause is recorded.");
     let doubts =
         uncertain(focus, language).unwrap_or_else(|| none.in_language(language).to_owned());
     let evidence = Text::new("근거", "Evidence");
     let evidence = evidence.in_language(language);
-    let parts = [Some(name), screening.map(|text| format!("{evidence}: {text}")), Some(doubts)];
+    let notes: Vec<String> = focus.record.notes.iter().map(|note| written(note, reader)).collect();
+    let notes = list(&Text::new("현장 기록:", "From the machine:"), notes, language);
+    let line = focus.core.line(language);
+    let parts =
+        [Some(line), screening.map(|text| format!("{evidence}: {text}")), Some(doubts), notes];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
@@ -186,11 +255,12 @@ fn life(focus: &Focus, language: Language) -> String {
     parts.join(". ")
 }
 
-fn work(focus: &Focus, language: Language) -> String {
+fn work(focus: &Focus, reader: Reader) -> String {
+    let language = reader.language;
     let advice = format!("→ {}", focus.advice.in_language(language));
     let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);
     let rest = focus.work.iter().filter(|work| work.state == FollowUpState::Done);
-    let lines: Vec<String> = open.chain(rest).map(|work| worked(work, language)).collect();
+    let lines: Vec<String> = open.chain(rest).map(|work| worked(work, reader)).collect();
     let head = Text::new("요청된 조치:", "Work that is asked for:");
     let has_open = focus.work.iter().any(|work| work.state == FollowUpState::Open);
     let none = Text::new("열린 작업이 없습니다.", "No work is open, and none is ordered.");
@@ -201,10 +271,11 @@ fn work(focus: &Focus, language: Language) -> String {
 }
 
 /// The open work of all bearings.
-pub(super) fn work_of_all(foci: &[Focus], language: Language) -> String {
+pub(super) fn work_of_all(foci: &[Focus], reader: Reader) -> String {
+    let language = reader.language;
     let of = |focus: &Focus| {
         let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);
-        let lines: Vec<String> = open.map(|work| worked(work, language)).collect();
+        let lines: Vec<String> = open.map(|work| worked(work, reader)).collect();
         (!lines.is_empty())
             .then(|| format!("{}:\n{}", focus.core.full_name(language), lines.join("\n")))
     };
@@ -213,41 +284,90 @@ pub(super) fn work_of_all(foci: &[Focus], language: Language) -> String {
     if all.is_empty() { none.in_language(language).to_owned() } else { all.join("\n") }
 }
 
-fn worked(work: &WorkLine, language: Language) -> String {
+/// Whether open work should have been done by now.
+fn is_overdue(work: &WorkLine, reader: Reader) -> bool {
+    let is_past = work.due_at.zip(reader.now).is_some_and(|(due_at, now)| due_at < now);
+    work.state == FollowUpState::Open && is_past
+}
+
+/// The open work whose time is over, the latest first.
+pub(super) fn overdue_work(foci: &[Focus], reader: Reader) -> String {
+    let language = reader.language;
+    let late = |focus: &Focus| {
+        let late: Vec<&WorkLine> =
+            focus.work.iter().filter(|work| is_overdue(work, reader)).collect();
+        let first = late.iter().filter_map(|work| work.due_at).min()?;
+        let lines: Vec<String> = late.into_iter().map(|work| worked(work, reader)).collect();
+        Some((first, format!("{}:\n{}", focus.core.full_name(language), lines.join("\n"))))
+    };
+    let mut all: Vec<(Timestamp, String)> = foci.iter().filter_map(late).collect();
+    all.sort_by_key(|(first, _)| *first);
+    let none = Text::new("기한이 지난 작업이 없습니다.", "No open work is overdue.");
+    let head = Text::new("기한이 지난 작업:", "Overdue work:");
+    let lines: Vec<String> = all.into_iter().map(|(_, text)| text).collect();
+    list(&head, lines, language).unwrap_or_else(|| none.in_language(language).to_owned())
+}
+
+fn worked(work: &WorkLine, reader: Reader) -> String {
+    let language = reader.language;
     let state = match work.state {
         FollowUpState::Open => Text::new("남음", "open"),
         FollowUpState::Done => Text::new("완료", "done"),
         FollowUpState::Dropped => Text::new("하지 않음", "dropped"),
         FollowUpState::Superseded => Text::new("대체됨", "superseded"),
     };
-    let until = work.due_at.map(|at| format!(", ~{}", told_time(at))).unwrap_or_default();
+    let late = match (is_overdue(work, reader), language) {
+        (false, _) => "",
+        (true, Language::Ko) => ", 기한 지남",
+        (true, Language::En) => ", overdue",
+    };
+    let until = work.due_at.map(|at| match language {
+        Language::Ko => format!(", 기한 {}{late}", reader.clock_time(at)),
+        Language::En => format!(", due {}{late}", reader.clock_time(at)),
+    });
+    let until = until.unwrap_or_default();
     let order = work.work_order.as_ref().map(|order| format!(", {order}")).unwrap_or_default();
     let (action, state) = (work.action.in_language(language), state.in_language(language));
     format!("- {action} ({state}{until}{order})")
 }
 
-fn notified(focus: &Focus, language: Language) -> String {
-    let line =
-        |(at, title): &(_, Text)| format!("- {} {}", told_time(*at), title.in_language(language));
-    let lines: Vec<String> = focus.told.iter().take(MAX_TOLD).map(line).collect();
+fn notified(focus: &Focus, reader: Reader) -> String {
+    let language = reader.language;
+    let line = |(at, title): &&(_, Text)| {
+        format!("- {} {}", reader.clock_time(*at), title.in_language(language))
+    };
+    // a reminder says again what was told
+    let is_again =
+        |told: &&(Timestamp, Text)| AGAIN.iter().any(|begin| told.1.en.starts_with(begin));
+    let again = focus.told.iter().filter(is_again).count();
+    let first = focus.told.iter().filter(|told| !is_again(told));
+    let mut lines: Vec<String> = first.take(MAX_TOLD).map(|told| line(&told)).collect();
+    lines.extend((again > 0).then(|| match language {
+        Language::Ko => format!("- 그 밖에 재알림 {again}건"),
+        Language::En => format!("- and {again} reminders"),
+    }));
     let none = Text::new("이 베어링에 대한 알림이 없습니다.", "Nothing was told of this bearing.");
     let head = Text::new("보낸 알림:", "What staff was told:");
     let listed = list(&head, lines, language);
     let is_told = listed.is_some();
     let listed = listed.unwrap_or_else(|| none.in_language(language).to_owned());
-    let to = &focus.record.told_to;
+    let to: Vec<&str> = focus.record.told_to.iter().map(|to| to.in_language(language)).collect();
     let whom = (!to.is_empty()).then(|| match language {
-        Language::Ko => format!("\n마지막 알림을 받은 곳: {}", to.join(", ")),
-        Language::En => format!("\nThe last message went to: {}", to.join(", ")),
+        Language::Ko => format!("마지막 알림을 받은 곳: {}", to.join(", ")),
+        Language::En => format!("The last message went to: {}", to.join(", ")),
     });
-    let listed = format!("{listed}{}", whom.unwrap_or_default());
-    let seen = focus.record.onset.as_ref().and_then(|onset| onset.acknowledged.as_ref());
-    let seen = match (seen, language) {
-        (Some((by, at)), Language::Ko) => format!("{by}: {} 확인함", told_time(*at)),
-        (Some((by, at)), Language::En) => format!("Acknowledged by {by}, {}", told_time(*at)),
+    let seen = match (acknowledged(focus, reader), language) {
+        (Some(seen), _) => Some(seen),
         (None, _) if !is_told => return format!("{}: {listed}", focus.core.name()),
-        (None, Language::Ko) => "아직 확인한 사람이 없습니다.".to_owned(),
-        (None, Language::En) => "Nobody has acknowledged it yet.".to_owned(),
+        (None, _) if focus.core.alarm.is_none() => None,
+        (None, Language::Ko) => Some("아직 확인한 사람이 없습니다.".to_owned()),
+        (None, Language::En) => Some("Nobody has acknowledged it yet.".to_owned()),
     };
-    format!("{listed}\n{seen}")
+    let notes: Vec<String> = focus.record.notes.iter().map(|note| written(note, reader)).collect();
+    let head = Text::new("적힌 메모:", "What people wrote:");
+    let notes = list(&head, notes, language);
+    let put_off = suppressed::suppressed(&focus.core, reader);
+    let parts = [seen, put_off, notes, Some(listed), whom];
+    let name = focus.core.full_name(language);
+    std::iter::once(name).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join("\n")
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use pdm_routes::Zone;
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
 use serde_json::{Map, Value, json};
 
-use super::desk::{CoreFields, Desk, Focus, told_time};
+use super::desk::{CoreFields, Desk, Focus};
 use crate::dialect::ToolDefinition;
 use crate::toolbox::{ToolAnswer, Toolbox};
 
@@ -91,7 +92,7 @@ impl DeskTools {
             return ToolAnswer::failed("there is no such bearing");
         };
         match self.desk.focus(&core.key).await {
-            Ok(Some(focus)) => answer(detail(&focus)),
+            Ok(Some(focus)) => answer(detail(&focus, self.desk.zone())),
             Ok(None) => answer(row(core)),
             Err(reason) => ToolAnswer::failed(reason),
         }
@@ -116,13 +117,13 @@ fn row(core: &CoreFields) -> Value {
     })
 }
 
-fn detail(focus: &Focus) -> Value {
+fn detail(focus: &Focus, zone: Zone) -> Value {
     let work = focus.work.iter().map(|work| {
-        json!({ "action": work.action, "state": work.state, "due_at": work.due_at.map(told_time),
+        json!({ "action": work.action, "state": work.state, "due_at": work.due_at.map(|at| zone.in_words(at)),
                 "work_order": work.work_order })
     });
     let told = focus.told.iter().take(5).map(
-        |(at, title)| json!({ "at": told_time(*at), "title": title.in_language(Language::Ko) }),
+        |(at, title)| json!({ "at": zone.in_words(*at), "title": title.in_language(Language::Ko) }),
     );
     let levels =
         focus.record.levels.iter().map(
@@ -132,7 +133,7 @@ fn detail(focus: &Focus) -> Value {
     let acknowledged = onset.and_then(|onset| onset.acknowledged.as_ref());
     json!({
         "bearing": row(&focus.core), "levels": levels.collect::<Vec<_>>(),
-        "abnormal_since": onset.filter(|one| one.closed_at.is_none()).map(|one| told_time(one.opened_at)),
+        "abnormal_since": onset.filter(|one| one.closed_at.is_none()).map(|one| zone.in_words(one.opened_at)),
         "acknowledged_by": acknowledged.map(|(by, _)| by), "grounds": focus.grounds, "advice": focus.advice,
         "earlier": focus.memory, "doubts": focus.doubts, "disagreement": focus.disagreement,
         "work": work.collect::<Vec<_>>(), "notifications": told.collect::<Vec<_>>(),

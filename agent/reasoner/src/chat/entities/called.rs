@@ -1,60 +1,269 @@
-//! Machines by what people call them: the whole name, one with a slip, in short, or its last word.
+//! Machines by what people call them: the words of a name in any order with its number (`1호 크러셔`, `팬3`,
+//! `feed pump 2`), a part of the name where that is enough, one with a slip; and numbers that no machine of the
+//! kind has.
 
-use super::squeezed;
+use super::{UnknownName, squeezed};
 use crate::chat::desk::CoreFields;
+use crate::chat::intent::QUESTION_WORDS;
 
 /// Longest question in which a name with a slip is looked for, letters and digits.
 const LONGEST: usize = 240;
+/// Words of a text that are taken together as one name.
+const MOST_WORDS: usize = 4;
+/// Longest particle behind a Korean name, letters: `에서는`.
+const PARTICLE: usize = 3;
 
-/// Where a text names a machine as people call it (`냉각수 펌프`, `the cooling water pump`), or by the last word of
-/// that name where no other machine has it (`the compressor`).
-///
-/// `is_one_whole`: the text has the whole name of a machine, so that a slip of another name is none.
-pub(super) fn place_of_name(
-    text: &str,
-    core: &CoreFields,
-    fleet: &[CoreFields],
-    is_one_whole: bool,
-) -> Option<usize> {
-    let names = core.machine_name.as_ref()?;
-    let (lower, squeezed_text) = (text.to_lowercase(), squeezed(text));
-    let is_only = |last: &str| {
-        fleet.iter().all(|other| {
-            let others = other.machine_name.as_ref();
-            other.key.equipment == core.key.equipment
-                || others.is_none_or(|other| {
-                    ![&other.ko, &other.en].iter().any(|name| ends_in(name, last))
-                })
-        })
-    };
-    let is_whole = |name: &String| is_wholly_in(name, &squeezed_text);
-    [&names.ko, &names.en].into_iter().find_map(|name| {
-        let last = name.rsplit(' ').next().unwrap_or_default().to_lowercase();
-        let whole = squeezed(name);
-        if is_whole(name)
-            || !is_one_whole
-                && (is_nearly_in(&whole, &squeezed_text) || is_shortened_in(name, &lower))
-        {
-            return Some(lower.find(&last).unwrap_or_default());
+/// A run of letters or of digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Token {
+    /// Its place in the text, bytes.
+    at: usize,
+    /// In lower case; of `2호기` the number alone.
+    text: String,
+    is_number: bool,
+    /// A hyphen stands before it: a part of a code such as `P-101`.
+    is_of_code: bool,
+}
+
+/// A name in words and label: `Boiler feed pump 2`, `컨베이어 A`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Name {
+    words: Vec<String>,
+    /// The number, or the single letter behind the words.
+    label: Option<String>,
+}
+
+/// What a text calls machines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Called<'a> {
+    /// Machines, with their places in the text.
+    pub(super) machines: Vec<(usize, &'a str)>,
+    /// Numbers that no machine of the kind has.
+    pub(super) unknown: Vec<UnknownName>,
+}
+
+/// How a name fits words of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// The words fit, the number is another one.
+    OtherLabel,
+    /// So many letters of the name, without a number.
+    Words(usize),
+    /// So many letters of the name, and its number.
+    Labelled(usize),
+}
+
+/// The machines that a text calls by their names.
+pub(super) fn machines_called<'a>(text: &str, fleet: &'a [CoreFields]) -> Called<'a> {
+    let tokens = tokens(text);
+    let mut named: Vec<(&str, Vec<Name>)> = Vec::new();
+    for core in fleet {
+        let machine = core.key.equipment.as_str();
+        if named.iter().any(|(known, _)| *known == machine) {
+            continue;
         }
-        let is_word = |at: usize| {
-            let before = lower[..at].chars().next_back();
-            !before.is_some_and(char::is_alphanumeric)
-        };
-        let at = lower.match_indices(&last).map(|(at, _)| at).find(|at| is_word(*at))?;
-        (last.chars().count() > 1 && is_only(&last)).then_some(at)
+        let names = core.machine_name.iter().flat_map(|name| [&name.ko, &name.en]);
+        named.push((machine, names.map(|name| parsed(name)).collect()));
+    }
+    let mut called = Called::default();
+    let mut at = 0;
+    while at < tokens.len() {
+        at += add_run(&mut called, text, &tokens, at, &named).max(1);
+    }
+    called
+}
+
+/// Adds what the words from a token on call; how many tokens they are, zero if they call nothing.
+fn add_run<'a>(
+    called: &mut Called<'a>,
+    text: &str,
+    tokens: &[Token],
+    from: usize,
+    named: &[(&'a str, Vec<Name>)],
+) -> usize {
+    // a single letter is a label or an article
+    let is_word =
+        |token: &&Token| !token.is_number && (token.text.len() > 1 || !token.text.is_ascii());
+    let words = tokens[from..].iter().take(MOST_WORDS).take_while(is_word).count();
+    for count in (1..=words).rev() {
+        let run = &tokens[from..from + count];
+        let fits = named.iter().filter_map(|(machine, names)| {
+            let best = names.iter().filter_map(|name| fit(name, tokens, from, count)).max()?;
+            Some((*machine, best))
+        });
+        let fits: Vec<(&str, Fit)> = fits.collect();
+        let Some(best) = fits.iter().map(|(_, fit)| *fit).max() else { continue };
+        if best == Fit::OtherLabel {
+            let near: Vec<String> =
+                fits.iter().take(3).map(|(name, _)| (*name).to_owned()).collect();
+            called.unknown.push(UnknownName { name: labelled(text, tokens, from, count), near });
+            return count;
+        }
+        let found = fits.into_iter().filter(|(_, fit)| *fit == best);
+        called.machines.extend(found.map(|(machine, _)| (run[0].at, machine)));
+        return count;
+    }
+    let is_kind = QUESTION_WORDS.machine_kinds.iter().any(|kind| is_word(&tokens[from].text, kind));
+    if is_kind && label_beside(tokens, from, 1).is_some_and(|label| is_numeric(&label)) {
+        let name = labelled(text, tokens, from, 1);
+        called.unknown.push(UnknownName { name, near: Vec::new() });
+        return 1;
+    }
+    0
+}
+
+/// How a name fits `count` words from a token on.
+fn fit(name: &Name, tokens: &[Token], from: usize, count: usize) -> Option<Fit> {
+    let run: Vec<&str> =
+        tokens[from..from + count].iter().map(|token| token.text.as_str()).collect();
+    let letters = letters_in_common(&name.words, &run)?;
+    Some(match (&name.label, label_beside(tokens, from, count)) {
+        (Some(own), Some(beside)) if *own == beside => Fit::Labelled(letters),
+        (_, None) => Fit::Words(letters),
+        // a letter behind a word is a word of the sentence unless it is the name's
+        (None, Some(beside)) if !is_numeric(&beside) => Fit::Words(letters),
+        (_, Some(_)) => Fit::OtherLabel,
     })
 }
 
-/// Whether a text of letters and digits has a name, and not the begin of one with a longer number.
-pub(super) fn is_wholly_in(name: &str, squeezed_text: &str) -> bool {
-    let whole = squeezed(name);
-    let is_cut = |end: usize| {
-        whole.ends_with(|c: char| c.is_numeric())
-            && squeezed_text[end..].starts_with(|c: char| c.is_numeric())
+/// How many letters of a name words of a text have, where they are the end of the name: `feed pump` of `Boiler
+/// feed pump`, `급수 펌프가` of `급수펌프`.
+fn letters_in_common(name: &[String], run: &[&str]) -> Option<usize> {
+    let (whole, said) = (name.concat(), run.concat());
+    if whole.is_ascii() {
+        // some words of the name in their order, its last one among them
+        let mut rest = name.iter().rev();
+        let is_last = is_word(run.last()?, rest.next()?);
+        let mut others = run.iter().rev().skip(1);
+        let is_same = others.all(|said| rest.any(|word| is_word(said, word)));
+        return (is_last && is_same).then(|| said.len());
+    }
+    let known = whole.chars().count();
+    let said: Vec<char> = said.chars().collect();
+    (0..=PARTICLE).find_map(|particle| {
+        let stem: String = said.get(..said.len().checked_sub(particle)?)?.iter().collect();
+        let length = stem.chars().count();
+        let is_end = whole == stem || length > 1 && whole.ends_with(&stem);
+        // a short name with letters behind it is another word: `팬티`
+        (is_end && (particle == 0 || length > 1 || is_particle(&said[length..])))
+            .then_some(length.min(known))
+    })
+}
+
+fn is_particle(letters: &[char]) -> bool {
+    let particle: String = letters.iter().collect();
+    [
+        "은", "는", "이", "가", "을", "를", "의", "도", "만", "에", "과", "와", "랑", "이랑", "들",
+        "부터",
+    ]
+    .contains(&particle.as_str())
+}
+
+/// The same word, in the plural too.
+fn is_word(said: &str, word: &str) -> bool {
+    said == word
+        || word.is_ascii() && said.strip_suffix('s') == Some(word)
+        || !word.is_ascii()
+            && said.strip_prefix(word).is_some_and(|rest| {
+                rest.is_empty() || is_particle(&rest.chars().collect::<Vec<char>>())
+            })
+}
+
+fn is_numeric(label: &str) -> bool {
+    label.chars().all(|c| c.is_ascii_digit())
+}
+
+/// The number beside words, or the single letter behind them.
+fn label_beside(tokens: &[Token], from: usize, count: usize) -> Option<String> {
+    let behind = tokens.get(from + count).filter(|token| !token.is_of_code);
+    let is_label = |token: &&Token| {
+        token.is_number
+            || token.text.len() == 1 && token.text.chars().all(|c| c.is_ascii_alphabetic())
     };
-    whole.chars().count() > 2
-        && squeezed_text.match_indices(&whole).any(|(at, _)| !is_cut(at + whole.len()))
+    let before = from.checked_sub(1).and_then(|at| tokens.get(at));
+    let before = before.filter(|token| token.is_number && !token.is_of_code);
+    behind.filter(is_label).or(before).map(|token| token.text.trim_start_matches('0').to_owned())
+}
+
+/// The words and the number of an unknown name as they are written.
+fn labelled(text: &str, tokens: &[Token], from: usize, count: usize) -> String {
+    let is_number = |at: usize| tokens.get(at).is_some_and(|token| token.is_number);
+    let has_behind = is_number(from + count);
+    let first = if !has_behind && from > 0 && is_number(from - 1) { from - 1 } else { from };
+    let last = if has_behind { from + count } else { from + count - 1 };
+    let end = tokens[last].at + tokens[last].text.len();
+    text.get(tokens[first].at..end.min(text.len())).unwrap_or_default().trim().to_owned()
+}
+
+fn parsed(name: &str) -> Name {
+    let tokens = tokens(name);
+    let (mut words, mut label) = (Vec::new(), None);
+    for (at, token) in tokens.iter().enumerate() {
+        let is_letter = at > 0 && token.text.len() == 1 && token.text.is_ascii();
+        if token.is_number || is_letter {
+            label = Some(token.text.trim_start_matches('0').to_owned());
+        } else {
+            words.push(token.text.clone());
+        }
+    }
+    Name { words, label }
+}
+
+/// The words and numbers of a text. Of `2호기` and `3번` the number stays; a number with a unit (`3대`, `5시`) is
+/// none of a machine and is left out.
+fn tokens(text: &str) -> Vec<Token> {
+    let lower = text.to_lowercase();
+    // lower case may change the length of a text: places are those of the text that is searched
+    let text = if lower.len() == text.len() { lower.as_str() } else { text };
+    let mut runs: Vec<Token> = Vec::new();
+    let mut last: Option<(usize, bool)> = None;
+    let mut ends: Vec<usize> = Vec::new();
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let kind = c.is_alphanumeric().then(|| c.is_ascii_digit());
+        if let Some((begin, is_number)) = last
+            && kind != Some(is_number)
+        {
+            runs.push(Token {
+                at: begin,
+                text: text[begin..at].to_owned(),
+                is_number,
+                is_of_code: text[..begin].ends_with('-'),
+            });
+            ends.push(at);
+            last = None;
+        }
+        if let (Some(is_number), None) = (kind, last) {
+            last = Some((at, is_number));
+        }
+    }
+    let mut kept: Vec<Token> = Vec::new();
+    let mut at = 0;
+    while at < runs.len() {
+        let next = runs.get(at + 1).filter(|next| !next.is_number);
+        let attached = next.filter(|next| next.at == ends[at]).map(|next| next.text.clone());
+        let (is_number, token) = (runs[at].is_number, runs[at].clone());
+        at += 1;
+        match attached.filter(|word| is_number && !word.is_ascii()) {
+            Some(word) if word.starts_with(['호', '번']) => {
+                kept.push(token);
+                at += 1;
+            }
+            Some(_) => at += 1,
+            None if ["no", "number"].contains(&token.text.as_str()) => {}
+            None => kept.push(token),
+        }
+    }
+    kept
+}
+
+/// Where a text names a machine with a slip of the finger, where nothing in it is a name as it is written.
+pub(super) fn place_of_slip(text: &str, core: &CoreFields) -> Option<usize> {
+    let names = core.machine_name.as_ref()?;
+    let (lower, squeezed_text) = (text.to_lowercase(), squeezed(text));
+    [&names.ko, &names.en].into_iter().find_map(|name| {
+        let last = name.rsplit(' ').next().unwrap_or_default().to_lowercase();
+        is_nearly_in(&squeezed(name), &squeezed_text).then(|| lower.find(&last).unwrap_or_default())
+    })
 }
 
 /// Whether a text has a name with a slip: one letter of four or more in Hangul, two of eight or more in Latin.
@@ -78,15 +287,61 @@ fn is_nearly_in(name: &str, text: &str) -> bool {
     })
 }
 
-/// Whether a text has the first and the last word of a name of three: `feed pump` for `Feed water pump`.
-fn is_shortened_in(name: &str, lower: &str) -> bool {
-    let words: Vec<&str> = name.split(' ').collect();
-    match words[..] {
-        [first, _, last] => lower.contains(&format!("{first} {last}").to_lowercase()),
-        _ => false,
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn ends_in(name: &str, last: &str) -> bool {
-    name.to_lowercase().ends_with(last)
+    fn fits(name: &str, text: &str) -> Option<Fit> {
+        let (name, tokens) = (parsed(name), tokens(text));
+        let words = |from: usize| tokens[from..].iter().take_while(|one| !one.is_number).count();
+        let runs =
+            (0..tokens.len()).flat_map(|from| (1..=words(from)).map(move |count| (from, count)));
+        runs.filter_map(|(from, count)| fit(&name, &tokens, from, count)).max()
+    }
+
+    #[test]
+    fn a_name_is_known_in_any_order_with_its_number() {
+        for (name, text) in [
+            ("크러셔 1호", "1호 크러셔 이번 주말까지 돌려도 되나요"),
+            ("2호 급수펌프", "2호기 급수펌프 언제부터 안 좋아"),
+            ("팬 3", "팬3 왜 알람 떴어"),
+            ("팬 3", "팬 3은 어때"),
+            ("Boiler feed pump 2", "bearing number for feed pump 2 NDE pls"),
+            ("Boiler feed pump 2", "is pump #2 ok"),
+            ("컨베이어 A", "컨베이어 A 알람 왜 보류돼"),
+            ("Fan 3", "what about fan no. 3?"),
+            ("스핀들 1번", "스핀들 1번 센서"),
+        ] {
+            assert!(matches!(fits(name, text), Some(Fit::Labelled(_))), "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn another_number_is_another_machine() {
+        for (name, text) in [
+            ("2호 급수펌프", "7호 급수펌프 상태"),
+            ("Fan 1", "fan 3 state"),
+            ("Cooling tower fan", "fan 3 state"),
+            ("Vacuum pump 21", "feed pump 2"),
+        ] {
+            assert!(!matches!(fits(name, text), Some(Fit::Labelled(_) | Fit::Words(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_with_a_unit_is_no_machine() {
+        for (name, text) in [
+            ("팬 3", "팬 3시간 전에 어땠어"),
+            ("2호 급수펌프", "급수펌프 3대 비교해줘"),
+            ("Crusher 1", "the crusher"),
+        ] {
+            assert!(matches!(fits(name, text), Some(Fit::Words(_))), "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn letters_behind_a_short_name_make_another_word() {
+        assert_eq!(fits("팬 3", "팬시한 펌프"), None);
+        assert_eq!(fits("Fan 3", "fantastic 3"), None);
+    }
 }
