@@ -157,8 +157,7 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         | Lookup::Doubts
         | Lookup::Life
         | Lookup::Work
-        | Lookup::Told
-        | Lookup::Past => records::record_in_words(lookup, sources.focus(part)?, reader),
+        | Lookup::Told => records::record_in_words(lookup, sources.focus(part)?, reader),
     }
 }
 
