@@ -59,7 +59,7 @@ pub struct Rule {
     /// Sum from which a part is named.
     pub threshold: f64,
     /// Excess of a part, as far as it is its own, from which the bearing is damaged, whichever part it is:
-    /// above what any sound record reaches, units.
+    /// above what any sound record reaches that shows its stated speed, units.
     pub damaged_from: f64,
     /// Log odds that one unit of the sum above the threshold adds to a name.
     pub slope: f64,
