@@ -3,6 +3,7 @@
 //! A rule knows nothing of how the judgement was made: it reads what a person reads. A judgement that
 //! breaks none may still be wrong; one that breaks any is.
 
+use pdm_expert::grounding::WITHHELD;
 use pdm_shared::diagnosis::{Diagnosis, ThoughtTitle};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -69,10 +70,24 @@ fn texts(diagnosis: &Diagnosis) -> Vec<&Text> {
 }
 
 /// What no sentence has: doubled spaces, empty brackets, a separator without a second part, values of a program,
-/// figures with more digits than anybody measures.
+/// figures that were withheld, figures with more digits than anybody measures.
 fn form(text: &str) -> impl Iterator<Item = String> {
-    const NEVER: [&str; 12] =
-        ["  ", " ,", " .", "()", "NaN", "null", "None", "{", "}", "· ·", "undefined", " :"];
+    const NEVER: [&str; 14] = [
+        "  ",
+        " ,",
+        " .",
+        "()",
+        "NaN",
+        "null",
+        "None",
+        "{",
+        "}",
+        "· ·",
+        "undefined",
+        " :",
+        WITHHELD.0,
+        WITHHELD.1,
+    ];
     let odd = NEVER.iter().any(|part| text.contains(part)) || text.trim_end().ends_with('·');
     let long = text
         .split(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -188,6 +203,7 @@ mod tests {
             ("stage", rules(|d| d.fault_stage += 1)),
             ("interval", rules(|d| say(d, ThoughtTitle::Rul, rul))),
             ("form", rules(|d| d.recommendation.en.push_str("  twice"))),
+            ("form", rules(|d| d.recommendation.ko.push_str("(축 [근거 미확인]회전 이상)"))),
             ("form", rules(|d| say(d, ThoughtTitle::Degradation, "slope 12.34567 g/h"))),
             ("Korean in an English text", rules(|d| d.recommendation.en.push('베'))),
             ("English in a Korean text", rules(|d| d.recommendation.ko.push_str(" bearing"))),

@@ -85,15 +85,20 @@ fn second_measurement(part: &Text) -> Text {
 }
 
 /// What to do about damage whose element is open: the way to tell, and what fits either element.
+///
+/// The turns are a word, because a figure without a source in the case is withheld.
 fn open_part(open: OpenDamage) -> Text {
     let likely = likely_elements(open);
     Text::new(
         format!(
-            "베어링 손상, 부위 미확정({}). 두 부위 모두를 전제로 준비: 부위와 무관하게 베어링 전체를 교체하므로 예비품 재고를 점검. 센서 취부를 점검한 뒤 같은 측정점에서 같은 회전수·부하로 더 길게(축 100회전 이상) 재측정하고 실제 회전수를 함께 기록하여 부위를 확인",
+            "베어링 손상, 부위 미확정({}). 두 부위 모두를 전제로 준비: 부위와 무관하게 베어링 전체를 교체하므로 예비품 재고를 점검. 센서 취부를 점검한 뒤 같은 측정점에서 같은 회전수·부하로 더 길게(축 백 회전 이상) 재측정하고 실제 회전수를 함께 기록하여 부위를 확인",
             likely.ko
         ),
         format!(
-            "The bearing is damaged, its part is open ({}). Prepare for either: the whole bearing is replaced              whichever part it is, so check that a spare is in stock. Confirm by a second measurement: check              the sensor's mounting, then measure longer (100 shaft turns and more) at the same point, speed              and load, and note the true speed",
+            "The bearing is damaged, its part is open ({}). Prepare for either: the whole bearing is replaced \
+             whichever part it is, so check that a spare is in stock. Confirm by a second measurement: check \
+             the sensor's mounting, then measure longer (a hundred turns of the shaft and more) at the same \
+             point, speed and load, and note the true speed",
             likely.en
         ),
     )

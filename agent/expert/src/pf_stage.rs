@@ -77,7 +77,7 @@ pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
                 .filter(|ask| screening.finding != Finding::Single || lines::is_absolute(ask)),
         );
         let is_clear = asks.iter().any(|ask| ask.stage >= 2);
-        if screening.is_certain_at_once && !is_clear {
+        if screening.is_named_at_once && !is_clear {
             asks.push(lines::by_name(case, fault));
         }
     }

@@ -3,8 +3,8 @@
 //! Rules: SCREEN-0 a bad signal or a standing machine is not judged; SCREEN-1 the anomaly flag;
 //! SCREEN-2 the named line; SCREEN-3 its confidence; SCREEN-4 the cross-check of the features when
 //! the flag is down; SCREEN-5 the baseline is still being learnt; SCREEN-6 a certain name without a
-//! history counts at once: a single recording may be all that a technician has; SCREEN-7 the same of
-//! damage whose part is open.
+//! history counts at once, and any name where one recording is all there is: a technician may have no
+//! other; SCREEN-7 the same of damage whose part is open.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::{BaselineState, Method, OpenDamage, QualityFlag};
@@ -27,8 +27,9 @@ pub enum Finding {
     Normal,
     /// No flag, but evidence of a defect that has not stood long enough yet.
     Suspected,
-    /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty, or damage is seen
-    /// whose element is open: treated as an anomaly that a second measurement has to confirm.
+    /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty, or in the only
+    /// recording there is, or damage is seen whose element is open: treated as an anomaly that a second
+    /// measurement has to confirm.
     Single,
     /// No flag, but the evidence has stood: treated as an anomaly.
     Confirmed,
@@ -43,8 +44,8 @@ pub struct Screening {
     pub finding: Finding,
     /// The element that is taken as the fault.
     pub fault: Option<Fault>,
-    /// The element is named with certainty while the baseline is being learnt.
-    pub is_certain_at_once: bool,
+    /// The element's name counts at once: certain while the baseline is being learnt, or of the only recording.
+    pub is_named_at_once: bool,
     /// Damage is seen whose element is open: the two that it may be.
     pub open: Option<OpenDamage>,
     /// Judgements in a row, this one included, with unflagged evidence.
@@ -80,27 +81,31 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     let before = case.before().map_or(0, |state| state.unflagged);
     let unflagged =
         if is_carried(&suspicious, case) && !case.event.anomaly_detected { before + 1 } else { 0 };
-    let is_certain_at_once = is_learning(case) && is_certain(case, rules, fault);
+    let is_certain = is_certain(case, rules, fault);
+    let is_named_at_once = is_learning(case) && is_certain || is_alone(case) && fault.is_some();
     let finding = if case.event.anomaly_detected {
         Finding::Anomalous
     } else if suspicious.is_empty() {
         Finding::Normal
     } else if unflagged >= rules.screening.confirm_after {
         Finding::Confirmed
-    } else if is_certain_at_once || open.is_some() {
+    } else if is_named_at_once || open.is_some() {
         Finding::Single
     } else {
         Finding::Suspected
     };
     let thought = Thought {
         title: ThoughtTitle::InitialScreening,
-        conclusion: with_open(open, with_second(case, fault, conclusion(case, finding, fault))),
+        conclusion: with_open(
+            open,
+            with_second(case, fault, conclusion(case, finding, (fault, is_certain))),
+        ),
         evidence: evidence(case, fault, open, &suspicious),
         model_words: None,
     };
     let fault = if finding == Finding::Normal { None } else { fault };
     let doubts = doubts(case, rules, finding, fault);
-    Screening { finding, fault, is_certain_at_once, open, unflagged, thought, doubts }
+    Screening { finding, fault, is_named_at_once, open, unflagged, thought, doubts }
 }
 
 /// Damage whose element is open, where it says something: while nothing is learnt, and beside a flag.
@@ -113,6 +118,14 @@ fn open_damage(case: &Case<'_>, fault: Option<Fault>) -> Option<OpenDamage> {
 
 fn is_learning(case: &Case<'_>) -> bool {
     case.event.anomaly.baseline.state == BaselineState::Learning
+}
+
+/// Whether the event is all that is known of the bearing: one recording, nothing learnt before it.
+///
+/// A part that is named is then no less than damage whose part is open ([`open_damage`]): leave-one-rig-out
+/// none of 228 sound recordings is named, and the names below `sure_confidence` are right (docs/benchmark.md).
+fn is_alone(case: &Case<'_>) -> bool {
+    is_learning(case) && case.event.anomaly.baseline.windows == 0
 }
 
 /// Whether the element is named with certainty.
@@ -149,6 +162,7 @@ fn suspicious(
         let line = event.frequency_domain.line(fault);
         let path = format!("frequency_domain.{}.snr_db", fault.frequency_key());
         if event.frequency_domain.confidence >= rules.screening.sure_confidence
+            || is_alone(case)
             || line.snr_db.is_some_and(|snr| snr >= rules.screening.suspicious_snr_db)
         {
             found.push(fact(path, line.snr_db, "SCREEN-4"));
@@ -213,7 +227,11 @@ fn evidence(
     evidence
 }
 
-fn conclusion(case: &Case<'_>, finding: Finding, fault: Option<Fault>) -> Text {
+fn conclusion(
+    case: &Case<'_>,
+    finding: Finding,
+    (fault, is_certain): (Option<Fault>, bool),
+) -> Text {
     match (finding, fault) {
         (Finding::CannotJudge, _) => Text::new("판정 불가", "Cannot be judged"),
         (Finding::Normal, _) => Text::new(
@@ -225,11 +243,17 @@ fn conclusion(case: &Case<'_>, finding: Finding, fault: Option<Fault>) -> Text {
             "이상 감지. 결함 주파수로 부위를 특정할 수 없음",
             "Anomaly; no defect frequency names the element",
         ),
-        (Finding::Single, Some(fault)) => named(
+        (Finding::Single, Some(fault)) if is_certain => named(
             case,
             fault,
             "비교할 이력이 없는 측정이나 결함 징후가 뚜렷함.",
             "No history to compare with, but the defect is plain.",
+        ),
+        (Finding::Single, Some(fault)) => named(
+            case,
+            fault,
+            "비교할 이력이 없는 한 번의 측정이며 결함이 의심됨.",
+            "One measurement without a history shows signs of a defect.",
         ),
         (Finding::Suspected | Finding::Confirmed, Some(fault)) => {
             let (ko, en) = if finding == Finding::Confirmed {
@@ -415,7 +439,7 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
     Screening {
         finding: Finding::CannotJudge,
         fault: None,
-        is_certain_at_once: false,
+        is_named_at_once: false,
         open: None,
         unflagged: case.before().map_or(0, |state| state.unflagged),
         thought: Thought {

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use pdm_dsp::diagnose::figures::{COUNT, NAMES};
 use pdm_dsp::diagnose::rule::{NAMING_CONFIDENCE, Rule, most_excess};
+use pdm_dsp::diagnose::speed::SpeedFit;
 use pdm_dsp::{Evidence, Part};
 
 /// Ridge on standardised weights: the script `peer2.py` of the reference uses the same.
@@ -60,11 +61,13 @@ pub fn fit(samples: &[&Sample]) -> Rule {
     }
 }
 
-/// The excess from which a bearing is damaged: of sound records alone, no damaged one has a say.
+/// The excess from which a bearing is damaged: of sound records alone, no damaged one has a say; of those that
+/// show the stated speed, since damage is told of no other.
 fn damaged_from(samples: &[&Sample]) -> f64 {
-    let is_sound = |sample: &&&Sample| sample.truth.is_none() && !sample.evidence.is_misfit();
+    let is_asked =
+        |sample: &&&Sample| sample.truth.is_none() && sample.evidence.speed == SpeedFit::Confirmed;
     let excess = |sample: &&Sample| most_excess(&sample.evidence);
-    samples.iter().filter(is_sound).map(excess).fold(0.0, f64::max) + DAMAGE_GAP
+    samples.iter().filter(is_asked).map(excess).fold(0.0, f64::max) + DAMAGE_GAP
 }
 
 /// A rule as `edge/dsp/src/diagnose/fitted.rs` holds it.
@@ -230,5 +233,19 @@ mod tests {
             let name = rule.name(&sample.evidence).map(|(part, _)| part);
             assert_eq!(name, sample.truth, "{sample:?} by {rule:?}");
         }
+    }
+
+    /// Issue 35, point 4: damage is told of records that show the stated speed, so others set no level for it.
+    #[test]
+    fn damage_begins_above_the_sound_records_that_show_the_stated_speed() {
+        let at = |excess: f64, speed| {
+            let mut sound = sample(0, excess, None);
+            sound.evidence.speed = speed;
+            sound
+        };
+        let samples =
+            [at(0.9, SpeedFit::Other), at(0.8, SpeedFit::Open), at(0.5, SpeedFit::Confirmed)];
+        let from = damaged_from(&samples.iter().collect::<Vec<_>>());
+        assert!((from - 0.5 - DAMAGE_GAP).abs() < 1e-12, "{from}");
     }
 }

@@ -10,15 +10,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
 use pdm_dsp::diagnose::rule::Rule;
-use pdm_dsp::diagnose::weigh;
+use pdm_dsp::diagnose::{Against, weigh_against};
 use pdm_dsp::{Evidence, Part, Request};
 use pdm_edge::quality::{QualityContext, assess};
 
 use super::diagnosis::{DiagnosisOutcome, Scored};
 use super::fit::{Sample, fit};
 use super::labels::{self, Label};
-use super::{adversary, recordings, simulated};
+use super::recordings::{self, Recording};
+use super::{adversary, simulated};
 
+pub mod asked;
 pub mod windows;
 
 /// Seeds of the generated records that every fit sees beside the recordings: no seed of the
@@ -73,21 +75,32 @@ impl Fold {
 /// # Errors
 /// A folder or one of its files cannot be read.
 pub fn measured(folders: &[PathBuf]) -> anyhow::Result<Vec<Measured>> {
+    let listed = listed(folders)?;
+    let evidence = in_parallel(listed.len(), |i| {
+        let (accel_m_s2, request) = listed[i].0.read()?;
+        Ok(figures(&accel_m_s2, &request))
+    })?;
+    let one = |((recording, label), evidence): ((Recording, Label), Evidence)| {
+        let truth = label.truth.and_then(Part::of);
+        let sample = Sample { evidence, truth, rig: label.rig.clone() };
+        Measured {
+            name: format!("{} channel {}", recording.file, recording.channel),
+            label,
+            sample,
+        }
+    };
+    Ok(listed.into_iter().zip(evidence).map(one).collect())
+}
+
+/// Every recording of the folders with its truth.
+fn listed(folders: &[PathBuf]) -> anyhow::Result<Vec<(Recording, Label)>> {
     let mut all = Vec::new();
     for folder in folders {
         let labels = labels::read_labels(folder)?;
-        let listed = recordings::list(folder)?;
-        let evidence = in_parallel(listed.len(), |i| {
-            let (accel_m_s2, request) = listed[i].read()?;
-            Ok(figures(&accel_m_s2, &request))
-        })?;
-        for (recording, evidence) in listed.into_iter().zip(evidence) {
+        for recording in recordings::list(folder)? {
             let file = &recording.file;
             let label = labels.get(file).cloned().with_context(|| format!("no label: {file}"))?;
-            let truth = label.truth.and_then(Part::of);
-            let sample = Sample { evidence, truth, rig: label.rig.clone() };
-            let name = format!("{file} channel {}", recording.channel);
-            all.push(Measured { name, label, sample });
+            all.push((recording, label));
         }
     }
     Ok(all)
@@ -131,12 +144,17 @@ fn part_of(seed: u64, kind: &str) -> String {
 
 /// What the rule weighs of a record; nothing of one whose signal is not fit to be judged.
 fn figures(accel_m_s2: &[f64], request: &Request) -> Evidence {
+    figures_against(accel_m_s2, request, Against::Nothing)
+}
+
+/// The same of a record that is held against a past.
+fn figures_against(accel_m_s2: &[f64], request: &Request, against: Against<'_>) -> Evidence {
     let context =
         QualityContext { speed: Some(request.speed), ..QualityContext::new(request.rate) };
     if !assess(accel_m_s2, &context).signal.valid {
         return Evidence::default();
     }
-    weigh(accel_m_s2, request).unwrap_or_default()
+    weigh_against(accel_m_s2, request, against).map(|(evidence, _)| evidence).unwrap_or_default()
 }
 
 /// Names every recording by a rule that was fitted without its rig or bearing.

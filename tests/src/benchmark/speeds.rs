@@ -12,7 +12,7 @@ use pdm_shared::fault::Fault;
 use pdm_shared::units::Rpm;
 use serde::Serialize;
 
-use super::diagnosis::{DiagnosisOutcome, Verdict, verdict, verdict_against};
+use super::diagnosis::{DiagnosisOutcome, Scored, Verdict, verdict, verdict_against};
 use super::labels::{self, Label};
 use super::pasts::{self, PastOf};
 use super::recordings::{self, Recording};
@@ -54,38 +54,57 @@ impl NameTally {
     fn of(judged: String, scored: impl Iterator<Item = (String, Label, Verdict)>) -> Self {
         let mut tally = Self { judged, ..Self::default() };
         for (record, label, verdict) in scored {
-            let outcome = DiagnosisOutcome::of(label.truth, verdict.named);
-            *match outcome {
-                DiagnosisOutcome::Right => &mut tally.right,
-                DiagnosisOutcome::Wrong => &mut tally.wrong,
-                DiagnosisOutcome::NotSure => &mut tally.not_named,
-                DiagnosisOutcome::FalselyNamed => &mut tally.falsely_named,
-                DiagnosisOutcome::Quiet => &mut tally.quiet,
-            } += 1;
-            let is_right = outcome == DiagnosisOutcome::Right;
-            if label.truth == Some(Fault::Ball) {
-                tally.balls += 1;
-                tally.balls_right += usize::from(is_right);
-            }
-            if verdict.named.is_some() && verdict.confidence >= 0.9 {
-                tally.confident.0 += 1;
-                tally.confident.1 += usize::from(is_right);
-            }
-            if let Some(parts) = verdict.damaged {
-                if let Some(truth) = label.truth {
-                    tally.seen.0 += 1;
-                    tally.seen.1 += usize::from(parts.contains(&truth));
-                } else {
-                    tally.called_damaged += 1;
-                    tally.failures.push(format!("{record}: sound, called damaged: {parts:?}"));
-                }
-            }
-            if matches!(outcome, DiagnosisOutcome::Wrong | DiagnosisOutcome::FalselyNamed) {
-                let (truth, named) = (label.truth, verdict.named);
-                tally.failures.push(format!("{record}: {named:?}, in truth {truth:?}"));
-            }
+            let Verdict { named, confidence, damaged, .. } = verdict;
+            tally.take(&record, label.truth, (named, confidence, damaged));
         }
         tally
+    }
+
+    /// Of records that were scored already.
+    pub(super) fn of_scored(judged: String, scored: Vec<Scored>) -> Self {
+        let mut tally = Self { judged, ..Self::default() };
+        for one in scored {
+            tally.take(&one.record, one.truth, (one.named, one.confidence, one.damaged));
+        }
+        tally
+    }
+
+    /// Counts one record: its name with the confidence, and the two parts of which damage is told to be.
+    fn take(
+        &mut self,
+        record: &str,
+        truth: Option<Fault>,
+        (named, confidence, damaged): (Option<Fault>, f64, Option<[Fault; 2]>),
+    ) {
+        let outcome = DiagnosisOutcome::of(truth, named);
+        *match outcome {
+            DiagnosisOutcome::Right => &mut self.right,
+            DiagnosisOutcome::Wrong => &mut self.wrong,
+            DiagnosisOutcome::NotSure => &mut self.not_named,
+            DiagnosisOutcome::FalselyNamed => &mut self.falsely_named,
+            DiagnosisOutcome::Quiet => &mut self.quiet,
+        } += 1;
+        let is_right = outcome == DiagnosisOutcome::Right;
+        if truth == Some(Fault::Ball) {
+            self.balls += 1;
+            self.balls_right += usize::from(is_right);
+        }
+        if named.is_some() && confidence >= 0.9 {
+            self.confident.0 += 1;
+            self.confident.1 += usize::from(is_right);
+        }
+        if let Some(parts) = damaged {
+            if let Some(truth) = truth {
+                self.seen.0 += 1;
+                self.seen.1 += usize::from(parts.contains(&truth));
+            } else {
+                self.called_damaged += 1;
+                self.failures.push(format!("{record}: sound, called damaged: {parts:?}"));
+            }
+        }
+        if matches!(outcome, DiagnosisOutcome::Wrong | DiagnosisOutcome::FalselyNamed) {
+            self.failures.push(format!("{record}: {named:?}, in truth {truth:?}"));
+        }
     }
 }
 

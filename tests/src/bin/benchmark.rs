@@ -17,7 +17,8 @@ struct Args {
     /// Folder with manifest.json and the recordings; may be given more than once
     #[arg(long, env = "PDM_DATA_DIR", default_value = "../shared/data")]
     data: Vec<PathBuf>,
-    /// Judge each rig or bearing by a rule fitted without it, and nothing else; may be given twice
+    /// Judge each rig or bearing by a rule fitted without it, and nothing else; may be given twice. With
+    /// --only speeds: each rig
     #[arg(long, value_enum)]
     leave_out: Vec<Fold>,
     /// With --leave-out: judge windows of a second in place of whole recordings
@@ -77,11 +78,11 @@ enum Part {
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    if !args.leave_out.is_empty() {
-        return print_folds(&args);
-    }
     if args.only == Some(Part::Speeds) {
         return print_speeds(&args);
+    }
+    if !args.leave_out.is_empty() {
+        return print_folds(&args);
     }
     let wants = |part| args.only.is_none_or(|only| only == part);
     let scored = if wants(Part::Diagnosis) {
@@ -130,7 +131,12 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn print_speeds(args: &Args) -> anyhow::Result<()> {
-    let tallies = speeds::evaluate(&args.data)?;
+    let tallies = match args.leave_out.as_slice() {
+        [] if args.windows => anyhow::bail!("--windows needs --leave-out rig"),
+        [] => speeds::evaluate(&args.data)?,
+        [Fold::Rig] => folds::asked::tallies(&args.data, args.windows)?,
+        _ => anyhow::bail!("--only speeds leaves out rigs alone: --leave-out rig"),
+    };
     let mut out = std::io::stdout().lock();
     if args.json {
         return Ok(writeln!(out, "{}", serde_json::json!({ "speeds": tallies }))?);

@@ -21,15 +21,15 @@ pub(super) fn asks(case: &Case<'_>, fault: Fault, rules: &Rules) -> Vec<Ask> {
     asked.into_iter().flatten().collect()
 }
 
-/// Stage 2 for a certain name, where nothing is learnt that the line could be compared with.
+/// Stage 2 for a name that counts at once, where nothing is learnt that the line could be compared with.
 pub(super) fn by_name(case: &Case<'_>, fault: Fault) -> Ask {
     let confidence = case.event.frequency_domain.confidence;
     let name = frequency(fault);
     Ask {
         stage: 2,
         why: Text::new(
-            format!("이력 없이도 {name} 결함선이 뚜렷함"),
-            format!("a plain {name} line, without a history"),
+            format!("이력 없이도 {name} 결함선이 부위를 가리킴"),
+            format!("{name} lines that name the element, without a history"),
         ),
         evidence: vec![
             fact("frequency_domain.confidence", confidence, "STAGE-2C"),

@@ -301,11 +301,39 @@ fn one_recording_of_a_plain_fault_is_watch_and_asks_for_a_second_measurement() {
     // the same again is more than one recording
     let third = Life::new().repeat(&event, 3).diagnosis;
     assert_eq!((third.risk_level, third.fault_stage), (RiskLevel::Warning, 3));
-    // a name that is less certain is no alarm, and says that it is to be confirmed
+    // while a gateway learns, a name that is less certain is no alarm, and says that it is to be confirmed
     event.frequency_domain.confidence = 0.8;
+    event.anomaly.baseline.windows = 12;
     let unsure = judge_one(&event).diagnosis;
     assert_eq!(unsure.risk_level, RiskLevel::Normal);
     assert!(unsure.thoughts[4].conclusion.en.contains("further measurement"), "{unsure:#?}");
+}
+
+/// SCREEN-6: a name of the only recording is no less than damage whose part is open. Paderborn's KA16 at 0.899
+/// was told as Normal.
+#[test]
+fn a_less_certain_name_in_the_only_recording_is_watch_too() {
+    let mut event = example();
+    event.anomaly_detected = false;
+    (event.anomaly.baseline.state, event.anomaly.baseline.windows) = (BaselineState::Learning, 0);
+    event.anomaly.level_ratio = None;
+    event.time_domain.kurtosis = Some(3.0);
+    event.rul = Rul::unknown("one recording has no history");
+    event.trend.trend_direction = TrendDirection::Unknown;
+    event.frequency_domain.confidence = 0.72;
+    event.frequency_domain.bpfo.snr_db = Some(8.0);
+    let judgement = judge_one(&event);
+    let diagnosis = &judgement.diagnosis;
+    assert_eq!((diagnosis.risk_level, diagnosis.fault_stage), (RiskLevel::Watch, 2));
+    assert!(used(&judgement, "STAGE-2C"), "{judgement:#?}");
+    assert!(diagnosis.recommendation.en.contains("second measurement"), "{diagnosis:#?}");
+    let said = &diagnosis.thoughts[0].conclusion;
+    assert!(said.en.contains("signs of a defect") && !said.en.contains("plain"), "{said:?}");
+    let doubts = &diagnosis.uncertainty.causes;
+    assert!(doubts.iter().any(|doubt| doubt.en.contains("moderate confidence")), "{doubts:?}");
+    // a sound bearing's recording asks for nothing
+    event.frequency_domain.dominant_fault = None;
+    assert_eq!(judge_one(&event).diagnosis.risk_level, RiskLevel::Normal);
 }
 
 /// Issue 35, point 4 (SCREEN-7, STAGE-2D): damage is seen, its element is open.
@@ -330,6 +358,8 @@ fn damage_whose_part_is_open_is_watch_and_names_the_two_that_it_may_be() {
     assert!(advice.en.contains("most likely the inner race, else the"), "{advice:?}");
     assert!(advice.en.contains("second measurement"), "{advice:?}");
     assert!(advice.ko.contains("부위 미확정"), "{advice:?}");
+    assert!(!advice.en.contains("  "), "{advice:?}");
+    assert_eq!(withheld(&judgement, &event, &Memory::default()), Vec::<String>::new());
     assert!(diagnosis.thoughts[0].conclusion.en.contains("most likely the inner race"));
     // against a ready baseline that raises no flag it moves nothing
     event.anomaly.baseline.state = BaselineState::Ready;

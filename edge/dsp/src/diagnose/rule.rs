@@ -59,7 +59,7 @@ pub struct Rule {
     /// Sum from which a part is named.
     pub threshold: f64,
     /// Excess of a part, as far as it is its own, from which the bearing is damaged, whichever part it is:
-    /// above what any sound record reaches, units.
+    /// above what any sound record reaches that shows its stated speed, units.
     pub damaged_from: f64,
     /// Log odds that one unit of the sum above the threshold adds to a name.
     pub slope: f64,
@@ -150,9 +150,15 @@ pub fn is_cage(evidence: &Evidence) -> bool {
 /// By how much the cage's comb is new since the baseline, dB, where that names a rolling element: the comb
 /// stands, and the races are quiet. `None` without a past.
 pub fn new_comb_db(evidence: &Evidence) -> Option<f64> {
+    grown_comb_db(evidence).filter(|db| *db >= NEW_COMB_DB)
+}
+
+/// By how much the cage's comb has grown since the baseline, dB, where it may be a rolling element's: the races
+/// are quiet and the stated speed fits. `None` without a past.
+pub fn grown_comb_db(evidence: &Evidence) -> Option<f64> {
     let is_quiet = |part: Part| evidence.parts[part].values()[0] < QUIET_RACES;
     let are_quiet = is_quiet(Part::OuterRace) && is_quiet(Part::InnerRace);
-    evidence.new_slow_db.filter(|db| *db >= NEW_COMB_DB && are_quiet && !evidence.is_misfit())
+    evidence.new_slow_db.filter(|_| are_quiet && !evidence.is_misfit())
 }
 
 #[cfg(test)]

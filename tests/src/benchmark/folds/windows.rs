@@ -8,18 +8,16 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use pdm_dsp::diagnose::LEAST_TURNS;
 use pdm_dsp::{Part, Request};
 
-use super::super::{labels, recordings};
-use super::{Measured, Sample, figures, generated_by, in_parallel};
+use super::{Measured, Sample, figures, generated_by, in_parallel, listed};
 
 /// Length of a window, s, and turns of the shaft that it has at least: one more than a verdict needs.
 const WINDOW_S: f64 = 1.0;
 const WINDOW_TURNS: f64 = LEAST_TURNS + 1.0;
 /// Most windows of a recording, spread evenly over it: more of the same say little more.
-const MOST_WINDOWS: usize = 6;
+pub(super) const MOST_WINDOWS: usize = 6;
 
 /// Measures the windows of every recording of the folders.
 ///
@@ -27,26 +25,21 @@ const MOST_WINDOWS: usize = 6;
 /// A folder or one of its files cannot be read.
 pub fn measured(folders: &[PathBuf]) -> anyhow::Result<Vec<Measured>> {
     let mut all = Vec::new();
-    for folder in folders {
-        let labels = labels::read_labels(folder)?;
-        let listed = recordings::list(folder)?;
-        let evidence = in_parallel(listed.len(), |i| {
-            let (accel_m_s2, request) = listed[i].read()?;
-            let windows = cut(accel_m_s2.len(), &request, MOST_WINDOWS);
-            Ok(windows
-                .into_iter()
-                .map(|window| figures(&accel_m_s2[window], &request))
-                .collect::<Vec<_>>())
-        })?;
-        for (recording, windows) in listed.into_iter().zip(evidence) {
-            let file = &recording.file;
-            let label = labels.get(file).cloned().with_context(|| format!("no label: {file}"))?;
-            let truth = label.truth.and_then(Part::of);
-            for (i, evidence) in windows.into_iter().enumerate() {
-                let sample = Sample { evidence, truth, rig: label.rig.clone() };
-                let name = format!("{file} channel {}, window {i}", recording.channel);
-                all.push(Measured { name, label: label.clone(), sample });
-            }
+    let listed = listed(folders)?;
+    let evidence = in_parallel(listed.len(), |i| {
+        let (accel_m_s2, request) = listed[i].0.read()?;
+        let windows = cut(accel_m_s2.len(), &request, MOST_WINDOWS);
+        Ok(windows
+            .into_iter()
+            .map(|window| figures(&accel_m_s2[window], &request))
+            .collect::<Vec<_>>())
+    })?;
+    for ((recording, label), windows) in listed.into_iter().zip(evidence) {
+        let truth = label.truth.and_then(Part::of);
+        for (i, evidence) in windows.into_iter().enumerate() {
+            let sample = Sample { evidence, truth, rig: label.rig.clone() };
+            let name = format!("{} channel {}, window {i}", recording.file, recording.channel);
+            all.push(Measured { name, label: label.clone(), sample });
         }
     }
     Ok(all)
@@ -65,7 +58,7 @@ pub fn generated() -> anyhow::Result<Vec<Sample>> {
 
 /// At most so many windows of a record, from its beginning to its end; the whole of a record that is
 /// no longer than one.
-fn cut(samples: usize, request: &Request, most: usize) -> Vec<Range<usize>> {
+pub(super) fn cut(samples: usize, request: &Request, most: usize) -> Vec<Range<usize>> {
     let seconds = WINDOW_S.max(WINDOW_TURNS / request.speed.shaft_hz());
     let length = ((request.rate.get() * seconds) as usize).min(samples);
     let count = (samples / length.max(1)).max(1);
