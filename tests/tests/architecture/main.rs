@@ -9,7 +9,7 @@ mod names;
 use std::path::{Path, PathBuf};
 
 /// The crates whose folders and modules are looked at, as folders from the project's root.
-const CRATES: [&str; 20] = [
+const CRATES: [&str; 21] = [
     "shared",
     "shared/service",
     "edge",
@@ -27,6 +27,7 @@ const CRATES: [&str; 20] = [
     "agent/script",
     "agent/report",
     "agent/reasoner",
+    "agent/waveform",
     "agent/web",
     "deploy/standalone",
     "tests",
