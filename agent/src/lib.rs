@@ -1,4 +1,5 @@
-//! The agent: events in, judgement, memory and notification out. It interprets, it never computes.
+//! The agent: events in, judgement, memory and notification out. It interprets, it never computes; the
+//! pictures of a captured waveform (`captures`), which people look at, are the exception.
 //!
 //! The flow: `mqtt` → `intake` → [`store`] → [`judging`] ([`workflow`]) → the outbox in
 //! [`store`] → `notify`. [`service`] starts and stops it all; [`settings`] is what `agent.toml`
@@ -18,6 +19,7 @@ pub mod store;
 pub mod traces;
 pub mod workflow;
 
+mod captures;
 mod conversation;
 mod http;
 mod intake;

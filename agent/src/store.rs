@@ -59,11 +59,11 @@ pub(crate) use outbox::{
 pub use pdm_shared::follow_up::FollowUpState;
 pub use retention::{Forget, Forgotten, RoomMade, RoomStage, StoreSize};
 pub use roles::{
-    CeilingStore, ChannelStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore,
-    HeldStore, History, HistoryStore, IntakeStore, JudgementStore, LifecycleStore, MessageStore,
-    OpinionStore, OutboxStore, PageStore, PhotoBounds, PhotoNoted, PhotoStore, PlantPart,
-    RecollectionStore, Removal, RemovalStore, RetentionStore, ReviseAssets, SeriesStore,
-    StatusStore, Store, TakenOut,
+    CaptureNote, CaptureRoom, CaptureStore, CeilingStore, ChannelStore, DeskStore, EpisodeStore,
+    FollowUpStore, GatewayStore, GraphStore, HeldStore, History, HistoryStore, IntakeStore,
+    JudgementStore, LifecycleStore, MessageStore, OpinionStore, OutboxStore, PageStore,
+    PhotoBounds, PhotoNoted, PhotoStore, PlantPart, RecollectionStore, Removal, RemovalStore,
+    RetentionStore, ReviseAssets, SeriesStore, StatusStore, Store, TakenOut,
 };
 pub(crate) use room::Room;
 pub use sql::{SqlStore, connect, open};

@@ -27,6 +27,7 @@ use super::{
     Unjudged, WorkCounts,
 };
 
+mod captures;
 mod desk;
 mod graph;
 mod held;
@@ -35,6 +36,7 @@ mod opinion;
 mod photos;
 mod removal;
 
+pub use captures::{CaptureNote, CaptureRoom, CaptureStore};
 pub use desk::DeskStore;
 pub use graph::{GraphStore, ReviseAssets};
 pub use held::HeldStore;
@@ -462,6 +464,7 @@ pub trait Store:
     + GraphStore
     + DeskStore
     + PhotoStore
+    + CaptureStore
     + AccountStore
 {
 }
@@ -489,6 +492,7 @@ impl<S> Store for S where
         + GraphStore
         + DeskStore
         + PhotoStore
+        + CaptureStore
         + AccountStore
 {
 }

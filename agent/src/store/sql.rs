@@ -19,6 +19,7 @@ use crate::settings::{StorePlace, StoreSettings};
 
 mod accounts;
 pub(super) mod bulk;
+mod captures;
 mod ceilings;
 mod channels;
 pub(super) mod days;

@@ -17,7 +17,7 @@ use crate::store::{
 };
 
 /// Tables whose rows name a bearing in three columns and keep its history.
-const HISTORY: [&str; 7] = [
+const HISTORY: [&str; 8] = [
     "events",
     "pdm_agent_memory",
     "follow_ups",
@@ -25,6 +25,7 @@ const HISTORY: [&str; 7] = [
     "acknowledgements",
     "notifications",
     "second_opinions",
+    "captures",
 ];
 
 /// Parameters: site, equipment or '', bearing or ''. Bearings of which something stands or is shown.
@@ -379,6 +380,7 @@ fn rename_rows(table: &str) -> &'static str {
         "work_reports" => statement!("work_reports"),
         "acknowledgements" => statement!("acknowledgements"),
         "notifications" => statement!("notifications"),
+        "captures" => statement!("captures"),
         _ => statement!("second_opinions"),
     }
 }
