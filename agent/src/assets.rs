@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use pdm_graph::{Direction, Fans, GraphSource, Hops, Node, Scan, SourceError};
+use pdm_store::{Store, StoreError};
 use tokio::runtime::Handle;
-
-use crate::store::{Store, StoreError};
 
 pub(crate) mod digests;
 mod tools;
@@ -15,13 +14,13 @@ pub(crate) use tools::AssetTools;
 /// The graph in the store. Its methods block, and may be called on threads only that may block.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredGraph {
-    store: Arc<dyn Store>,
+    store: Store,
     runtime: Handle,
 }
 
 impl StoredGraph {
     /// The graph of `store`, read by the runtime on which this is called.
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(store: Store) -> Self {
         Self { store, runtime: Handle::current() }
     }
 
@@ -38,11 +37,11 @@ impl GraphSource for StoredGraph {
         after: Option<i64>,
         limit: usize,
     ) -> Result<Vec<Arc<Node>>, SourceError> {
-        self.wait(self.store.graph_scan(scan, after, limit))
+        self.wait(self.store.graph().graph_scan(scan, after, limit))
     }
 
     fn nodes(&self, ids: &[i64]) -> Result<Vec<Arc<Node>>, SourceError> {
-        self.wait(self.store.graph_nodes(ids))
+        self.wait(self.store.graph().graph_nodes(ids))
     }
 
     fn relationships(
@@ -52,7 +51,7 @@ impl GraphSource for StoredGraph {
         kinds: &[Arc<str>],
         limit: usize,
     ) -> Result<Fans, SourceError> {
-        self.wait(self.store.graph_relationships(of, direction, kinds, limit))
+        self.wait(self.store.graph().graph_relationships(of, direction, kinds, limit))
     }
 
     fn hops(
@@ -62,7 +61,7 @@ impl GraphSource for StoredGraph {
         kinds: &[Arc<str>],
         limit: usize,
     ) -> Result<Hops, SourceError> {
-        self.wait(self.store.graph_hops(of, direction, kinds, limit))
+        self.wait(self.store.graph().graph_hops(of, direction, kinds, limit))
     }
 }
 

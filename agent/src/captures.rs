@@ -17,9 +17,9 @@ use pdm_web::plant::PlantError;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use crate::settings::{BearingOwners, CapturesSettings};
-use crate::store::Store;
+use crate::settings::CapturesSettings;
 use folder::Incoming;
+use pdm_store::{BearingOwners, Store};
 pub(crate) use upload::{PartRange, Refusal, RefusalCause};
 
 /// The age from which a file without a row is the remains of a crash.
@@ -30,7 +30,7 @@ const GIVEN_UP_AFTER: Duration = Duration::from_hours(7 * 24);
 /// The captures of a plant.
 #[derive(Debug, Clone)]
 pub(crate) struct Captures {
-    store: Arc<dyn Store>,
+    store: Store,
     clock: SharedClock,
     owners: BearingOwners,
     folder: PathBuf,
@@ -43,7 +43,7 @@ pub(crate) struct Captures {
 impl Captures {
     /// Captures in the folder of the settings.
     pub(crate) fn new(
-        store: Arc<dyn Store>,
+        store: Store,
         clock: SharedClock,
         owners: BearingOwners,
         settings: CapturesSettings,
@@ -60,7 +60,7 @@ impl Captures {
 
     /// The WAV file of a capture; none where its row or its file is gone.
     pub(crate) async fn wav(&self, id: Uuid) -> Result<Option<Vec<u8>>, PlantError> {
-        if self.store.capture_by_id(id).await?.is_none() {
+        if self.store.captures().capture_by_id(id).await?.is_none() {
             return Ok(None);
         }
         match tokio::fs::read(self.place(id)).await {
@@ -78,14 +78,14 @@ impl Captures {
         let listed = tokio::task::spawn_blocking(move || folder::captures_in(&folder)).await;
         for (id, age) in listed.unwrap_or_default() {
             let is_old = age.is_some_and(|age| age > REMAINS_AFTER);
-            if is_old && matches!(self.store.capture_by_id(id).await, Ok(None)) {
+            if is_old && matches!(self.store.captures().capture_by_id(id).await, Ok(None)) {
                 folder::delete(&self.place(id)).await;
             }
         }
         let incoming = self.incoming.clone();
         let given_up = tokio::task::spawn_blocking(move || incoming.give_up(GIVEN_UP_AFTER)).await;
         log::given_up(given_up.unwrap_or_default());
-        if let Ok((count, bytes)) = self.store.captures_held().await {
+        if let Ok((count, bytes)) = self.store.captures().captures_held().await {
             log::captures_held(count, bytes);
         }
     }

@@ -25,6 +25,7 @@ use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Presence;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
+use pdm_store::{Store, StoreError, VECTORS_LANE};
 use pdm_tools::Runtime;
 use pdm_web::plant::BearingRow;
 use pdm_web::talk::{Busy, Talk, TalkAnswer, TalkQuestion, TalkRole, TalkStep};
@@ -33,7 +34,6 @@ use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::model::LanguageModel;
-use crate::store::{Store, StoreError, VECTORS_LANE};
 use places::QuestionPlaces;
 use record::{levels_of, onset_of, operation_of};
 
@@ -62,7 +62,7 @@ pub(crate) struct Conversation {
 
 impl Conversation {
     pub(crate) fn new(
-        store: Arc<dyn Store>,
+        store: Store,
         clock: SharedClock,
         runtime: Arc<Runtime>,
         model: Option<Arc<LanguageModel>>,
@@ -208,7 +208,7 @@ impl Talk for Conversation {
 /// Records of the plant out of the store.
 #[derive(Debug)]
 struct StoreDesk {
-    store: Arc<dyn Store>,
+    store: Store,
     clock: SharedClock,
     /// Rotas, groups and names of people and channels.
     routes: Table,
@@ -244,20 +244,22 @@ fn core_of(row: BearingRow, reports: &ReportSettings) -> CoreFields {
 #[async_trait]
 impl Desk for StoreDesk {
     async fn fleet(&self) -> Result<Vec<CoreFields>, String> {
-        let rows = self.store.fleet().await.map_err(told)?;
+        let rows = self.store.pages().fleet().await.map_err(told)?;
         Ok(rows.into_iter().map(|row| core_of(row, &self.reports)).collect())
     }
 
     async fn focus(&self, key: &BearingKey) -> Result<Option<Focus>, String> {
-        let Some(row) = self.store.standing(key).await.map_err(told)? else { return Ok(None) };
+        let Some(row) = self.store.pages().standing(key).await.map_err(told)? else {
+            return Ok(None);
+        };
         let Some(event_id) = row.event_id else { return Ok(None) };
-        let Some(diagnosis) = self.store.diagnosis(event_id).await.map_err(told)? else {
+        let Some(diagnosis) = self.store.history().diagnosis(event_id).await.map_err(told)? else {
             return Ok(None);
         };
         // far enough ahead for a gateway's fast clock
         let until = self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
-        let work = self.store.recall(key, until).await.map_err(told)?.memory.work;
-        let list = self.store.notifications(Some(key), until, TOLD).await.map_err(told)?;
+        let work = self.store.judging().recall(key, until).await.map_err(told)?.memory.work;
+        let list = self.store.pages().notifications(Some(key), until, TOLD).await.map_err(told)?;
         Ok(Some(Focus {
             core: core_of(row, &self.reports),
             grounds: diagnosis.thoughts.into_iter().map(|thought| thought.conclusion).collect(),
@@ -288,7 +290,8 @@ impl Desk for StoreDesk {
 
     async fn told_lately(&self) -> Result<Vec<ToldLine>, String> {
         let until = self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
-        let list = self.store.notifications(None, until, TOLD_OF_PLANT).await.map_err(told)?;
+        let list =
+            self.store.pages().notifications(None, until, TOLD_OF_PLANT).await.map_err(told)?;
         let mut lines = Vec::with_capacity(list.len());
         for one in list {
             let told_to = self.told_to(Some(one.notification_id)).await?;
@@ -298,8 +301,8 @@ impl Desk for StoreDesk {
     }
 
     async fn gateways(&self) -> Result<Vec<GatewayLine>, String> {
-        let all = self.store.gateways().await.map_err(told)?;
-        let line = |state: crate::store::GatewayState| GatewayLine {
+        let all = self.store.gateways().gateways().await.map_err(told)?;
+        let line = |state: pdm_store::GatewayState| GatewayLine {
             name: state.gateway.to_string(),
             is_online: state.presence.map(|(presence, _)| presence == Presence::Online),
             since: state.presence.map(|(_, since)| since),
@@ -307,7 +310,7 @@ impl Desk for StoreDesk {
             bearings: Vec::new(),
         };
         let mut lines: Vec<GatewayLine> = all.into_iter().map(line).collect();
-        for (bearing, gateway) in self.store.bearing_owners().await.map_err(told)? {
+        for (bearing, gateway) in self.store.gateways().bearing_owners().await.map_err(told)? {
             let gateway = gateway.to_string();
             if let Some(line) = lines.iter_mut().find(|line| line.name == gateway) {
                 line.bearings.push(format!("{} · {}", bearing.equipment, bearing.bearing));
@@ -356,8 +359,8 @@ impl StoreDesk {
 
     /// The last abnormality of a bearing, and the figures of its last judged window.
     async fn record(&self, key: &BearingKey, event_id: EventId) -> Result<FocusRecord, String> {
-        let episode = self.store.episode(key).await.map_err(told)?;
-        let event = self.store.event(event_id).await.map_err(told)?;
+        let episode = self.store.episodes().episode(key).await.map_err(told)?;
+        let event = self.store.history().event(event_id).await.map_err(told)?;
         let asset = self.reports.asset_of_bearing(key);
         Ok(FocusRecord {
             onset: episode.and_then(onset_of),
@@ -372,7 +375,7 @@ impl StoreDesk {
     /// Where a message to staff went; not the lanes that no person reads.
     async fn told_to(&self, message: Option<Uuid>) -> Result<Vec<String>, String> {
         let Some(message) = message else { return Ok(Vec::new()) };
-        let deliveries = self.store.deliveries(message).await.map_err(told)?;
+        let deliveries = self.store.history().deliveries(message).await.map_err(told)?;
         let read = deliveries.into_iter().filter(|one| one.lane != VECTORS_LANE);
         Ok(read.map(|one| format!("{} ({})", one.lane, one.state)).collect())
     }

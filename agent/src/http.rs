@@ -30,6 +30,7 @@ use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::http::recorder::recorder;
 use pdm_service::http::server;
 use pdm_shared::topic::Prefix;
+use pdm_store::{BearingOwners, Store, WorkCounts};
 use pdm_tools::{Runtime, mcp};
 use pdm_web::Site;
 use pdm_web::plant::ChannelRow;
@@ -42,8 +43,6 @@ use crate::captures::Captures;
 use crate::photos::Photos;
 use crate::progress::Progress;
 use crate::removal::Ground;
-use crate::settings::BearingOwners;
-use crate::store::{Store, WorkCounts};
 use crate::vitals::Vitals;
 use acts::Acts;
 use door::Door;
@@ -57,7 +56,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// The resources that the HTTP server exposes.
 #[derive(Debug)]
 pub(crate) struct Served {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Store,
     pub(crate) knowledge: Knowledge,
     pub(crate) tools: Arc<Runtime>,
     pub(crate) talk: Arc<dyn Talk>,
@@ -100,12 +99,12 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
     let beside =
-        |folder: &std::path::Path| Photos::beside(Arc::clone(&store), Arc::clone(&clock), folder);
+        |folder: &std::path::Path| Photos::beside(store.clone(), Arc::clone(&clock), folder);
     let photos = documents.as_deref().map(beside);
     let folder = documents.clone();
     let orders = Orders { settings: reports, lead_time, knowledge: knowledge.clone(), folder };
     let plant = Arc::new(StoredPlant {
-        store: Arc::clone(&store),
+        store: store.clone(),
         clock: Arc::clone(&clock),
         dead_letters,
         prefix,
@@ -117,12 +116,12 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         orders,
         documents,
     });
-    let acts = Acts { store: Arc::clone(&store), clock: Arc::clone(&clock) };
+    let acts = Acts { store: store.clone(), clock: Arc::clone(&clock) };
     let pages = pdm_web::router(Site {
         plant,
         talk: Some(talk),
         access: access.clone(),
-        accounts: Arc::clone(&store) as _,
+        accounts: Arc::new(store.accounts()),
         links,
         provider,
         setup,
@@ -134,8 +133,8 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     });
     let watched = progress.clone();
     let follow = follow(progress, changed);
-    let series = Arc::clone(&store);
-    let metered = (Arc::clone(&store), lanes);
+    let series = store.clone();
+    let metered = (store.clone(), lanes);
     let health =
         Health { vitals, store: Some(store), progress: Some(watched), degraded: Some(degraded) };
     let metrics = Router::new().route("/metrics", get(metrics_text)).with_state(metered);
@@ -186,8 +185,10 @@ fn work(counts: &WorkCounts) {
 }
 
 /// Waiting messages, messages given up within a week, and since when a channel fails (0: it does not).
-async fn channel_gauges(store: &dyn Store, lanes: &[String]) {
-    let Ok(Ok(rows)) = timeout(ANSWER, store.channels(SystemClock.now())).await else { return };
+async fn channel_gauges(store: &Store, lanes: &[String]) {
+    let Ok(Ok(rows)) = timeout(ANSWER, store.outbox().channels(SystemClock.now())).await else {
+        return;
+    };
     let sound = lanes.iter().filter(|lane| !rows.iter().any(|row| row.lane == **lane));
     let sound: Vec<ChannelRow> = sound.cloned().map(ChannelRow::sound).collect();
     for row in rows.iter().chain(&sound) {
@@ -202,7 +203,7 @@ async fn channel_gauges(store: &dyn Store, lanes: &[String]) {
 }
 
 /// What the metrics are made of: the store, and the lanes of the configured ways to staff.
-type Metered = (Arc<dyn Store>, Arc<[String]>);
+type Metered = (Store, Arc<[String]>);
 
 async fn metrics_text(State((store, lanes)): State<Metered>) -> (StatusCode, String) {
     if let Ok(Ok(backlog)) = timeout(ANSWER, store.backlog()).await {
@@ -211,8 +212,8 @@ async fn metrics_text(State((store, lanes)): State<Metered>) -> (StatusCode, Str
         metrics::gauge!("pdm_agent_outbox_given_up").set(backlog.given_up as f64);
         metrics::gauge!("pdm_agent_dead_letters").set(backlog.dead_letters as f64);
     }
-    channel_gauges(store.as_ref(), &lanes).await;
-    if let Ok(counts) = store.work_counts(SystemClock.now()).await {
+    channel_gauges(&store, &lanes).await;
+    if let Ok(counts) = store.follow_ups().work_counts(SystemClock.now()).await {
         work(&counts);
     }
     match recorder() {

@@ -14,6 +14,7 @@ use std::time::Duration;
 use pdm_service::clock::SharedClock;
 use pdm_shared::id::GatewayKey;
 use pdm_shared::topic::{Prefix, Topic};
+use pdm_store::{GatewayStore, Incoming, IntakeStore, IntakeTerms, StoreError, Stored};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -23,7 +24,6 @@ use crate::mqtt::receiver::{BATCH_KIB, Delivery};
 use crate::notify::remarks::{Remark, Remarks};
 use crate::progress::Reporter;
 use crate::settings::{QuotaSettings, TopicProof};
-use crate::store::{GatewayStore, Incoming, IntakeStore, IntakeTerms, StoreError, Stored};
 use crate::vitals::Writer;
 
 mod flood;
@@ -43,9 +43,9 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Stores what is received.
 #[derive(Debug)]
 pub(crate) struct Intake {
-    pub(crate) store: Arc<dyn IntakeStore>,
+    pub(crate) store: IntakeStore,
     /// Which gateways have sent before.
-    pub(crate) gateways: Arc<dyn GatewayStore>,
+    pub(crate) gateways: GatewayStore,
     pub(crate) clock: SharedClock,
     pub(crate) prefix: Prefix,
     pub(crate) batch: usize,
@@ -249,21 +249,5 @@ fn fits(quotas: &mut Quotas, delivery: &Delivery, read: &Incoming) -> Fits {
         | Incoming::Ack { .. }
         | Incoming::Shelve { .. }
         | Incoming::FollowUp { .. } => Fits::Kept,
-    }
-}
-
-impl Stored {
-    fn add(&mut self, other: Self) {
-        self.events += other.events;
-        self.duplicates += other.duplicates;
-        self.refused += other.refused;
-        self.letters += other.letters;
-        self.refusals.extend(other.refusals);
-        self.uncounted += other.uncounted;
-        self.twins.extend(other.twins);
-        self.lost += other.lost;
-        for (gateway, count) in other.gateways {
-            *self.gateways.entry(gateway).or_default() += count;
-        }
     }
 }

@@ -24,6 +24,7 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_store::{BearingJudged, Checkpoint, JudgementStore, Recall, StoreError, Unjudged};
 use pdm_tools::Catalogue;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -33,7 +34,6 @@ use crate::notify::policy::Policy;
 use crate::notify::telling::Telling;
 use crate::progress::Reporter;
 use crate::settings::NotifySettings;
-use crate::store::{BearingJudged, Checkpoint, JudgementStore, Recall, StoreError, Unjudged};
 use crate::vitals::Writer;
 use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
 
@@ -69,7 +69,7 @@ const RETRY: Duration = Duration::from_millis(500);
 /// The judging task.
 #[derive(Debug)]
 pub struct Judging {
-    store: Arc<dyn JudgementStore>,
+    store: JudgementStore,
     clock: SharedClock,
     workflow: Workflow,
     policy: Policy,
@@ -117,7 +117,7 @@ impl Judging {
     /// A task that judges the events of this store by this workflow, and tells staff as `notify` says
     /// under the topics of `prefix`.
     pub fn new(
-        store: Arc<dyn JudgementStore>,
+        store: JudgementStore,
         clock: SharedClock,
         workflow: Workflow,
         notify: &NotifySettings,

@@ -1,8 +1,8 @@
 //! The agent: events in, judgement, memory and notification out. It interprets, it never computes; the
 //! pictures of a captured waveform (`captures`), which people look at, are the exception.
 //!
-//! The flow: `mqtt` → `intake` → [`store`] → [`judging`] ([`workflow`]) → the outbox in
-//! [`store`] → `notify`. [`service`] starts and stops it all; [`settings`] is what `agent.toml`
+//! The flow: `mqtt` → `intake` → [`pdm_store`] → [`judging`] ([`workflow`]) → the outbox in
+//! [`pdm_store`] → `notify`. [`service`] starts and stops it all; [`settings`] is what `agent.toml`
 //! says; [`progress`] is what the program that started it may watch.
 
 mod assets;
@@ -15,7 +15,6 @@ pub mod progress;
 pub mod scenario;
 pub mod service;
 pub mod settings;
-pub mod store;
 pub mod traces;
 pub mod workflow;
 

@@ -16,10 +16,10 @@ use pdm_reasoner::trouble::Trouble;
 use pdm_reasoner::wire::ChatRequest;
 use pdm_service::clock::SharedClock;
 use pdm_service::secret::SecretError;
+use pdm_store::OpinionStore;
 use tokio::sync::OnceCell;
 
 use crate::settings::AgentSettings;
-use crate::store::OpinionStore;
 
 pub(crate) mod prompted;
 
@@ -54,7 +54,7 @@ impl LanguageModel {
     /// [`OpenModelError`].
     pub(crate) fn open(
         settings: &AgentSettings,
-        store: Arc<dyn OpinionStore>,
+        store: OpinionStore,
         clock: SharedClock,
     ) -> Result<Option<Arc<Self>>, OpenModelError> {
         let Some(reasoner) = &settings.reasoner else { return Ok(None) };
@@ -148,7 +148,7 @@ impl Model for LanguageModel {
 /// What was spent, in the store.
 #[derive(Debug)]
 struct Book {
-    store: Arc<dyn OpinionStore>,
+    store: OpinionStore,
     clock: SharedClock,
 }
 

@@ -33,6 +33,4 @@ mod vectors;
 pub(crate) mod webhook;
 mod wording;
 
-use crate::store::{
-    DEAD_LETTER_LANE, EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane,
-};
+use pdm_store::{DEAD_LETTER_LANE, EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane};

@@ -30,13 +30,13 @@ use pdm_service::clock::SharedClock;
 use pdm_shared::diagnosis::{Diagnosis, OpinionStance};
 use pdm_shared::event::Event;
 use pdm_shared::time::Timestamp;
+use pdm_store::{HeldAnswer, OpinionAsked, OpinionEnded, Store, StoreError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
 
 use crate::model::LanguageModel;
 use crate::notify::policy::Policy;
-use crate::store::{HeldAnswer, OpinionAsked, OpinionEnded, Store, StoreError};
 
 mod log;
 
@@ -55,7 +55,7 @@ const MOST_ATTEMPTS: u32 = 3;
 /// The lane.
 #[derive(Debug)]
 pub(crate) struct OpinionLane {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Store,
     pub(crate) clock: SharedClock,
     pub(crate) model: Arc<LanguageModel>,
     pub(crate) tools: Arc<dyn Toolbox>,
@@ -124,7 +124,10 @@ impl OpinionLane {
             return Ok(Vec::new());
         }
         let now = self.clock.now();
-        self.store.claim_opinions(now, self.until(), u32::try_from(free).unwrap_or(1)).await
+        self.store
+            .opinions()
+            .claim_opinions(now, self.until(), u32::try_from(free).unwrap_or(1))
+            .await
     }
 
     /// When a claim ends unless it is held longer.
@@ -146,7 +149,9 @@ impl OpinionLane {
     }
 
     async fn opinion(&self, asked: OpinionAsked) -> Result<RunEnd, StoreError> {
-        let Some(event) = self.store.event(asked.event_id).await? else { return Ok(RunEnd::Lost) };
+        let Some(event) = self.store.history().event(asked.event_id).await? else {
+            return Ok(RunEnd::Lost);
+        };
         let case = CaseFile {
             event: &event,
             memory: &asked.memory,
@@ -174,7 +179,12 @@ impl OpinionLane {
             match opinions.step(&mut run, &case).await {
                 Progressed::On => {
                     let state = serde_json::to_string(&run).unwrap_or_default();
-                    if !self.store.note_opinion(asked.event_id, &state, self.until()).await? {
+                    if !self
+                        .store
+                        .opinions()
+                        .note_opinion(asked.event_id, &state, self.until())
+                        .await?
+                    {
                         return Ok(RunEnd::Lost);
                     }
                 }
@@ -205,7 +215,7 @@ impl OpinionLane {
             return Ok(RunEnd::Done);
         }
         if let Some(again_at) = again_at {
-            self.store.put_off_opinion(asked.event_id, again_at).await?;
+            self.store.opinions().put_off_opinion(asked.event_id, again_at).await?;
             spans::conclude(&Span::current(), &run.spent, "put_off", true);
             return Ok(RunEnd::Done);
         }
@@ -240,7 +250,7 @@ impl OpinionLane {
         let at = self.clock.now();
         let opinion = document(run, self.model.name(), at, end.clone());
         let answer = HeldAnswer { event_id: asked.event_id, opinion, again_at, at };
-        if !self.store.answer_held(&answer).await? {
+        if !self.store.judging().answer_held(&answer).await? {
             return Ok(false);
         }
         let outcome = answer.opinion.stance.map_or("failed", OpinionStance::as_str);
@@ -257,7 +267,7 @@ impl OpinionLane {
             if look > 0 {
                 tokio::time::sleep(LOOK).await;
             }
-            if let Some(diagnosis) = self.store.diagnosis(asked.event_id).await? {
+            if let Some(diagnosis) = self.store.history().diagnosis(asked.event_id).await? {
                 return Ok(Some(diagnosis));
             }
         }
@@ -282,7 +292,7 @@ impl OpinionLane {
             Some(OpinionStance::Agrees | OpinionStance::Lowers) | None => None,
         };
         // the topic keeps the bearing's last diagnosis: an older one must not take its place
-        let standing = self.store.standing(&key).await?;
+        let standing = self.store.pages().standing(&key).await?;
         let is_last = standing.is_some_and(|row| row.event_id == Some(event.event_id));
         let ended = OpinionEnded {
             event_id: event.event_id,
@@ -292,7 +302,7 @@ impl OpinionLane {
             opinion,
             at: now,
         };
-        if self.store.end_opinion(&ended).await? {
+        if self.store.opinions().end_opinion(&ended).await? {
             log::ended(event.event_id, &ended.opinion, now.seconds_since(asked.asked_at));
             for bell in self.written.iter() {
                 bell.notify_one();

@@ -4,15 +4,13 @@
 //! between leaves is a file that no row names, and [`Photos::sweep`] deletes it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 use pdm_shared::id::EventId;
+use pdm_store::{PhotoBounds, PhotoNoted, Store};
 use pdm_web::plant::{PhotoFile, PhotoKept, PhotoKind, PhotoRow, PlantError};
 use uuid::Uuid;
-
-use crate::store::{PhotoBounds, PhotoNoted, Store};
 
 /// Photos of one order, and bytes of all: 4 GiB are a thousand photos of the largest size that is usual.
 const BOUNDS: PhotoBounds = PhotoBounds { of_order: 12, bytes: 4 * 1024 * 1024 * 1024 };
@@ -24,14 +22,14 @@ const REMAINS_AFTER: Duration = Duration::from_hours(1);
 /// The photos of a plant.
 #[derive(Debug, Clone)]
 pub(crate) struct Photos {
-    store: Arc<dyn Store>,
+    store: Store,
     clock: SharedClock,
     folder: PathBuf,
 }
 
 impl Photos {
     /// Photos beside documents that are written to `documents`.
-    pub(crate) fn beside(store: Arc<dyn Store>, clock: SharedClock, documents: &Path) -> Self {
+    pub(crate) fn beside(store: Store, clock: SharedClock, documents: &Path) -> Self {
         Self { store, clock, folder: documents.join("photos") }
     }
 
@@ -60,7 +58,7 @@ impl Photos {
             tracing::warn!(%error, "a photo cannot be written");
             return Err(PlantError::Unavailable(format!("a photo cannot be written: {error}")));
         }
-        let noted = self.store.note_photo(&row, BOUNDS).await;
+        let noted = self.store.photos().note_photo(&row, BOUNDS).await;
         if !matches!(noted, Ok(PhotoNoted::Yes)) {
             delete(&place).await;
         }
@@ -73,7 +71,7 @@ impl Photos {
 
     /// A photo with its content; none where its row or its file is gone.
     pub(crate) async fn read(&self, id: Uuid) -> Result<Option<PhotoFile>, PlantError> {
-        let Some(row) = self.store.photo_by_id(id).await? else { return Ok(None) };
+        let Some(row) = self.store.photos().photo_by_id(id).await? else { return Ok(None) };
         match tokio::fs::read(self.place(id, row.kind)).await {
             Ok(content) => Ok(Some(PhotoFile { row, content })),
             Err(error) => {
@@ -85,8 +83,8 @@ impl Photos {
 
     /// Deletes a photo; the row that it had.
     pub(crate) async fn remove(&self, id: Uuid) -> Result<Option<PhotoRow>, PlantError> {
-        let Some(row) = self.store.photo_by_id(id).await? else { return Ok(None) };
-        if !self.store.forget_photo(id).await? {
+        let Some(row) = self.store.photos().photo_by_id(id).await? else { return Ok(None) };
+        if !self.store.photos().forget_photo(id).await? {
             return Ok(None);
         }
         delete(&self.place(id, row.kind)).await;
@@ -96,7 +94,7 @@ impl Photos {
     /// Forgets the photos of judgements that are no longer kept, and deletes files that no row names.
     pub(crate) async fn sweep(&self) {
         let before = self.clock.now().plus_seconds(-AT_LEAST_S);
-        match self.store.forget_old_photos(before).await {
+        match self.store.photos().forget_old_photos(before).await {
             Ok(gone) => {
                 metrics::counter!("pdm_agent_forgotten_total", "what" => "photos").increment(gone);
             }
@@ -113,7 +111,7 @@ impl Photos {
             let is_old =
                 age.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > REMAINS_AFTER);
             let Some(id) = id.filter(|_| is_old) else { continue };
-            if let Ok(None) = self.store.photo_by_id(id).await {
+            if let Ok(None) = self.store.photos().photo_by_id(id).await {
                 delete(&path).await;
             }
         }

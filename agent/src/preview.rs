@@ -18,10 +18,10 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_store::{Announcement, EpisodeChange, EpisodeRecord};
 
 use crate::notify::policy::{Followed, JudgedWindow, Policy};
 use crate::settings::NotifySettings;
-use crate::store::{Announcement, EpisodeChange, EpisodeRecord};
 
 mod watch;
 

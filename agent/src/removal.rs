@@ -5,12 +5,12 @@
 use pdm_shared::id::GatewayKey;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_store::{History, RefusalCause, RefusedEvents, Removal, Store, StoreError};
 use pdm_web::plant::{
     Admission, ChangeRequest, Changed, PlantChange, PlantPart, RefusedRow, TakenOut,
 };
 
 use crate::settings::{AgentSettings, BearingOwners};
-use crate::store::{History, RefusalCause, RefusedEvents, Removal, Store, StoreError};
 
 /// What a change rests on beside the store.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl Ground {
 
 /// Makes a change, or says what it would be.
 pub(crate) async fn change(
-    store: &dyn Store,
+    store: &Store,
     ground: &Ground,
     request: &ChangeRequest,
     now: Timestamp,
@@ -46,12 +46,12 @@ pub(crate) async fn change(
         is_dry: request.is_dry,
     };
     match &request.change {
-        PlantChange::Forget(part) => Ok(of(part, store.take_out(part, &how).await?)),
+        PlantChange::Forget(part) => Ok(of(part, store.removal().take_out(part, &how).await?)),
         PlantChange::Rename { from, to, with_history, may_join } => {
             rename(store, (from, to), (*with_history, *may_join), &how).await
         }
         PlantChange::ForgetGateway(gateway) => {
-            let out = store.forget_gateway(gateway, &how).await?;
+            let out = store.removal().forget_gateway(gateway, &how).await?;
             Ok(ground.done(gateway, out))
         }
         PlantChange::ReplaceGateway { old, new } => {
@@ -59,16 +59,16 @@ pub(crate) async fn change(
                 let told = format!("{old} and {new}: allowed are two gateways of one site");
                 return Ok(Changed::Unfit(told));
             }
-            let out = store.replace_gateway(old, new, &how).await?;
+            let out = store.removal().replace_gateway(old, new, &how).await?;
             Ok(ground.done(old, out))
         }
         PlantChange::ReleaseGateway(gateway) => {
-            let out = store.release_gateway_as(gateway, &how).await?;
+            let out = store.removal().release_gateway_as(gateway, &how).await?;
             Ok(ground.done(gateway, TakenOut { released: Vec::new(), ..out }))
         }
         PlantChange::ReleaseBearing(bearing) => {
             let is_configured = ground.owners.of(bearing).is_some();
-            let out = store.release_bearing_as(bearing, &how).await?;
+            let out = store.removal().release_bearing_as(bearing, &how).await?;
             if out.released.is_empty() && !is_configured {
                 return Ok(Changed::Unknown(bearing.to_string()));
             }
@@ -99,7 +99,7 @@ fn of(part: &PlantPart, out: TakenOut) -> Changed {
 }
 
 async fn rename(
-    store: &dyn Store,
+    store: &Store,
     (from, to): (&PlantPart, &PlantPart),
     (with_history, may_join): (bool, bool),
     how: &Removal,
@@ -115,7 +115,7 @@ async fn rename(
         (true, false) => History::Moves,
         (true, true) => History::Joins,
     };
-    let out = store.rename(from, to, history, how).await?;
+    let out = store.removal().rename(from, to, history, how).await?;
     if history == History::Moves && !out.joined.is_empty() {
         return Ok(Changed::Joins(out.joined));
     }

@@ -3,10 +3,10 @@
 //! ceiling room is made, the oldest spectra first, then the oldest windows judged Normal, then the oldest
 //! others. Open alarms, and what has not been judged or told, stay.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
+use pdm_store::{Forget, Forgotten, RetentionStore, Room, StoreError};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +15,6 @@ use crate::notify::remarks::{Remark, Remarks};
 use crate::photos::Photos;
 use crate::progress::Reporter;
 use crate::settings::RetentionSettings;
-use crate::store::{Forget, Forgotten, RetentionStore, Room, StoreError};
 
 /// How often the task looks: ages are counted in days, so an hour late does not matter.
 const EVERY: Duration = Duration::from_hours(1);
@@ -33,7 +32,7 @@ const TOLD_PERCENT: u64 = 80;
 /// The task that deletes.
 #[derive(Debug)]
 pub(crate) struct Retention {
-    pub(crate) store: Arc<dyn RetentionStore>,
+    pub(crate) store: RetentionStore,
     pub(crate) clock: SharedClock,
     pub(crate) settings: RetentionSettings,
     /// Photos, where documents are written.
@@ -87,7 +86,7 @@ impl Retention {
             self.remarks.note(Remark::StoreFull { percent, max_bytes: most });
         }
         if size.used_bytes > most {
-            room.make(self.store.as_ref(), most).await?;
+            room.make(&self.store, most).await?;
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use pdm_service::clock::SharedClock;
 use pdm_service::http::recorder::recorder;
+use pdm_store::{MQTT_LANE, Store, StoreError, StoreTrouble};
 
 pub use handle::Handle;
 use pdm_knowledge::{KnowledgeError, SetAside};
@@ -50,9 +51,8 @@ pub use crate::http::door::DoorError;
 use crate::http::{captures, door};
 use crate::progress::Reporter;
 use crate::settings::AgentSettings;
-use crate::store::{MQTT_LANE, Store, StoreError, StoreTrouble};
-pub use crate::store::{connect as connect_store, open as open_store};
 use crate::workflow::{Expert, Workflow};
+pub use pdm_store::{connect as connect_store, open as open_store};
 
 /// The agent did not start. The caller shows the error and ends with its exit code.
 #[derive(Debug, thiserror::Error)]
@@ -161,7 +161,7 @@ impl Agent {
                 progress.unsent = opened.backlog.unsent;
             });
             let store = opened.store;
-            let on = (Arc::clone(&store), settings.clone(), Arc::clone(&clock), reporter);
+            let on = (store.clone(), settings.clone(), Arc::clone(&clock), reporter);
             match Box::pin(Self::run_on(on, &mut outage)).await {
                 Err(error) if error.is_of_store() => {
                     log::store_lost_at_start(&error);
@@ -174,7 +174,7 @@ impl Agent {
 
     /// Starts the tasks on an open store. They take over the outage that staff has been told of.
     async fn run_on(
-        (store, settings, clock, reporter): (Arc<dyn Store>, AgentSettings, SharedClock, Reporter),
+        (store, settings, clock, reporter): (Store, AgentSettings, SharedClock, Reporter),
         outage: &mut Option<Outage>,
     ) -> Result<Handle, StartError> {
         let channels = linked_channels(&settings, &store, &clock).await?;
@@ -187,7 +187,7 @@ impl Agent {
         let address = served.as_ref().and_then(|door| door.listener.local_addr().ok());
         let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
         let stored = StoreParts::of(&store, &clock, policy.clone(), reporter.clone());
-        let model = LanguageModel::open(&settings, store.clone(), Arc::clone(&clock))?;
+        let model = LanguageModel::open(&settings, store.opinions(), Arc::clone(&clock))?;
         let Tooling { knowledge, runtime: tools, filling, watching } =
             Tooling::open(&settings, Some(stored), model.as_ref()).await?;
         if let Some(aside) = knowledge.set_aside() {
@@ -198,7 +198,7 @@ impl Agent {
             workflow = workflow.with_documents(Arc::new(Writer {
                 settings: settings.reports.clone(),
                 lead_time: settings.rules.lead_time.clone(),
-                store: Arc::clone(&store),
+                store: store.clone(),
                 knowledge: knowledge.clone(),
             }));
         }
@@ -209,7 +209,7 @@ impl Agent {
             settings,
             policy,
             clock,
-            store: Arc::clone(&store),
+            store: store.clone(),
             reporter: reporter.clone(),
             knowledge: knowledge.clone(),
             tools: Arc::clone(&tools),
@@ -236,9 +236,9 @@ impl Agent {
 }
 
 /// Tells staff that a damaged file was set aside. A failure does not stop the start: log and metric tell too.
-async fn tell_of_file(policy: &Policy, store: &Arc<dyn Store>, aside: &SetAside, now: Timestamp) {
+async fn tell_of_file(policy: &Policy, store: &Store, aside: &SetAside, now: Timestamp) {
     let Some((notification, outgoing)) = policy.file_set_aside(aside, now) else { return };
-    if let Err(error) = store.tell(&notification, &outgoing).await {
+    if let Err(error) = store.messages().tell(&notification, &outgoing).await {
         log::file_not_told(&error);
     }
 }
@@ -246,7 +246,7 @@ async fn tell_of_file(policy: &Policy, store: &Arc<dyn Store>, aside: &SetAside,
 /// The ways to staff; messages carry links that acknowledge where the settings have them.
 async fn linked_channels(
     settings: &AgentSettings,
-    store: &Arc<dyn Store>,
+    store: &Store,
     clock: &SharedClock,
 ) -> Result<Vec<Arc<dyn Channel>>, StartError> {
     let channels = channels::channels(&settings.notify, &settings.reports, clock)?;

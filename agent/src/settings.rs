@@ -3,14 +3,14 @@
 //! One file a section, each with its type, its defaults and its checks; here they are put together.
 //! Sections of a part with settings of its own stand there: `[tools]` in
 //! [`pdm_tools::settings`], `[knowledge]` in [`pdm_knowledge::settings`], `[reports]` in
-//! [`pdm_report::settings`], `[reasoner]` in [`pdm_reasoner::settings`].
+//! [`pdm_report::settings`], `[reasoner]` in [`pdm_reasoner::settings`], `[store]` in
+//! [`pdm_store::settings`].
 //! Invariant: what [`AgentSettings::read`] returns has been checked, and its paths start at the
 //! file's folder.
 
 mod broker;
 mod captures;
 mod email;
-pub mod gateways;
 mod http;
 mod intake;
 mod judging;
@@ -19,7 +19,6 @@ mod recipient;
 pub mod rules;
 mod secrets;
 mod silence;
-mod store;
 mod telemetry;
 #[cfg(test)]
 mod tests;
@@ -35,7 +34,6 @@ use serde::Deserialize;
 pub use broker::{BrokerAddress, BrokerSettings, Login, TlsFiles};
 pub use captures::CapturesSettings;
 pub use email::{EmailSecurity, EmailSettings};
-pub use gateways::BearingOwners;
 pub use http::{FirstAdmin, HttpSettings};
 pub use intake::{IntakeSettings, QuotaSettings, TopicProof};
 pub use judging::JudgingSettings;
@@ -43,7 +41,6 @@ pub use notify::{Languages, NotifySettings};
 pub(crate) use recipient::EMAIL;
 pub use recipient::{PersonHook, RecipientSettings};
 pub use silence::SilenceSettings;
-pub use store::{RetentionSettings, StorePlace, StoreSettings};
 pub use telemetry::TelemetrySettings;
 pub use webhook::{WebhookFormat, WebhookSettings};
 
@@ -51,6 +48,9 @@ use pdm_knowledge::{KnowledgeFile, KnowledgeSettings};
 use pdm_reasoner::settings::ReasonerSettings;
 pub use pdm_report::files::Format as DocumentFormat;
 use pdm_report::settings::ReportSettings;
+pub use pdm_store::BearingOwners;
+use pdm_store::GatewaySettings;
+pub use pdm_store::settings::{RetentionSettings, StorePlace, StoreSettings};
 use pdm_tools::settings::ToolSettings;
 
 use broker::BrokerFile;
@@ -170,7 +170,7 @@ struct File {
     #[serde(default)]
     intake: IntakeSettings,
     #[serde(default)]
-    gateways: Vec<gateways::GatewaySettings>,
+    gateways: Vec<GatewaySettings>,
     #[serde(default)]
     judging: JudgingSettings,
     #[serde(default)]

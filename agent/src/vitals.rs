@@ -13,10 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pdm_service::error_chain::error_chain;
 use pdm_shared::time::Timestamp;
+use pdm_store::{StoreError, StoreTrouble};
 use tokio::sync::watch;
 use tokio::time::Instant;
-
-use crate::store::{StoreError, StoreTrouble};
 
 /// A part of the agent that writes to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

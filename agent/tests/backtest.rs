@@ -7,9 +7,9 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use pdm_agent::settings::StoreSettings;
-use pdm_agent::store::{self, Incoming};
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
+use pdm_store::Incoming;
 use serde_json::Value;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -312,11 +312,11 @@ fn a_kill_in_the_middle_and_a_resume_give_the_same_report() {
 
 /// A store that holds these events, as the intake leaves them.
 async fn stored(path: &Path, events: &[Event]) {
-    let store = store::open(&StoreSettings::sqlite(path)).await.expect("a store");
+    let store = pdm_store::open(&StoreSettings::sqlite(path)).await.expect("a store");
     for event in events {
         let payload = serde_json::to_string(event).expect("json");
         let batch = [Incoming::Event { event: Box::new(event.clone()), payload, proven: false }];
-        store.store(&batch, event.measured_at, "dead-letter").await.expect("stored");
+        store.intake().store(&batch, event.measured_at, "dead-letter").await.expect("stored");
     }
     store.close().await;
 }

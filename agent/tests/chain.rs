@@ -5,12 +5,12 @@ mod support;
 use std::sync::Arc;
 
 use pdm_agent::service::Agent;
-use pdm_agent::store::{FollowUpStore as _, HistoryStore as _, LifecycleStore as _, SqlStore};
 use pdm_harness::{Mosquitto, Persistence};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::delivery::{DeadLetter, Notification, NotificationReason, Receipt};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::risk::RiskLevel;
+use pdm_store::Store;
 
 use support::{Client, event, healthy, settings, subscribed, until};
 
@@ -192,10 +192,10 @@ async fn a_follow_up_by_mqtt_is_kept_and_counted() {
     client.publish([to("DE"), to("NDE")]).await;
     until("the refused one", 20, || client.heard_on("/dead-letter").len() == 1).await;
     agent.stop().await.expect("no part failed");
-    let store = SqlStore::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
-    let counts = store.work_counts(SystemClock.now()).await.expect("counted");
+    let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
+    let counts = store.follow_ups().work_counts(SystemClock.now()).await.expect("counted");
     assert_eq!((counts.open, counts.done, counts.other_cause), (0, 2, 1));
-    let diagnosis = store.diagnosis(one.event_id).await.expect("read").expect("there");
+    let diagnosis = store.history().diagnosis(one.event_id).await.expect("read").expect("there");
     assert_eq!(diagnosis.found.and_then(|found| found.cause).as_deref(), Some("coupling"));
     store.close().await;
 }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_agent::service::{Agent, Handle, open_store};
-use pdm_agent::store::Incoming;
 use pdm_harness::{ModelReply, ModelStandIn, free_port};
 use pdm_reasoner::settings::{DialectChoice, OpinionSettings, ReasonerSettings};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::secret::SecretSource;
+use pdm_store::Incoming;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ async fn plant(folder: &Path, model: Option<&ModelStandIn>, has_token: bool) -> 
     let fault = event(1);
     let payload = serde_json::to_string(&fault).expect("json");
     let incoming = Incoming::Event { event: Box::new(fault), payload, proven: false };
-    store.store(&[incoming], SystemClock.now(), "dead").await.expect("stored");
+    store.intake().store(&[incoming], SystemClock.now(), "dead").await.expect("stored");
     store.close().await;
     let agent = Agent::start(settings, Arc::new(SystemClock)).await.expect("starts");
     let mut progress = agent.progress();

@@ -138,7 +138,7 @@ async fn fifty_runs_that_hang_lose_nothing_and_their_cost_is_printed() {
         let store =
             connect_store(&settings(side.broker.port(), folder).store).await.expect("opens");
         for window in &windows {
-            let judged = store.diagnosis(window.event_id).await.expect("read");
+            let judged = store.history().diagnosis(window.event_id).await.expect("read");
             assert!(judged.is_some(), "window {} is lost", window.sequence);
         }
         store.close().await;

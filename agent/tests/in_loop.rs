@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use pdm_agent::service::{Agent, Handle, open_store};
 use pdm_agent::settings::{AgentSettings, StorePlace};
-use pdm_agent::store::{Incoming, Store};
 use pdm_harness::{ModelReply, ModelStandIn, Postgres, free_port};
 use pdm_reasoner::settings::{DialectChoice, ReasonerSettings};
 use pdm_service::clock::{Clock as _, SystemClock};
@@ -22,6 +21,7 @@ use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Incoming, Store};
 use serde_json::{Value, json};
 
 use support::{event, healthy, settings};
@@ -111,14 +111,14 @@ fn searches(query: &str) -> ModelReply {
     ModelReply::Calls(vec![("search_equipment_manual".to_owned(), json!({ "query": query }))])
 }
 
-async fn put(store: &dyn Store, events: &[Event]) {
+async fn put(store: &Store, events: &[Event]) {
     let incoming = |event: &Event| Incoming::Event {
         payload: serde_json::to_string(event).expect("json"),
         event: Box::new(event.clone()),
         proven: false,
     };
     let batch: Vec<Incoming> = events.iter().map(incoming).collect();
-    store.store(&batch, SystemClock.now(), "dead").await.expect("stored");
+    store.intake().store(&batch, SystemClock.now(), "dead").await.expect("stored");
 }
 
 /// The same event a minute ago, of this bearing.
@@ -150,22 +150,25 @@ async fn read<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     panic!("{what}: not within two minutes")
 }
 
-async fn judged(store: &dyn Store, event: &Event) -> Diagnosis {
-    read("a judgement", async || store.diagnosis(event.event_id).await.expect("read")).await
-}
-
-/// The judgement once it has an opinion of this stance.
-async fn heard(store: &dyn Store, event: &Event, stance: OpinionStance) -> Diagnosis {
-    let has = |diagnosis: &Diagnosis| {
-        diagnosis.second_opinion.as_ref().is_some_and(|one| one.stance == Some(stance))
-    };
-    read("an opinion", async || store.diagnosis(event.event_id).await.expect("read").filter(has))
+async fn judged(store: &Store, event: &Event) -> Diagnosis {
+    read("a judgement", async || store.history().diagnosis(event.event_id).await.expect("read"))
         .await
 }
 
-async fn alarms(store: &dyn Store) -> Vec<Notification> {
+/// The judgement once it has an opinion of this stance.
+async fn heard(store: &Store, event: &Event, stance: OpinionStance) -> Diagnosis {
+    let has = |diagnosis: &Diagnosis| {
+        diagnosis.second_opinion.as_ref().is_some_and(|one| one.stance == Some(stance))
+    };
+    read("an opinion", async || {
+        store.history().diagnosis(event.event_id).await.expect("read").filter(has)
+    })
+    .await
+}
+
+async fn alarms(store: &Store) -> Vec<Notification> {
     let end = Timestamp::parse("2100-01-01T00:00:00Z").expect("a time");
-    let told = store.notifications(None, end, 1000).await.expect("read");
+    let told = store.pages().notifications(None, end, 1000).await.expect("read");
     told.into_iter().filter(|one| one.reason == NotificationReason::Raised).collect()
 }
 
@@ -185,9 +188,9 @@ async fn the_verdict_is_part_of_the_judgement_and_the_rules_are_its_floor() {
             let settings = with_model(&place, folder.path(), &model);
             let store = open_store(&settings.store).await.expect("opens");
             let fault = of(bearing, event(1), 60.0);
-            put(store.as_ref(), std::slice::from_ref(&fault)).await;
+            put(&store, std::slice::from_ref(&fault)).await;
             let agent = start(&settings).await;
-            let diagnosis = judged(store.as_ref(), &fault).await;
+            let diagnosis = judged(&store, &fault).await;
             assert_eq!(diagnosis.reasoner, Reasoner::Llm);
             assert_eq!(diagnosis.risk_level, told, "{risk}");
             let opinion = diagnosis.second_opinion.as_ref().expect("an opinion");
@@ -202,9 +205,9 @@ async fn the_verdict_is_part_of_the_judgement_and_the_rules_are_its_floor() {
                 );
             }
             // the bearing stands there, and staff was told once, with the model's words
-            let row = store.standing(&fault.key()).await.expect("read").expect("stands");
+            let row = store.pages().standing(&fault.key()).await.expect("read").expect("stands");
             assert_eq!(row.risk_level, told);
-            let all = alarms(store.as_ref()).await;
+            let all = alarms(&store).await;
             let own: Vec<_> = all.iter().filter(|one| one.bearing_id == fault.bearing_id).collect();
             assert_eq!((own.len(), own[0].risk_level), (1, told));
             assert!(own[0].body.ko.contains("언어 모델 stand-in: "), "{}", own[0].body.ko);
@@ -233,9 +236,9 @@ async fn an_invalid_answer_leaves_the_rules_judgement_with_the_reason() {
             let settings = with_model(&place, folder.path(), &model);
             let store = open_store(&settings.store).await.expect("opens");
             let fault = of(bearing, event(1), 60.0);
-            put(store.as_ref(), std::slice::from_ref(&fault)).await;
+            put(&store, std::slice::from_ref(&fault)).await;
             let agent = start(&settings).await;
-            let diagnosis = judged(store.as_ref(), &fault).await;
+            let diagnosis = judged(&store, &fault).await;
             assert_eq!(
                 (diagnosis.reasoner, diagnosis.risk_level),
                 (Reasoner::Expert, RiskLevel::Warning)
@@ -245,7 +248,7 @@ async fn an_invalid_answer_leaves_the_rules_judgement_with_the_reason() {
             let causes = &diagnosis.uncertainty.causes;
             let told = "언어 모델 없이 규칙만으로 판정함";
             assert!(causes.iter().any(|cause| cause.ko.contains(told)), "{causes:?}");
-            let own = alarms(store.as_ref()).await;
+            let own = alarms(&store).await;
             let own = own.iter().filter(|one| one.bearing_id == fault.bearing_id);
             assert_eq!(own.count(), 1);
             assert!(model.requests().len() <= 3, "two repairs at most");
@@ -269,8 +272,8 @@ async fn the_fleet_says_that_the_model_is_away() {
     let url = format!("http://{}/", agent.address().expect("it listens"));
     let page = async || reqwest::get(&url).await.expect("answers").text().await.expect("text");
     assert!(!page().await.contains("id=\"banner\""), "nothing is known to be wrong yet");
-    put(store.as_ref(), std::slice::from_ref(&fault)).await;
-    judged(store.as_ref(), &fault).await;
+    put(&store, std::slice::from_ref(&fault)).await;
+    judged(&store, &fault).await;
     let text = page().await;
     assert!(text.contains("id=\"banner\"") && text.contains("규칙만으로 판정하고"), "{text}");
     agent.stop().await.expect("stops");
@@ -289,21 +292,21 @@ async fn a_model_that_hangs_is_not_waited_for_and_a_late_answer_follows() {
         settings.judging.wait_s = 0.5;
         let store = open_store(&settings.store).await.expect("opens");
         let fault = of("H", event(1), 60.0);
-        put(store.as_ref(), std::slice::from_ref(&fault)).await;
+        put(&store, std::slice::from_ref(&fault)).await;
         let agent = start(&settings).await;
-        let diagnosis = judged(store.as_ref(), &fault).await;
+        let diagnosis = judged(&store, &fault).await;
         assert_eq!(
             (diagnosis.reasoner, diagnosis.risk_level),
             (Reasoner::Expert, RiskLevel::Warning)
         );
         let failure = diagnosis.second_opinion.and_then(|one| one.failure).expect("why");
         assert!(failure.en.contains("while the judgement waited"), "{}", failure.en);
-        assert_eq!(alarms(store.as_ref()).await.len(), 1);
+        assert_eq!(alarms(&store).await.len(), 1);
         gate.open();
-        let after = heard(store.as_ref(), &fault, OpinionStance::Agrees).await;
+        let after = heard(&store, &fault, OpinionStance::Agrees).await;
         assert_eq!((after.reasoner, after.risk_level), (Reasoner::Expert, RiskLevel::Warning));
         assert!(after.thoughts.iter().all(|thought| thought.model_words.is_some()));
-        assert_eq!(alarms(store.as_ref()).await.len(), 1, "nothing is told twice");
+        assert_eq!(alarms(&store).await.len(), 1, "nothing is told twice");
         agent.stop().await.expect("stops");
         store.close().await;
     }
@@ -321,21 +324,21 @@ async fn a_critical_is_told_at_once_and_the_words_follow() {
         settings.rules.risk.critical_asset = true;
         let store = open_store(&settings.store).await.expect("opens");
         let fault = of("C", event(1), 60.0);
-        put(store.as_ref(), std::slice::from_ref(&fault)).await;
+        put(&store, std::slice::from_ref(&fault)).await;
         let agent = start(&settings).await;
-        let diagnosis = judged(store.as_ref(), &fault).await;
+        let diagnosis = judged(&store, &fault).await;
         assert_eq!(
             (diagnosis.reasoner, diagnosis.risk_level),
             (Reasoner::Expert, RiskLevel::Critical)
         );
         assert_eq!(diagnosis.second_opinion, None, "nobody has answered yet");
-        assert_eq!(alarms(store.as_ref()).await.len(), 1);
+        assert_eq!(alarms(&store).await.len(), 1);
         gate.open();
-        let after = heard(store.as_ref(), &fault, OpinionStance::Lowers).await;
+        let after = heard(&store, &fault, OpinionStance::Lowers).await;
         assert_eq!(after.risk_level, RiskLevel::Critical);
         assert!(after.disagreement.is_some());
         assert!(after.thoughts.iter().all(|thought| thought.model_words.is_some()));
-        assert_eq!(alarms(store.as_ref()).await.len(), 1);
+        assert_eq!(alarms(&store).await.len(), 1);
         agent.stop().await.expect("stops");
         store.close().await;
     }
@@ -362,25 +365,25 @@ async fn a_bearing_that_waits_keeps_its_order_and_delays_no_other() {
         }
         let mixed: Vec<Event> =
             waiting.iter().zip(&others).flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
-        put(store.as_ref(), &mixed).await;
+        put(&store, &mixed).await;
         let agent = start(&settings).await;
         let last = others.last().expect("one");
-        judged(store.as_ref(), last).await;
+        judged(&store, last).await;
         support::until("the model to be asked", 60, || !model.requests().is_empty()).await;
         for event in &others {
-            assert!(store.diagnosis(event.event_id).await.expect("read").is_some());
+            assert!(store.history().diagnosis(event.event_id).await.expect("read").is_some());
         }
         for event in &waiting {
-            assert_eq!(store.diagnosis(event.event_id).await.expect("read"), None);
+            assert_eq!(store.history().diagnosis(event.event_id).await.expect("read"), None);
         }
         gate.open();
-        judged(store.as_ref(), waiting.last().expect("one")).await;
+        judged(&store, waiting.last().expect("one")).await;
         // a window that is judged after a younger one says so
         for event in &waiting {
-            let causes = judged(store.as_ref(), event).await.uncertainty.causes;
+            let causes = judged(&store, event).await.uncertainty.causes;
             assert!(!causes.iter().any(|cause| cause.en.contains("arrived late")), "{causes:?}");
         }
-        let second = judged(store.as_ref(), &waiting[1]).await;
+        let second = judged(&store, &waiting[1]).await;
         assert_eq!((second.memory.used, second.risk_level), (1, RiskLevel::Warning));
         agent.stop().await.expect("stops");
         store.close().await;
@@ -409,21 +412,21 @@ async fn many_bearings_that_wait_for_a_slow_model_are_all_judged_and_told_once()
         let sound: Vec<Event> = (0..30_u64)
             .map(|number| of(&format!("S{number}"), healthy(2 * number + 2), 60.0))
             .collect();
-        put(store.as_ref(), &[waiting.as_slice(), &sound].concat()).await;
+        put(&store, &[waiting.as_slice(), &sound].concat()).await;
         let agent = start(&settings).await;
         for event in &sound {
-            let diagnosis = judged(store.as_ref(), event).await;
+            let diagnosis = judged(&store, event).await;
             assert_eq!(diagnosis.reasoner, Reasoner::Expert, "nothing of it is news");
         }
         let mut by_model = 0;
         for event in &waiting {
-            let diagnosis = judged(store.as_ref(), event).await;
+            let diagnosis = judged(&store, event).await;
             assert_eq!(diagnosis.risk_level, RiskLevel::Warning);
             by_model += usize::from(diagnosis.reasoner == Reasoner::Llm);
         }
         assert!((1..=5).contains(&by_model), "{by_model} by the model");
         let told = async || {
-            let all = alarms(store.as_ref()).await;
+            let all = alarms(&store).await;
             let mut names: Vec<_> = all.iter().map(|one| one.bearing_id.clone()).collect();
             names.sort_unstable();
             names
@@ -433,7 +436,7 @@ async fn many_bearings_that_wait_for_a_slow_model_are_all_judged_and_told_once()
         assert_eq!(told().await, each_once);
         gate.open();
         for event in &waiting {
-            heard(store.as_ref(), event, OpinionStance::Agrees).await;
+            heard(&store, event, OpinionStance::Agrees).await;
         }
         assert_eq!(told().await, each_once, "nothing is told twice");
         assert_eq!(model.violations(), Vec::<String>::new());
@@ -452,20 +455,20 @@ async fn a_critical_behind_a_judgement_that_waits_ends_the_wait() {
         let settings = with_model(&place, folder.path(), &model);
         let store = open_store(&settings.store).await.expect("opens");
         let first = of("K", event(1), 90.0);
-        put(store.as_ref(), std::slice::from_ref(&first)).await;
+        put(&store, std::slice::from_ref(&first)).await;
         let agent = start(&settings).await;
         support::until("the model to be asked", 60, || !model.requests().is_empty()).await;
         let healthy_one = of("K", healthy(2), 60.0);
-        put(store.as_ref(), std::slice::from_ref(&healthy_one)).await;
+        put(&store, std::slice::from_ref(&healthy_one)).await;
         let mut last = of("K", event(3), 30.0);
         remaining(&mut last, 10.0);
-        put(store.as_ref(), std::slice::from_ref(&last)).await;
-        let diagnosis = judged(store.as_ref(), &last).await;
+        put(&store, std::slice::from_ref(&last)).await;
+        let diagnosis = judged(&store, &last).await;
         assert_eq!(diagnosis.risk_level, RiskLevel::Critical);
-        let before = judged(store.as_ref(), &first).await;
+        let before = judged(&store, &first).await;
         assert_eq!((before.reasoner, before.risk_level), (Reasoner::Expert, RiskLevel::Warning));
-        assert!(judged(store.as_ref(), &healthy_one).await.memory.used == 1);
-        let risks: Vec<_> = alarms(store.as_ref()).await.iter().map(|one| one.risk_level).collect();
+        assert!(judged(&store, &healthy_one).await.memory.used == 1);
+        let risks: Vec<_> = alarms(&store).await.iter().map(|one| one.risk_level).collect();
         assert_eq!(risks, [RiskLevel::Critical, RiskLevel::Warning], "newest first");
         agent.stop().await.expect("stops");
         store.close().await;
@@ -489,9 +492,9 @@ async fn deep_research_is_enforced_on_acceleration() {
         fault.trend.acceleration_detected = true;
         // far beyond the lead time, so that the rules see a Warning: a Critical would not wait
         remaining(&mut fault, 3000.0);
-        put(store.as_ref(), std::slice::from_ref(&fault)).await;
+        put(&store, std::slice::from_ref(&fault)).await;
         let agent = start(&settings).await;
-        let diagnosis = judged(store.as_ref(), &fault).await;
+        let diagnosis = judged(&store, &fault).await;
         assert_eq!((diagnosis.reasoner, diagnosis.risk_level), (Reasoner::Llm, RiskLevel::Warning));
         let opinion = diagnosis.second_opinion.expect("an opinion");
         assert_eq!(opinion.tools.len(), 2, "{:?}", opinion.tools);
@@ -515,22 +518,23 @@ async fn a_stop_ends_the_wait_and_the_rules_judgement_is_stored_and_told() {
         settings.shutdown_grace = Duration::from_secs(10);
         let store = open_store(&settings.store).await.expect("opens");
         let fault = of("S", event(1), 60.0);
-        put(store.as_ref(), std::slice::from_ref(&fault)).await;
+        put(&store, std::slice::from_ref(&fault)).await;
         let agent = start(&settings).await;
         support::until("the model to be asked", 60, || !model.requests().is_empty()).await;
-        assert_eq!(store.diagnosis(fault.event_id).await.expect("read"), None);
+        assert_eq!(store.history().diagnosis(fault.event_id).await.expect("read"), None);
         agent.stop().await.expect("stops");
-        let diagnosis = store.diagnosis(fault.event_id).await.expect("read").expect("judged");
+        let diagnosis =
+            store.history().diagnosis(fault.event_id).await.expect("read").expect("judged");
         assert_eq!(
             (diagnosis.reasoner, diagnosis.risk_level),
             (Reasoner::Expert, RiskLevel::Warning)
         );
-        assert_eq!(alarms(store.as_ref()).await.len(), 1);
+        assert_eq!(alarms(&store).await.len(), 1);
         // the run goes on beside the judgement at the next start
         let next = ModelStandIn::scripted(vec![concludes("Warning")]);
         let agent = start(&with_model(&place, folder.path(), &next)).await;
-        heard(store.as_ref(), &fault, OpinionStance::Agrees).await;
-        assert_eq!(alarms(store.as_ref()).await.len(), 1);
+        heard(&store, &fault, OpinionStance::Agrees).await;
+        assert_eq!(alarms(&store).await.len(), 1);
         agent.stop().await.expect("stops");
         store.close().await;
     }

@@ -10,12 +10,12 @@ mod support;
 use std::time::Duration;
 
 use pdm_agent::service::connect_store;
-use pdm_agent::store::{OpinionCounts, Store};
 use pdm_harness::{ModelReply, ModelStandIn, free_port};
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::diagnosis::{Diagnosis, OpinionStance, Reasoner};
 use pdm_shared::event::Event;
 use pdm_shared::time::Timestamp;
+use pdm_store::{OpinionCounts, Store};
 
 use asked::{configured, scripted, waiting_event};
 use support::{settings, start, until};
@@ -23,9 +23,9 @@ use support::{settings, start, until};
 /// The model's verdict is part of the judgement.
 const IN_LOOP: &str = "[judging]\nreasoner = \"llm\"\nwait_s = 600.0\n";
 
-async fn judged(store: &dyn Store, event: &Event) -> Diagnosis {
+async fn judged(store: &Store, event: &Event) -> Diagnosis {
     for _ in 0..3000 {
-        if let Some(diagnosis) = store.diagnosis(event.event_id).await.expect("read") {
+        if let Some(diagnosis) = store.history().diagnosis(event.event_id).await.expect("read") {
             return diagnosis;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -34,9 +34,9 @@ async fn judged(store: &dyn Store, event: &Event) -> Diagnosis {
 }
 
 /// How often staff was told of an alarm.
-async fn alarms(store: &dyn Store) -> usize {
+async fn alarms(store: &Store) -> usize {
     let end = Timestamp::parse("2100-01-01T00:00:00Z").expect("a time");
-    let told = store.notifications(None, end, 100).await.expect("read");
+    let told = store.pages().notifications(None, end, 100).await.expect("read");
     told.iter().filter(|one| one.reason == NotificationReason::Raised).count()
 }
 
@@ -68,12 +68,12 @@ async fn a_killed_agent_goes_on_with_the_judgement_that_waits_at_every_step() {
             connect_store(&settings(free_port(), folder.path()).store).await.expect("opens");
         let told = format!("killed after {answers} answers, {pause_ms:?} ms");
         if pause_ms.is_none() {
-            let before = store.diagnosis(fault.event_id).await.expect("read");
+            let before = store.history().diagnosis(fault.event_id).await.expect("read");
             assert_eq!(before, None, "{told}: it waited");
         }
         let next = ModelStandIn::answering(scripted);
         let mut agent = start(&configured(folder.path(), &next, IN_LOOP));
-        let diagnosis = judged(store.as_ref(), &fault).await;
+        let diagnosis = judged(&store, &fault).await;
         assert_eq!(diagnosis.reasoner, Reasoner::Llm, "{told}");
         let opinion = diagnosis.second_opinion.expect("an opinion");
         assert_eq!(opinion.stance, Some(OpinionStance::Agrees), "{told}: {opinion:?}");
@@ -82,10 +82,10 @@ async fn a_killed_agent_goes_on_with_the_judgement_that_waits_at_every_step() {
         let again = next.requests().len();
         assert!(again <= 3 - answers + 1, "{told}: {again} questions");
         assert_eq!((model.violations(), next.violations()), (Vec::new(), Vec::new()), "{told}");
-        let counts = store.opinion_counts().await.expect("counts");
+        let counts = store.opinions().opinion_counts().await.expect("counts");
         assert_eq!(counts, OpinionCounts { agrees: 1, ..OpinionCounts::default() }, "{told}");
-        assert_eq!(alarms(store.as_ref()).await, 1, "{told}: told once");
-        let left = store.unjudged(10).await.expect("read");
+        assert_eq!(alarms(&store).await, 1, "{told}: told once");
+        let left = store.judging().unjudged(10).await.expect("read");
         assert!(left.is_empty(), "{told}: nothing is left behind");
         store.close().await;
         agent.kill();

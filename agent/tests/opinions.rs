@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pdm_agent::service::{Agent, Handle, connect_store};
 use pdm_agent::settings::AgentSettings;
-use pdm_agent::store::{OpinionCounts, Store};
 use pdm_harness::{ModelReply, ModelStandIn, Mosquitto, Persistence};
 use pdm_reasoner::settings::{DialectChoice, ReasonerSettings};
 use pdm_service::clock::SystemClock;
 use pdm_shared::diagnosis::{OpinionStance, SecondOpinion};
 use pdm_shared::event::Event;
 use pdm_shared::risk::RiskLevel;
+use pdm_store::{OpinionCounts, Store};
 use serde_json::{Value, json};
 
 use support::{Client, event, settings, subscribed};
@@ -66,9 +66,9 @@ fn searching_then(risk: &'static str) -> impl FnMut(&Value) -> ModelReply + Send
 }
 
 /// The opinion on an event, once it has ended.
-async fn opinion_on(store: &dyn Store, event: &Event) -> SecondOpinion {
+async fn opinion_on(store: &Store, event: &Event) -> SecondOpinion {
     for _ in 0..3000 {
-        let diagnosis = store.diagnosis(event.event_id).await.expect("read");
+        let diagnosis = store.history().diagnosis(event.event_id).await.expect("read");
         if let Some(opinion) = diagnosis.and_then(|diagnosis| diagnosis.second_opinion) {
             return opinion;
         }
@@ -96,15 +96,16 @@ async fn an_opinion_agrees_raises_or_lowers_and_never_changes_what_the_rules_tel
         client.send(std::slice::from_ref(&fault)).await;
         progress.wait_for(|now| now.judged == 1).await.expect("judged");
         let store = connect_store(&settings.store).await.expect("opens");
-        let opinion = opinion_on(store.as_ref(), &fault).await;
+        let opinion = opinion_on(&store, &fault).await;
         assert_eq!(opinion.stance, Some(stance), "{opinion:?}");
         let reason = opinion.reason.expect("a reason");
         assert!(reason.ko.contains("18.2 dB"), "the figure is the event's: {}", reason.ko);
         assert_eq!(opinion.tools.len(), 1);
-        let diagnosis = store.diagnosis(fault.event_id).await.expect("read").expect("judged");
+        let diagnosis =
+            store.history().diagnosis(fault.event_id).await.expect("read").expect("judged");
         assert_eq!(diagnosis.risk_level, RiskLevel::Warning, "the rules' risk stands");
         assert_eq!(diagnosis.disagreement.is_some(), stance != OpinionStance::Agrees);
-        let episode = store.episode(&fault.key()).await.expect("read");
+        let episode = store.episodes().episode(&fault.key()).await.expect("read");
         let alarm = episode.and_then(|one| one.alarm).expect("an alarm");
         assert_eq!(alarm.risk, RiskLevel::Warning, "the alarm stands as the rules raised it");
         // staff hears of a higher risk, by a message of its own, and the topic gets the new diagnosis
@@ -115,7 +116,7 @@ async fn an_opinion_agrees_raises_or_lowers_and_never_changes_what_the_rules_tel
         let told = client.heard_on("/notification");
         let raised = told.iter().filter(|text| text.contains("언어 모델")).count();
         assert_eq!(raised, usize::from(stance == OpinionStance::Raises), "{told:?}");
-        let usage = store.model_usage(diagnosis.judged_at).await.expect("read");
+        let usage = store.opinions().model_usage(diagnosis.judged_at).await.expect("read");
         assert_eq!((usage.calls, usage.tokens()), (2, 240));
         assert_eq!(model.violations(), Vec::<String>::new());
         store.close().await;
@@ -157,7 +158,7 @@ async fn a_model_that_hangs_delays_no_judgement_and_no_stop() {
         .expect("judged while the model hangs")
         .expect("the agent runs");
     let store = connect_store(&settings.store).await.expect("opens");
-    let counts = store.opinion_counts().await.expect("counts");
+    let counts = store.opinions().opinion_counts().await.expect("counts");
     assert_eq!(counts.agrees + counts.raises + counts.lowers + counts.failed, 0, "{counts:?}");
     assert!(counts.waiting >= 50, "{counts:?}");
     store.close().await;
@@ -203,13 +204,13 @@ async fn an_opinion_goes_on_after_the_agent_was_stopped_at_any_question() {
         let settings = with_model(broker.port(), folder.path(), &next);
         let agent = start(&settings).await;
         let store = connect_store(&settings.store).await.expect("opens");
-        let opinion = opinion_on(store.as_ref(), &fault).await;
+        let opinion = opinion_on(&store, &fault).await;
         assert_eq!(opinion.stance, Some(OpinionStance::Agrees));
         assert_eq!(opinion.tools.len(), 2, "each look-up once: {:?}", opinion.tools);
         let left = next.requests().len();
         assert_eq!(left, 4 - stopped_at, "the questions before are not asked again");
         assert_eq!((model.violations(), next.violations()), (Vec::new(), Vec::new()));
-        let counts = store.opinion_counts().await.expect("counts");
+        let counts = store.opinions().opinion_counts().await.expect("counts");
         assert_eq!(counts, OpinionCounts { agrees: 1, ..OpinionCounts::default() });
         store.close().await;
         agent.stop().await.expect("stops");

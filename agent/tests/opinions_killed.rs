@@ -9,18 +9,18 @@ mod support;
 use std::time::Duration;
 
 use pdm_agent::service::connect_store;
-use pdm_agent::store::{OpinionCounts, Store};
 use pdm_harness::{ModelReply, ModelStandIn, free_port};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::diagnosis::{OpinionStance, SecondOpinion};
 use pdm_shared::event::Event;
+use pdm_store::{OpinionCounts, Store};
 
 use asked::{configured, scripted, waiting_event};
 use support::{settings, start, until};
 
-async fn opinion_on(store: &dyn Store, event: &Event) -> SecondOpinion {
+async fn opinion_on(store: &Store, event: &Event) -> SecondOpinion {
     for _ in 0..3000 {
-        let diagnosis = store.diagnosis(event.event_id).await.expect("read");
+        let diagnosis = store.history().diagnosis(event.event_id).await.expect("read");
         if let Some(opinion) = diagnosis.and_then(|diagnosis| diagnosis.second_opinion) {
             return opinion;
         }
@@ -56,7 +56,7 @@ async fn a_killed_agent_goes_on_with_the_opinion_at_every_step() {
         let mut agent = start(&configured(folder.path(), &next, ""));
         let store =
             connect_store(&settings(free_port(), folder.path()).store).await.expect("opens");
-        let opinion = opinion_on(store.as_ref(), &fault).await;
+        let opinion = opinion_on(&store, &fault).await;
         let told = format!("killed after {answers} answers, {pause_ms:?} ms");
         assert_eq!(opinion.stance, Some(OpinionStance::Agrees), "{told}: {opinion:?}");
         assert_eq!(opinion.tools.len(), 2, "{told}: each look-up once: {:?}", opinion.tools);
@@ -64,9 +64,9 @@ async fn a_killed_agent_goes_on_with_the_opinion_at_every_step() {
         let again = next.requests().len();
         assert!(again <= 3 - answers + 1, "{told}: {again} questions");
         assert_eq!((model.violations(), next.violations()), (Vec::new(), Vec::new()), "{told}");
-        let counts = store.opinion_counts().await.expect("counts");
+        let counts = store.opinions().opinion_counts().await.expect("counts");
         assert_eq!(counts, OpinionCounts { agrees: 1, ..OpinionCounts::default() }, "{told}");
-        let usage = store.model_usage(SystemClock.now()).await.expect("read");
+        let usage = store.opinions().model_usage(SystemClock.now()).await.expect("read");
         assert!(usage.calls >= 3, "{told}: the cost of every answer is kept: {usage:?}");
         store.close().await;
         agent.kill();

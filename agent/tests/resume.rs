@@ -14,7 +14,6 @@ use async_trait::async_trait;
 use pdm_agent::judging::Judging;
 use pdm_agent::service::search::SearchedKnowledge;
 use pdm_agent::settings::NotifySettings;
-use pdm_agent::store::{Incoming, IntakeStore as _, LifecycleStore as _, SqlStore, Store};
 use pdm_agent::workflow::documents::{DocumentError, DocumentOutcome, Documents, Written};
 use pdm_agent::workflow::{Expert, Node, Observer, Phase, State, Workflow};
 use pdm_expert::rules::Rules;
@@ -26,6 +25,7 @@ use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_store::{Incoming, Store};
 use pdm_tools::{Catalogue, Means, Runtime, mcp};
 use serde_json::Value;
 use sqlx::Row as _;
@@ -99,9 +99,8 @@ impl Observer for Points {
     }
 }
 
-async fn judging(folder: &Path, points: Arc<Points>) -> (Judging, Arc<dyn Store>) {
-    let store = SqlStore::open_sqlite(&folder.join("agent.db")).await.expect("opens");
-    let store: Arc<dyn Store> = Arc::new(store);
+async fn judging(folder: &Path, points: Arc<Points>) -> (Judging, Store) {
+    let store = Store::open_sqlite(&folder.join("agent.db")).await.expect("opens");
     store.migrate().await.expect("migrated");
     let knowledge = Knowledge::open(&KnowledgeSettings::embedded_in(folder)).await.expect("opens");
     let means =
@@ -115,7 +114,7 @@ async fn judging(folder: &Path, points: Arc<Points>) -> (Judging, Arc<dyn Store>
         .with_documents(Arc::new(Folder(folder.to_owned())))
         .with_observer(points);
     let (notify, prefix) = (NotifySettings::default(), Prefix::default());
-    let judging = Judging::new(store.clone(), clock, workflow, &notify, &prefix);
+    let judging = Judging::new(store.judging(), clock, workflow, &notify, &prefix);
     (judging.with_knowledge(), store)
 }
 
@@ -131,9 +130,9 @@ struct Left {
     work_order: String,
 }
 
-async fn left(folder: &Path, store: &dyn Store) -> Left {
+async fn left(folder: &Path, store: &Store) -> Left {
     let id = event().event_id;
-    let diagnosis = store.diagnosis(id).await.expect("read").expect("judged");
+    let diagnosis = store.history().diagnosis(id).await.expect("read").expect("judged");
     let mut diagnosis = serde_json::to_value(diagnosis).expect("json");
     let drawn = told(&diagnosis);
     let same = |value: &mut Value| {
@@ -143,7 +142,7 @@ async fn left(folder: &Path, store: &dyn Store) -> Left {
         }
     };
     same(&mut diagnosis);
-    let steps = store.trace(id).await.expect("read");
+    let steps = store.history().trace(id).await.expect("read");
     let mut trace: Vec<Value> =
         steps.iter().map(|step| serde_json::to_value(step).expect("json")).collect();
     trace.iter_mut().for_each(same);
@@ -187,12 +186,12 @@ async fn prepared(folder: &Path) {
     let settings = KnowledgeSettings::embedded_in(folder);
     let knowledge = Knowledge::open(&settings).await.expect("opens");
     Keeper::new(knowledge, None).fill().await.expect("filled");
-    let store = SqlStore::open_sqlite(&folder.join("agent.db")).await.expect("opens");
+    let store = Store::open_sqlite(&folder.join("agent.db")).await.expect("opens");
     store.migrate().await.expect("migrated");
     let event = event();
     let payload = serde_json::to_string(&event).expect("json");
     let batch = [Incoming::Event { event: Box::new(event), payload, proven: false }];
-    store.store(&batch, StoppedClock.now(), "dead").await.expect("stored");
+    store.intake().store(&batch, StoppedClock.now(), "dead").await.expect("stored");
     store.close().await;
 }
 
@@ -243,10 +242,11 @@ async fn an_agent_killed_at_any_node_goes_on_to_the_same_end() {
     let points = Arc::new(Points::default());
     let (agent, store) = judging(undisturbed.path(), points.clone()).await;
     assert_eq!(agent.pass().await.expect("judged"), 1);
-    let wanted = left(undisturbed.path(), store.as_ref()).await;
+    let wanted = left(undisturbed.path(), &store).await;
     // the alarm alone, which says where its documents will be
     assert_eq!((wanted.notifications, wanted.checkpoints), (1, 0));
-    let told = store.episode(&event().key()).await.expect("read").and_then(|one| one.alarm);
+    let told =
+        store.episodes().episode(&event().key()).await.expect("read").and_then(|one| one.alarm);
     let body = told.expect("told").notification.body.en;
     assert!(body.contains("Report: Report.json") && body.contains("WorkOrder.json"), "{body}");
     let points = points.seen.lock().expect("lock").clone();
@@ -262,7 +262,7 @@ async fn an_agent_killed_at_any_node_goes_on_to_the_same_end() {
         let (agent, store) = judging(folder.path(), Arc::default()).await;
         let rest = agent.pass().await.expect("judged");
         assert_eq!(rest, usize::from(at < told), "{point:?}");
-        assert_eq!(left(folder.path(), store.as_ref()).await, wanted, "killed at {point:?}");
+        assert_eq!(left(folder.path(), &store).await, wanted, "killed at {point:?}");
     }
 }
 
@@ -281,14 +281,13 @@ impl Documents for Never {
 #[tokio::test]
 async fn documents_that_never_end_hold_up_no_alarm() {
     let folder = tempfile::tempdir().expect("folder");
-    let store = SqlStore::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
-    let store: Arc<dyn Store> = Arc::new(store);
+    let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
     store.migrate().await.expect("migrated");
     let clock = Arc::new(StoppedClock);
     let workflow =
         Workflow::new(Expert::new(Rules::default()), clock.clone()).with_documents(Arc::new(Never));
     let (notify, prefix) = (NotifySettings::default(), Prefix::default());
-    let judging = Judging::new(store.clone(), clock, workflow, &notify, &prefix);
+    let judging = Judging::new(store.judging(), clock, workflow, &notify, &prefix);
     let stop = tokio_util::sync::CancellationToken::new();
     let running = tokio::spawn(judging.run(stop));
     for n in 1..=3 {
@@ -298,9 +297,9 @@ async fn documents_that_never_end_hold_up_no_alarm() {
         event.event_id = EventId::at(i64::try_from(n).expect("small"));
         let (key, payload) = (event.key(), serde_json::to_string(&event).expect("json"));
         let batch = [Incoming::Event { event: Box::new(event), payload, proven: false }];
-        store.store(&batch, StoppedClock.now(), "dead").await.expect("stored");
+        store.intake().store(&batch, StoppedClock.now(), "dead").await.expect("stored");
         let begun = std::time::Instant::now();
-        while store.episode(&key).await.expect("read").is_none() {
+        while store.episodes().episode(&key).await.expect("read").is_none() {
             assert!(begun.elapsed().as_secs() < 30, "alarm {n} waits for documents");
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use pdm_agent::judging::Judging;
 use pdm_agent::settings::NotifySettings;
-use pdm_agent::store::{Incoming, SqlStore, Store};
 use pdm_agent::workflow::{Expert, Workflow};
 use pdm_expert::rules::Rules;
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_shared::episode::{EpisodeDocument, EpisodeState};
 use pdm_shared::event::Event;
 use pdm_shared::topic::Prefix;
+use pdm_store::{Incoming, Store};
 use serde_json::Value;
 
 fn event() -> Event {
@@ -21,16 +21,15 @@ fn event() -> Event {
 
 /// A store in which the contract's event was judged.
 async fn judged(folder: &Path) {
-    let store = SqlStore::open_sqlite(&folder.join("agent.db")).await.expect("opens");
-    let store: Arc<dyn Store> = Arc::new(store);
+    let store = Store::open_sqlite(&folder.join("agent.db")).await.expect("opens");
     store.migrate().await.expect("migrated");
     let payload = serde_json::to_string(&event()).expect("json");
     let batch = [Incoming::Event { event: Box::new(event()), payload, proven: false }];
-    store.store(&batch, SystemClock.now(), "dead").await.expect("stored");
+    store.intake().store(&batch, SystemClock.now(), "dead").await.expect("stored");
     let clock = Arc::new(SystemClock);
     let workflow = Workflow::new(Expert::new(Rules::default()), clock.clone());
     let (notify, prefix) = (NotifySettings::default(), Prefix::default());
-    let judging = Judging::new(store.clone(), clock, workflow, &notify, &prefix);
+    let judging = Judging::new(store.judging(), clock, workflow, &notify, &prefix);
     assert_eq!(judging.pass().await.expect("judged"), 1);
     store.close().await;
     let config = "[store]\nsqlite = \"agent.db\"\n[broker]\n";

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use pdm_graph::assets::{AssetChange, Assets, DIGEST_TYPES, EdgeName, NodeName, difference};
 use pdm_graph::{Properties, Value};
 use pdm_shared::event::Event;
+use pdm_store::{FollowUpState, Store, StoreError};
 use pdm_web::plant::BearingRow;
-
-use crate::store::{FollowUpState, Store, StoreError};
 
 /// Whether the agent brought a node itself.
 pub(crate) fn is_own(name: &NodeName, properties: &Properties) -> bool {
@@ -36,13 +35,13 @@ struct Brought {
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer; nothing has changed then.
-pub(crate) async fn refresh(store: &dyn Store) -> Result<AssetChange, StoreError> {
+pub(crate) async fn refresh(store: &Store) -> Result<AssetChange, StoreError> {
     let mut all = Vec::new();
-    for bearing in store.fleet().await? {
+    for bearing in store.pages().fleet().await? {
         let (mut event, mut work) = (None, None);
         if let Some(event_id) = bearing.event_id {
-            event = store.event(event_id).await?;
-            let actions = store.follow_up(event_id).await?;
+            event = store.history().event(event_id).await?;
+            let actions = store.follow_ups().follow_up(event_id).await?;
             let open = actions.iter().filter(|action| action.state == FollowUpState::Open).count();
             let order = actions.iter().find_map(|action| action.work_order.clone());
             work = order.map(|order| (order, open));
@@ -54,7 +53,7 @@ pub(crate) async fn refresh(store: &dyn Store) -> Result<AssetChange, StoreError
         change = difference(before, &with(before, &all));
         (!change.is_empty()).then(|| change.clone())
     };
-    store.change_assets(revise).await?;
+    store.graph().change_assets(revise).await?;
     Ok(change)
 }
 

@@ -12,12 +12,12 @@ use pdm_service::clock::SystemClock;
 use pdm_service::postgres::PostgresSettings;
 use pdm_shared::event::Event;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Incoming, Store};
 use pdm_tools::exec::builtin::Builtins;
 use pdm_tools::{Call, Catalogue, Means, Runtime};
 use serde_json::{Value as Json, json};
 
 use super::{AssetTools, StoredGraph, digests};
-use crate::store::{GraphStore as _, Incoming, LifecycleStore as _, SqlStore, Store};
 
 const PLANT: &str = "\
 nodes:
@@ -45,14 +45,14 @@ relationships:
   - { type: DOCUMENTED_IN, from: Equipment/P-101, to: Document/EM-06 }
 ";
 
-async fn sqlite(folder: &Path) -> Arc<dyn Store> {
-    let store = SqlStore::open_sqlite(&folder.join("agent.db")).await.expect("opens");
+async fn sqlite(folder: &Path) -> Store {
+    let store = Store::open_sqlite(&folder.join("agent.db")).await.expect("opens");
     store.migrate().await.expect("migrated");
-    Arc::new(store)
+    store
 }
 
-fn runtime(store: &Arc<dyn Store>) -> Runtime {
-    let assets = AssetTools::new(Arc::clone(store), Arc::new(SystemClock));
+fn runtime(store: &Store) -> Runtime {
+    let assets = AssetTools::new(store.clone(), Arc::new(SystemClock));
     let graphs = NamedGraphs::default().with("assets", Arc::new(assets.graph().clone()));
     let builtins = assets.add_to(Builtins::default());
     let (catalogue, problems) = Catalogue::shipped();
@@ -65,14 +65,18 @@ async fn called(runtime: &Runtime, tool: &str, arguments: Json) -> Result<Json, 
     runtime.call(&call).await.map(|answer| answer.value).map_err(|error| error.to_string())
 }
 
-async fn planted() -> (tempfile::TempDir, Arc<dyn Store>) {
+async fn planted() -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().expect("folder");
     let file = folder.path().join("plant.yaml");
     std::fs::write(&file, PLANT).expect("file");
     let (assets, origins) = read_assets(&[file]).expect("a plant");
     assert!(check(&assets, &origins).is_empty());
     let store = sqlite(folder.path()).await;
-    store.change_assets(&mut |before| Some(difference(before, &assets))).await.expect("written");
+    store
+        .graph()
+        .change_assets(&mut |before| Some(difference(before, &assets)))
+        .await
+        .expect("written");
     (folder, store)
 }
 
@@ -92,20 +96,20 @@ fn window(sequence: u64, days_ago: f64, velocity_rms_mm_s: f64) -> Event {
     event
 }
 
-async fn put(store: &dyn Store, events: Vec<Event>) {
+async fn put(store: &Store, events: Vec<Event>) {
     let now = pdm_service::clock::Clock::now(&SystemClock);
     let incoming = events.into_iter().map(|event| {
         let payload = serde_json::to_string(&event).expect("json");
         Incoming::Event { event: Box::new(event), payload, proven: false }
     });
-    store.store(&incoming.collect::<Vec<_>>(), now, "dead").await.expect("stored");
+    store.intake().store(&incoming.collect::<Vec<_>>(), now, "dead").await.expect("stored");
 }
 
 /// R-GRAPH-1: each of the ten tools answers in its shape.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_ten_tools_answer_over_a_plant() {
     let (_folder, store) = planted().await;
-    put(store.as_ref(), vec![window(1, 3.0, 2.0), window(2, 2.0, 3.0), window(3, 1.0, 2.5)]).await;
+    put(&store, vec![window(1, 3.0, 2.0), window(2, 2.0, 3.0), window(3, 1.0, 2.5)]).await;
     let tools = runtime(&store);
     let ask = async |tool, arguments| called(&tools, tool, arguments).await.expect(tool);
 
@@ -164,7 +168,7 @@ async fn the_ten_tools_answer_over_a_plant() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changes_tell_what_came_and_went() {
     let (_folder, store) = planted().await;
-    let before = store.assets().await.expect("read");
+    let before = store.graph().assets().await.expect("read");
     let day = |ago: f64| {
         let now = pdm_service::clock::Clock::now(&SystemClock);
         now.plus_seconds(-ago * 86_400.0).to_string()[..10].to_owned()
@@ -184,7 +188,11 @@ async fn changes_tell_what_came_and_went() {
         ("position".into(), "DE".into()),
     ]);
     after.edges.insert(EdgeName::new("INSTALLED_IN", new, machine, &since), since);
-    store.change_assets(&mut |before| Some(difference(before, &after))).await.expect("written");
+    store
+        .graph()
+        .change_assets(&mut |before| Some(difference(before, &after)))
+        .await
+        .expect("written");
     let tools = runtime(&store);
     let ask = async |arguments| {
         called(&tools, "get_equipment_changes", arguments).await.expect("changes")
@@ -238,9 +246,9 @@ async fn what_events_bring_is_added_once() {
     let (_folder, store) = planted().await;
     let mut stranger = window(1, 0.1, 1.0);
     stranger.equipment_id = "X-9".parse().expect("machine");
-    put(store.as_ref(), vec![window(2, 0.1, 1.0), stranger]).await;
-    let first = digests::refresh(store.as_ref()).await.expect("refreshed");
-    let again = digests::refresh(store.as_ref()).await.expect("refreshed");
+    put(&store, vec![window(2, 0.1, 1.0), stranger]).await;
+    let first = digests::refresh(&store).await.expect("refreshed");
+    let again = digests::refresh(&store).await.expect("refreshed");
     assert!(again.is_empty(), "{again}");
     // bearings are listed once they were judged; nothing was judged here
     assert!(first.nodes.iter().all(|(name, ..)| &*name.kind != "Judgement"), "{first}");
@@ -250,22 +258,26 @@ async fn what_events_bring_is_added_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queries_answer_over_the_stores_as_in_memory() {
     let (_folder, store) = planted().await;
-    let plant = store.assets().await.expect("read");
+    let plant = store.graph().assets().await.expect("read");
     answer_as_in_memory(store).await;
     if let Some(server) = Postgres::start("queries_answer_over_the_stores_as_in_memory") {
         let settings = PostgresSettings::at(server.url());
-        let store = SqlStore::open_postgres(&settings, "agent").await.expect("opens");
+        let store = Store::open_postgres(&settings, "agent").await.expect("opens");
         store.migrate().await.expect("migrated");
-        store.change_assets(&mut |before| Some(difference(before, &plant))).await.expect("written");
-        answer_as_in_memory(Arc::new(store)).await;
+        store
+            .graph()
+            .change_assets(&mut |before| Some(difference(before, &plant)))
+            .await
+            .expect("written");
+        answer_as_in_memory(store).await;
     }
 }
 
 /// The same query over the store and over a graph in memory.
-async fn answer_as_in_memory(store: Arc<dyn Store>) {
+async fn answer_as_in_memory(store: Store) {
     let mut memory = MemoryGraph::default();
     let mut ids = std::collections::BTreeMap::new();
-    let plant = store.assets().await.expect("read");
+    let plant = store.graph().assets().await.expect("read");
     for (name, own) in &plant.nodes {
         ids.insert(name.clone(), memory.add_node(vec![Arc::clone(&name.kind)], own.clone()));
     }
@@ -277,7 +289,7 @@ async fn answer_as_in_memory(store: Arc<dyn Store>) {
             own.clone(),
         );
     }
-    let stored = StoredGraph::new(Arc::clone(&store));
+    let stored = StoredGraph::new(store.clone());
     let checked = tokio::task::spawn_blocking(move || {
         for text in [
             "MATCH (n) RETURN count(n) AS n",
@@ -400,7 +412,7 @@ fn calls(n: usize) -> Vec<(&'static str, Json)> {
 }
 
 /// A window a day of a month, of one bearing of each machine that is asked about.
-async fn put_windows(store: &dyn Store) {
+async fn put_windows(store: &Store) {
     let mut sequence = 0;
     for n in 0..CALLS {
         let mut windows = Vec::new();
@@ -421,13 +433,17 @@ async fn put_windows(store: &dyn Store) {
 const CALLS: usize = 60;
 
 /// Times of every tool, ms at the 95th percentile.
-async fn measured(store: Arc<dyn Store>, what: &str) -> f64 {
+async fn measured(store: Store, what: &str) -> f64 {
     let plant = large();
     println!("{what}: {} nodes, {} relationships", plant.nodes.len(), plant.edges.len());
     let begun = Instant::now();
-    store.change_assets(&mut |before| Some(difference(before, &plant))).await.expect("written");
+    store
+        .graph()
+        .change_assets(&mut |before| Some(difference(before, &plant)))
+        .await
+        .expect("written");
     println!("{what}: written in {:.1} s", begun.elapsed().as_secs_f64());
-    put_windows(store.as_ref()).await;
+    put_windows(&store).await;
     let tools = runtime(&store);
     let mut worst: f64 = 0.0;
     let count = calls(0).len();
@@ -457,9 +473,9 @@ async fn the_tools_answer_over_a_large_plant() {
     let mut worst = measured(sqlite(folder.path()).await, "SQLite").await;
     if let Some(server) = Postgres::start("the_tools_answer_over_a_large_plant") {
         let settings = PostgresSettings::at(server.url());
-        let store = SqlStore::open_postgres(&settings, "agent").await.expect("opens");
+        let store = Store::open_postgres(&settings, "agent").await.expect("opens");
         store.migrate().await.expect("migrated");
-        worst = worst.max(measured(Arc::new(store), "PostgreSQL").await);
+        worst = worst.max(measured(store, "PostgreSQL").await);
     }
     println!("worst 95th percentile: {worst:.1} ms (aim: 50 ms)");
     assert!(worst.is_finite());

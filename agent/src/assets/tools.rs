@@ -9,12 +9,12 @@ use futures_util::future::try_join_all;
 use pdm_graph::{Direction, Limits, Node, Relationship, Scan, Value};
 use pdm_service::clock::SharedClock;
 use pdm_shared::id::BearingKey;
+use pdm_store::{Store, StoreError};
 use pdm_tools::exec::builtin::{Builtin, Builtins};
 use pdm_tools::exec::{Failure, Invocation};
 use serde_json::{Value as Json, json};
 
 use super::StoredGraph;
-use crate::store::{Store, StoreError};
 
 mod changes;
 mod information;
@@ -27,7 +27,7 @@ const HITS: u32 = 10;
 /// What every function works on.
 #[derive(Debug, Clone)]
 pub(crate) struct AssetTools {
-    store: Arc<dyn Store>,
+    store: Store,
     graph: StoredGraph,
     clock: SharedClock,
 }
@@ -50,8 +50,8 @@ struct Function(AssetTools, AssetTool);
 
 impl AssetTools {
     /// The functions on the graph of `store`.
-    pub(crate) fn new(store: Arc<dyn Store>, clock: SharedClock) -> Self {
-        let graph = StoredGraph::new(Arc::clone(&store));
+    pub(crate) fn new(store: Store, clock: SharedClock) -> Self {
+        let graph = StoredGraph::new(store.clone());
         Self { store, graph, clock }
     }
 
@@ -77,7 +77,7 @@ impl AssetTools {
 
     async fn search(&self, kind: &str, invocation: Invocation<'_>) -> Result<Json, Failure> {
         let text = asked(&invocation, "query")?;
-        let found = self.store.search_assets(kind, text, HITS).await.map_err(away)?;
+        let found = self.store.graph().search_assets(kind, text, HITS).await.map_err(away)?;
         let key = if kind == "Part" { "part_id" } else { "equipment_id" };
         let fields: &[&str] =
             if kind == "Part" { &["name", "part_no", "stock"] } else { &["name", "model"] };
@@ -85,14 +85,14 @@ impl AssetTools {
     }
 
     async fn tags(&self) -> Result<Json, Failure> {
-        let tags = self.store.asset_tags().await.map_err(away)?;
+        let tags = self.store.graph().asset_tags().await.map_err(away)?;
         Ok(tags.into_iter().map(|(name, count)| json!({ "name": name, "count": count })).collect())
     }
 
     /// The node of a machine.
     async fn equipment(&self, id: &str) -> Result<Arc<Node>, Failure> {
         let scan = Scan { labels: vec!["Equipment".into()], equal: vec![("id".into(), id.into())] };
-        let found = self.store.graph_scan(&scan, None, 1).await.map_err(away)?;
+        let found = self.store.graph().graph_scan(&scan, None, 1).await.map_err(away)?;
         found.into_iter().next().ok_or_else(|| {
             let message = format!("equipment_id: {id} is no machine of the asset graph; search_equipment finds the ids");
             Failure::Permanent(message)
@@ -109,7 +109,7 @@ impl AssetTools {
     ) -> Result<Vec<(Arc<Relationship>, Arc<Node>)>, Failure> {
         let most = Limits::default().working_rows;
         let looks = looks.iter().map(|(kind, direction)| async move {
-            self.store.graph_hops(&[node.id], *direction, &[Arc::from(*kind)], most).await
+            self.store.graph().graph_hops(&[node.id], *direction, &[Arc::from(*kind)], most).await
         });
         let mut found = Vec::new();
         for hops in try_join_all(looks).await.map_err(away)? {

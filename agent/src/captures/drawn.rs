@@ -60,12 +60,12 @@ impl Captures {
         &self,
         id: Uuid,
     ) -> Result<Option<(CaptureDocument, Vec<f32>, Option<Band>)>, PlantError> {
-        let Some(found) = self.store.capture_by_id(id).await? else { return Ok(None) };
+        let Some(found) = self.store.captures().capture_by_id(id).await? else { return Ok(None) };
         let Some(content) = self.wav(id).await? else { return Ok(None) };
         let document = found.document;
         let event_id = document.triggers.iter().find_map(|trigger| trigger.event_id);
         let event = match event_id {
-            Some(event_id) => self.store.event(event_id).await?,
+            Some(event_id) => self.store.history().event(event_id).await?,
             None => None,
         };
         let band = event.and_then(|event| event.frequency_domain.envelope_band_hz);

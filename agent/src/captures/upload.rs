@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 use super::folder::{self, UploadFiles};
 use super::{Captures, log};
-use crate::store::{CaptureNote, CaptureRoom, StoreError};
+use pdm_store::{CaptureNote, CaptureRoom, StoreError};
 
 /// Why a document or a part is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,7 +251,7 @@ impl Captures {
         let key = document.key();
         let owner = match self.owners.of(&key) {
             Some(owner) => Some(owner),
-            None => self.store.capture_owner(&key).await?,
+            None => self.store.captures().capture_owner(&key).await?,
         };
         match owner {
             Some(owner) if owner == *gateway => Ok(()),
@@ -272,7 +272,7 @@ impl Captures {
         gateway: &GatewayKey,
         document: &CaptureDocument,
     ) -> Result<Option<CaptureUpload>, Refusal> {
-        let Some(found) = self.store.capture_by_id(document.capture_id.0).await? else {
+        let Some(found) = self.store.captures().capture_by_id(document.capture_id.0).await? else {
             return Ok(None);
         };
         let before = &found.document;
@@ -292,7 +292,7 @@ impl Captures {
         let promised = blocking(move || Ok(incoming.promised_bytes(&of_this))).await?;
         let most = self.settings.most_bytes();
         let needed = bytes.saturating_add(promised);
-        match self.store.make_capture_room(needed, most).await? {
+        match self.store.captures().make_capture_room(needed, most).await? {
             CaptureRoom::Made(gone) => {
                 for &id in &gone {
                     folder::delete(&self.place(id)).await;
@@ -347,7 +347,7 @@ impl Captures {
         let key = document.key();
         let row = CaptureRow::new(key.clone(), self.clock.now(), document);
         let found = CaptureFound { row, document: document.clone(), text };
-        self.store.note_capture(&CaptureNote { key, found }).await?;
+        self.store.captures().note_capture(&CaptureNote { key, found }).await?;
         let done = files.clone();
         blocking(move || {
             done.forget();
@@ -355,7 +355,7 @@ impl Captures {
         })
         .await?;
         log::capture_kept(document);
-        if let Ok((count, held)) = self.store.captures_held().await {
+        if let Ok((count, held)) = self.store.captures().captures_held().await {
             log::captures_held(count, held);
         }
         Ok(CaptureUpload { have: bytes, bytes, complete: true })

@@ -9,13 +9,13 @@ use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement};
 use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::id::BearingKey;
 use pdm_shared::topic::{Prefix, Topic};
+use pdm_store::{EpisodeRecord, Incoming, Store};
 
 use super::bearing_name::bearing;
 use super::failure;
 use crate::intake::parse::episode_topic;
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::{EpisodeRecord, Incoming, Store};
 
 /// Arguments of `ack`.
 #[derive(Debug, clap::Args)]
@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let record = runtime.map_err(failure::runtime)?.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let taken = take(store.as_ref(), args, &settings.broker.prefix).await;
+        let taken = take(&store, args, &settings.broker.prefix).await;
         store.close().await;
         taken
     })?;
@@ -64,13 +64,13 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-async fn take(store: &dyn Store, args: &Args, prefix: &Prefix) -> Result<EpisodeRecord, Failure> {
+async fn take(store: &Store, args: &Args, prefix: &Prefix) -> Result<EpisodeRecord, Failure> {
     let key = &args.bearing;
     let nothing = || {
         let told = anyhow::anyhow!("nothing was told of {key} that could be acknowledged");
         Failure::new(Exit::NoInput, told)
     };
-    let record = store.episode(key).await.map_err(failure::store)?;
+    let record = store.episodes().episode(key).await.map_err(failure::store)?;
     let record = record.filter(EpisodeRecord::is_open).ok_or_else(nothing)?;
     let alarm = record.alarm.as_ref().ok_or_else(nothing)?;
     let now = SystemClock.now();
@@ -87,6 +87,6 @@ async fn take(store: &dyn Store, args: &Args, prefix: &Prefix) -> Result<Episode
     let topic = episode_topic(prefix, key);
     let batch = [Incoming::Ack { key: key.clone(), ack, topic }];
     let letters = Topic::DeadLetter.under(prefix);
-    store.store(&batch, now, &letters).await.map_err(failure::store)?;
-    store.episode(key).await.map_err(failure::store)?.ok_or_else(nothing)
+    store.intake().store(&batch, now, &letters).await.map_err(failure::store)?;
+    store.episodes().episode(key).await.map_err(failure::store)?.ok_or_else(nothing)
 }

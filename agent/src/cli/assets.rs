@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args as ClapArgs, Subcommand};
@@ -10,12 +9,12 @@ use pdm_graph::assets::{AssetChange, Assets, Origins, check, difference, read_as
 use pdm_graph::files::FileProblem;
 use pdm_graph::{Limits, Properties, Query};
 use pdm_service::exit::{Exit, Failure};
+use pdm_store::Store;
 
 use super::failure;
 use crate::assets::{StoredGraph, digests};
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::Store;
 
 /// Arguments of `assets`.
 #[derive(Debug, ClapArgs)]
@@ -115,18 +114,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-async fn answer(command: &Command, store: &Arc<dyn Store>) -> Result<String, Failure> {
+async fn answer(command: &Command, store: &Store) -> Result<String, Failure> {
     match command {
-        Command::Import { files, dry_run, prune } => {
-            import(store.as_ref(), files, *dry_run, *prune).await
-        }
-        Command::Export => Ok(to_yaml(&store.assets().await.map_err(failure::store)?)),
+        Command::Import { files, dry_run, prune } => import(&store, files, *dry_run, *prune).await,
+        Command::Export => Ok(to_yaml(&store.graph().assets().await.map_err(failure::store)?)),
         Command::Show { node } => {
-            let assets = store.assets().await.map_err(failure::store)?;
+            let assets = store.graph().assets().await.map_err(failure::store)?;
             node.as_deref().map_or_else(|| Ok(counted(&assets)), |node| shown(&assets, node))
         }
         Command::Check { .. } => {
-            let assets = store.assets().await.map_err(failure::store)?;
+            let assets = store.graph().assets().await.map_err(failure::store)?;
             wrong(&check(&assets, &Origins::default()))?;
             Ok(format!(
                 "{} nodes, {} relationships, all right\n",
@@ -136,14 +133,14 @@ async fn answer(command: &Command, store: &Arc<dyn Store>) -> Result<String, Fai
         }
         Command::Query { cypher, rows } => query(store, cypher, *rows).await,
         Command::Refresh => {
-            let change = digests::refresh(store.as_ref()).await.map_err(failure::store)?;
+            let change = digests::refresh(&store).await.map_err(failure::store)?;
             Ok(told(&change, "brought in"))
         }
     }
 }
 
 async fn import(
-    store: &dyn Store,
+    store: &Store,
     files: &[PathBuf],
     dry_run: bool,
     prune: bool,
@@ -155,7 +152,7 @@ async fn import(
         Ok::<_, Failure>(difference(before, &after))
     };
     if dry_run {
-        let change = revised(&store.assets().await.map_err(failure::store)?)?;
+        let change = revised(&store.graph().assets().await.map_err(failure::store)?)?;
         return Ok(told(&change, "would change"));
     }
     // checked against what is stored at that moment: another import may have come in between
@@ -164,7 +161,7 @@ async fn import(
         outcome = revised(before);
         outcome.as_ref().ok().filter(|change| !change.is_empty()).cloned()
     };
-    store.change_assets(revise).await.map_err(failure::store)?;
+    store.graph().change_assets(revise).await.map_err(failure::store)?;
     Ok(told(&outcome?, "changed"))
 }
 
@@ -185,10 +182,10 @@ fn told(change: &AssetChange, what: &str) -> String {
     format!("{change}{nodes} nodes and {edges} relationships {what}\n")
 }
 
-async fn query(store: &Arc<dyn Store>, cypher: &str, rows: usize) -> Result<String, Failure> {
+async fn query(store: &Store, cypher: &str, rows: usize) -> Result<String, Failure> {
     let begun = Instant::now();
     let query = Query::read(cypher).map_err(|error| Failure::new(Exit::BadInput, error))?;
-    let graph = StoredGraph::new(Arc::clone(store));
+    let graph = StoredGraph::new(store.clone());
     let limits = Limits { rows, ..Limits::default() };
     let run = move || query.run(&graph, &Properties::new(), &limits);
     let table = tokio::task::spawn_blocking(run).await;

@@ -18,7 +18,6 @@ use crate::progress::Reporter;
 use crate::service::tooling::{StoreParts, Tooling};
 use crate::service::{connect_store, install_cryptography};
 use crate::settings::AgentSettings;
-use crate::store::Store;
 
 /// Arguments of `chat`.
 #[derive(Debug, clap::Args)]
@@ -75,9 +74,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;
     runtime.block_on(async {
-        let store: Arc<dyn Store> = connect_store(&settings.store).await.map_err(failure::store)?;
+        let store = connect_store(&settings.store).await.map_err(failure::store)?;
         let clock: SharedClock = Arc::new(SystemClock);
-        let model = LanguageModel::open(&settings, store.clone(), clock.clone());
+        let model = LanguageModel::open(&settings, store.opinions(), clock.clone());
         let model = model.map_err(|error| failure::start(error.into()))?;
         let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
         let parts = StoreParts::of(&store, &clock, policy, Reporter::new());

@@ -15,6 +15,7 @@ use pdm_script::ProgramHost;
 use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::{Exit, Failure};
+use pdm_store::{Store, StoreError, StoreSize, StoreTrouble};
 use pdm_web::plant::ChannelRow;
 
 use super::failure;
@@ -27,7 +28,6 @@ use crate::service::channels::{channels, templated};
 use crate::service::tooling::{self, ToolParts};
 use crate::service::{StartError, connect_store, install_cryptography};
 use crate::settings::{AgentSettings, StorePlace, WebhookSettings};
-use crate::store::{Store, StoreError, StoreSize, StoreTrouble};
 
 /// Longest wait for each connection.
 const WAIT: Duration = Duration::from_secs(10);
@@ -188,9 +188,9 @@ async fn store(settings: &AgentSettings, exit: &mut Exit) -> Vec<Finding> {
     // opened without migration, because an agent may be running on the store
     let answers = async {
         let store = connect_store(&settings.store).await?;
-        let answer = written(store.as_ref(), &settings.store.place).await;
-        let channels = store.channels(SystemClock.now()).await.unwrap_or_default();
-        let size = store.size().await.ok();
+        let answer = written(&store, &settings.store.place).await;
+        let channels = store.outbox().channels(SystemClock.now()).await.unwrap_or_default();
+        let size = store.retention().size().await.ok();
         store.close().await;
         answer.map(|()| (channels, size))
     };
@@ -265,7 +265,7 @@ fn logins(settings: &AgentSettings) -> Result<Option<Arc<pdm_oidc::Provider>>, F
 
 /// Writes a row, as the agent does all the time, and looks through a file of at most [`LOOKED_THROUGH`] for
 /// damage. A store that no agent has opened yet has no tables, which is no error.
-async fn written(store: &dyn Store, place: &StorePlace) -> Result<(), StoreError> {
+async fn written(store: &Store, place: &StorePlace) -> Result<(), StoreError> {
     match tokio::time::timeout(WAIT, store.beat(SystemClock.now())).await {
         Ok(Err(error)) if StoreTrouble::from(&error) != StoreTrouble::Schema => return Err(error),
         Ok(_) => {}

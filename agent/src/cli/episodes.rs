@@ -8,12 +8,12 @@ use pdm_service::exit::{Exit, Failure};
 use pdm_shared::episode::{AcknowledgementState, Suppression};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
+use pdm_store::{EpisodeRecord, Store};
 
 use super::bearing_name::bearing;
 use super::failure;
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::{EpisodeRecord, Store};
 
 /// Arguments of `episodes`.
 #[derive(Debug, clap::Args)]
@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let lines = runtime.map_err(failure::runtime)?.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let lines = lines(&args.what, store.as_ref()).await;
+        let lines = lines(&args.what, &store).await;
         store.close().await;
         lines
     })?;
@@ -81,19 +81,20 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-async fn lines(what: &What, store: &dyn Store) -> Result<Vec<String>, Failure> {
+async fn lines(what: &What, store: &Store) -> Result<Vec<String>, Failure> {
     match what {
         What::List { all, limit, json } => {
             // changes of a clock that was ahead are listed too
             let end = SystemClock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
-            let episodes = store.episodes(end, !all, *limit).await.map_err(failure::store)?;
+            let episodes =
+                store.episodes().episodes(end, !all, *limit).await.map_err(failure::store)?;
             let line = |(key, record): &(BearingKey, EpisodeRecord)| {
                 if *json { document(key, record, false) } else { short(key, record) }
             };
             Ok(episodes.iter().map(line).collect())
         }
         What::Show { bearing, json } => {
-            let record = store.episode(bearing).await.map_err(failure::store)?;
+            let record = store.episodes().episode(bearing).await.map_err(failure::store)?;
             let missing = || anyhow::anyhow!("{bearing} has no episode");
             let record = record.ok_or_else(|| Failure::new(Exit::NoInput, missing()))?;
             if *json {

@@ -4,9 +4,9 @@ use pdm_knowledge::KnowledgeError;
 use pdm_knowledge::document::DocumentError;
 use pdm_service::config::ConfigError;
 use pdm_service::exit::{Exit, Failure};
+use pdm_store::{StoreError, Unfit};
 
 use crate::service::StartError;
-use crate::store::{StoreError, Unfit};
 
 /// A configuration that cannot be used: 78.
 pub(super) fn config(error: ConfigError) -> Failure {

@@ -11,11 +11,11 @@ use pdm_shared::fault::Fault;
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, Found, Verdict};
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
+use pdm_store::{FollowUp, FollowUpState, Reported, Store};
 
 use super::failure;
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::{FollowUp, FollowUpState, Reported, Store};
 
 /// Arguments of `follow-up`.
 #[derive(Debug, clap::Args)]
@@ -163,7 +163,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = runtime.map_err(failure::runtime)?;
     let actions = runtime.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let actions = follow(args, store.as_ref(), args.event_id).await;
+        let actions = follow(args, &store, args.event_id).await;
         store.close().await;
         actions
     })?;
@@ -174,25 +174,25 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-async fn follow(
-    args: &Args,
-    store: &dyn Store,
-    event_id: EventId,
-) -> Result<Vec<FollowUp>, Failure> {
+async fn follow(args: &Args, store: &Store, event_id: EventId) -> Result<Vec<FollowUp>, Failure> {
     let missing = |what: String| Failure::new(Exit::NoInput, anyhow::anyhow!(what));
     let nothing = || missing(format!("nothing is to be done because of event {event_id}"));
     if let Some(report) = args.report(SystemClock.now()) {
         report.check().map_err(|error| Failure::new(Exit::Usage, error))?;
-        let key = store.bearing_of(event_id).await.map_err(failure::store)?;
+        let key = store.follow_ups().bearing_of(event_id).await.map_err(failure::store)?;
         let key = key.ok_or_else(nothing)?;
-        let taken = store.report(&key, &report, SystemClock.now()).await.map_err(failure::store)?;
+        let taken = store
+            .follow_ups()
+            .report(&key, &report, SystemClock.now())
+            .await
+            .map_err(failure::store)?;
         if taken == Reported::Unknown {
-            let all = store.follow_up(event_id).await.map_err(failure::store)?.len();
+            let all = store.follow_ups().follow_up(event_id).await.map_err(failure::store)?.len();
             let number = args.number.unwrap_or(1);
             return Err(missing(format!("there is no action {number}; there are 1 to {all}")));
         }
     }
-    let actions = store.follow_up(event_id).await.map_err(failure::store)?;
+    let actions = store.follow_ups().follow_up(event_id).await.map_err(failure::store)?;
     if actions.is_empty() {
         return Err(nothing());
     }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
+use pdm_store::PlantPart;
 use pdm_web::plant::{ChangeRequest, Changed, PlantChange, TakenOut};
 
 use super::failure;
 use crate::removal::{self, Ground};
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::PlantPart;
 
 /// Arguments of `forget`.
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,7 @@ pub(super) fn done(settings: &AgentSettings, request: &ChangeRequest) -> anyhow:
     let changed = runtime.map_err(failure::runtime)?.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
         let (ground, now) = (Ground::of(settings), SystemClock.now());
-        let changed = removal::change(store.as_ref(), &ground, request, now).await;
+        let changed = removal::change(&store, &ground, request, now).await;
         store.close().await;
         changed.map_err(failure::store)
     })?;

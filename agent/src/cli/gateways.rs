@@ -8,13 +8,13 @@ use clap::{Args as ClapArgs, Subcommand};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::delivery::Presence;
 use pdm_shared::id::{BearingKey, GatewayKey, NameError};
+use pdm_store::{GatewayState, RefusedEvents, Store};
 use pdm_web::plant::{PlantChange, TakenOut};
 
 use super::failure;
 use super::forget::{change_request, done};
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::{GatewayState, RefusedEvents, Store};
 
 /// Arguments of `gateways`.
 #[derive(Debug, ClapArgs)]
@@ -142,17 +142,17 @@ fn listed(settings: &AgentSettings) -> anyhow::Result<Vec<String>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let lines = runtime.map_err(failure::runtime)?.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let lines = list(store.as_ref()).await;
+        let lines = list(&store).await;
         store.close().await;
         lines
     })?;
     Ok(lines)
 }
 
-async fn list(store: &dyn Store) -> Result<Vec<String>, Failure> {
-    let gateways = store.gateways().await.map_err(failure::store)?;
-    let owners = store.bearing_owners().await.map_err(failure::store)?;
-    let refused = store.refused().await.map_err(failure::store)?;
+async fn list(store: &Store) -> Result<Vec<String>, Failure> {
+    let gateways = store.gateways().gateways().await.map_err(failure::store)?;
+    let owners = store.gateways().bearing_owners().await.map_err(failure::store)?;
+    let refused = store.gateways().refused().await.map_err(failure::store)?;
     let mut lines = Vec::new();
     for state in gateways {
         lines.push(line(&state));

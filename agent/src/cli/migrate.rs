@@ -2,15 +2,14 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pdm_service::exit::Exit;
+use pdm_store::{Store, StoreError, StoreTrouble};
 
 use super::failure;
 use crate::service::open_store;
 use crate::settings::{AgentSettings, StoreSettings};
-use crate::store::{Store, StoreError, StoreTrouble};
 
 /// Arguments of `migrate`.
 #[derive(Debug, clap::Args)]
@@ -31,7 +30,7 @@ pub struct Args {
 const WAIT: Duration = Duration::from_secs(30);
 
 /// Opens the store; a server that does not answer yet is asked again.
-async fn opened(settings: &StoreSettings) -> Result<Arc<dyn Store>, StoreError> {
+async fn opened(settings: &StoreSettings) -> Result<Store, StoreError> {
     let began = Instant::now();
     loop {
         let error = match open_store(settings).await {

@@ -161,7 +161,7 @@ async fn stored(
     let store = connect_store(&settings.store).await.map_err(failure::store)?;
     let clock: SharedClock = Arc::new(SystemClock);
     let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
-    let model = LanguageModel::open(settings, store.clone(), Arc::clone(&clock));
+    let model = LanguageModel::open(settings, store.opinions(), Arc::clone(&clock));
     let model = model.map_err(|error| failure::start(error.into()))?;
     Ok((StoreParts::of(&store, &clock, policy, Reporter::new()), model))
 }

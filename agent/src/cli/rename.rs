@@ -1,12 +1,12 @@
 //! `pdm-agent rename`: what was measured under one name goes on under another.
 
 use pdm_service::exit::Exit;
+use pdm_store::PlantPart;
 use pdm_web::plant::PlantChange;
 
 use super::failure;
 use super::forget::{How, change_request, done, print};
 use crate::settings::AgentSettings;
-use crate::store::PlantPart;
 
 /// Arguments of `rename`.
 #[derive(Debug, clap::Args)]

@@ -75,7 +75,7 @@ async fn write(args: &Args, settings: &AgentSettings) -> Result<Written, Failure
     let store = open_store(&settings.store).await.map_err(failure::store)?;
     let knowledge = Knowledge::open(&settings.knowledge).await.map_err(failure::knowledge)?;
     let lead_time = &settings.rules.lead_time;
-    let case = documents::stored(&*store, Some(&knowledge), reports, lead_time, args.event_id)
+    let case = documents::stored(&store, Some(&knowledge), reports, lead_time, args.event_id)
         .await
         .map_err(not_gathered)?;
     store.close().await;

@@ -2,17 +2,16 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Subcommand;
 use pdm_decision::table::{TableError, cases, values};
 use pdm_graph::files::decoded;
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::id::BearingKey;
+use pdm_store::Store;
 
 use super::failure;
 use crate::settings::AgentSettings;
-use crate::store::{self, Store};
 
 /// Arguments of `series`.
 #[derive(Debug, clap::Args)]
@@ -100,17 +99,19 @@ async fn act(settings: &AgentSettings, action: &SeriesAction) -> Result<Vec<Stri
     match action {
         SeriesAction::Import { file } => {
             let read = values(&text(file)?).map_err(|error| wrong(file, error))?;
-            let changed = open(settings).await?.put_series(&read).await.map_err(failure::store)?;
+            let changed =
+                open(settings).await?.series().put_series(&read).await.map_err(failure::store)?;
             Ok(vec![format!("{} values read, {changed} new or changed", read.len())])
         }
         SeriesAction::Cases { file } => {
             let read = cases(&text(file)?).map_err(|error| wrong(file, error))?;
-            open(settings).await?.put_cases(&read).await.map_err(failure::store)?;
+            open(settings).await?.series().put_cases(&read).await.map_err(failure::store)?;
             Ok(vec![format!("{} cases stored", read.len())])
         }
         SeriesAction::Bearing { station_id, bearing } => {
             let store = open(settings).await?;
-            let named = store.name_station(*station_id, bearing).await.map_err(failure::store)?;
+            let named =
+                store.series().name_station(*station_id, bearing).await.map_err(failure::store)?;
             if named {
                 return Ok(vec![format!("station {station_id} is {bearing}")]);
             }
@@ -120,15 +121,19 @@ async fn act(settings: &AgentSettings, action: &SeriesAction) -> Result<Vec<Stri
             Err(Failure::new(Exit::BadInput, error))
         }
         SeriesAction::List => {
-            let stations =
-                open(settings).await?.stations(MOST_LISTED).await.map_err(failure::store)?;
+            let stations = open(settings)
+                .await?
+                .series()
+                .stations(MOST_LISTED)
+                .await
+                .map_err(failure::store)?;
             Ok(stations.into_iter().map(|(id, element)| format!("{id}  {element}")).collect())
         }
     }
 }
 
-async fn open(settings: &AgentSettings) -> Result<Arc<dyn Store>, Failure> {
-    store::open(&settings.store).await.map_err(failure::store)
+async fn open(settings: &AgentSettings) -> Result<Store, Failure> {
+    pdm_store::open(&settings.store).await.map_err(failure::store)
 }
 
 fn text(file: &Path) -> Result<String, Failure> {

@@ -9,13 +9,13 @@ use pdm_shared::episode::{SHELVE_SCHEMA, Shelve, ShelveAction, Suppression};
 use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{Prefix, Topic};
+use pdm_store::{EpisodeRecord, Incoming, Store};
 
 use super::bearing_name::bearing;
 use super::failure;
 use crate::intake::parse::episode_topic;
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::{EpisodeRecord, Incoming, Store};
 
 /// Arguments of `shelve`.
 #[derive(Debug, clap::Args)]
@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let record = runtime.map_err(failure::runtime)?.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let taken = take(store.as_ref(), &args.bearing, &shelve, &settings.broker.prefix).await;
+        let taken = take(&store, &args.bearing, &shelve, &settings.broker.prefix).await;
         store.close().await;
         taken
     })?;
@@ -107,13 +107,14 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 /// Hands the request to the store as one that came from the broker.
 async fn take(
-    store: &dyn Store,
+    store: &Store,
     key: &BearingKey,
     shelve: &Shelve,
     prefix: &Prefix,
 ) -> Result<Option<EpisodeRecord>, Failure> {
     let missing = |what: String| Failure::new(Exit::NoInput, anyhow::anyhow!(what));
-    let open = store.episode(key).await.map_err(failure::store)?.filter(EpisodeRecord::is_open);
+    let open =
+        store.episodes().episode(key).await.map_err(failure::store)?.filter(EpisodeRecord::is_open);
     let is_shelved = open.as_ref().is_some_and(|one| {
         matches!(
             one.episode.suppression,
@@ -123,12 +124,12 @@ async fn take(
     if shelve.action == ShelveAction::End && !is_shelved {
         return Err(missing(format!("{key} is not shelved")));
     }
-    if open.is_none() && store.standing(key).await.map_err(failure::store)?.is_none() {
+    if open.is_none() && store.pages().standing(key).await.map_err(failure::store)?.is_none() {
         return Err(missing(format!("{key} was never judged")));
     }
     let topic = episode_topic(prefix, key);
     let batch = [Incoming::Shelve { key: key.clone(), shelve: shelve.clone(), topic }];
     let letters = Topic::DeadLetter.under(prefix);
-    store.store(&batch, shelve.at, &letters).await.map_err(failure::store)?;
-    store.episode(key).await.map_err(failure::store)
+    store.intake().store(&batch, shelve.at, &letters).await.map_err(failure::store)?;
+    store.episodes().episode(key).await.map_err(failure::store)
 }

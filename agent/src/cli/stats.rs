@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::Exit;
+use pdm_store::OpinionCounts;
 
 use super::failure;
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::OpinionCounts;
 
 /// Arguments of `stats`.
 #[derive(Debug, clap::Args)]
@@ -43,8 +43,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = runtime.map_err(failure::runtime)?;
     let (counts, opinions) = runtime.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let counts = store.work_counts(SystemClock.now()).await;
-        let opinions = store.opinion_counts().await;
+        let counts = store.follow_ups().work_counts(SystemClock.now()).await;
+        let opinions = store.opinions().opinion_counts().await;
         store.close().await;
         Ok::<_, anyhow::Error>((counts.map_err(failure::store)?, opinions.map_err(failure::store)?))
     })?;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::exit::{Exit, Failure};
+use pdm_store::recover;
 
 use super::failure;
 use crate::service::connect_store;
 use crate::settings::{AgentSettings, StorePlace};
-use crate::store::recover;
 
 /// Arguments of `store`.
 #[derive(Debug, clap::Args)]

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::id::EventId;
 use pdm_shared::trace::TraceStep;
+use pdm_store::FollowUp;
 use serde_json::{Value, json};
 
 use super::failure;
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::FollowUp;
 
 /// Arguments of `trace`.
 #[derive(Debug, clap::Args)]
@@ -44,8 +44,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = runtime.map_err(failure::runtime)?;
     let (steps, follow_up) = runtime.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let steps = store.trace(event_id).await.map_err(failure::store)?;
-        let follow_up = store.follow_up(event_id).await.map_err(failure::store)?;
+        let steps = store.history().trace(event_id).await.map_err(failure::store)?;
+        let follow_up = store.follow_ups().follow_up(event_id).await.map_err(failure::store)?;
         store.close().await;
         anyhow::Ok((steps, follow_up))
     })?;

@@ -11,14 +11,16 @@ use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::http::callers::Role;
 use pdm_service::secret::SecretSource;
-use pdm_web::accounts::{Act, User, UserChange, UserToken, new_secret, token_digest, user_name};
+use pdm_store::Store;
+use pdm_web::accounts::{
+    AccountStore as _, Act, User, UserChange, UserToken, new_secret, token_digest, user_name,
+};
 use pdm_web::password;
 use pdm_web::plant::PlantError;
 
 use super::failure;
 use crate::service::open_store;
 use crate::settings::AgentSettings;
-use crate::store::Store;
 
 /// Arguments of `user`.
 #[derive(Debug, clap::Args)]
@@ -122,7 +124,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let lines = runtime.map_err(failure::runtime)?.block_on(async {
         let store = open_store(&settings.store).await.map_err(failure::store)?;
-        let done = act(store.as_ref(), &args.what).await;
+        let done = act(&store, &args.what).await;
         store.close().await;
         done
     })?;
@@ -137,7 +139,7 @@ fn away(error: PlantError) -> Failure {
     Failure::new(Exit::Unavailable, error)
 }
 
-async fn act(store: &dyn Store, what: &What) -> Result<Vec<String>, Failure> {
+async fn act(store: &Store, what: &What) -> Result<Vec<String>, Failure> {
     match what {
         What::List => list(store).await,
         What::Add { name, role, password_file, no_password } => {
@@ -153,7 +155,7 @@ async fn act(store: &dyn Store, what: &What) -> Result<Vec<String>, Failure> {
                 is_disabled: false,
                 created_at: SystemClock.now(),
             };
-            if !store.add_user(&user, false).await.map_err(away)? {
+            if !store.accounts().add_user(&user, false).await.map_err(away)? {
                 let told = anyhow::anyhow!("there is a user {name} already");
                 return Err(Failure::new(Exit::Usage, told));
             }
@@ -179,14 +181,14 @@ async fn act(store: &dyn Store, what: &What) -> Result<Vec<String>, Failure> {
     }
 }
 
-async fn list(store: &dyn Store) -> Result<Vec<String>, Failure> {
+async fn list(store: &Store) -> Result<Vec<String>, Failure> {
     let mut lines = Vec::new();
-    for user in store.users().await.map_err(away)? {
+    for user in store.accounts().users().await.map_err(away)? {
         let way = if user.password.is_some() { "password" } else { "tokens alone" };
         let state = if user.is_disabled { "  disabled" } else { "" };
         lines
             .push(format!("{}  {}  {way}  since {}{state}", user.name, user.role, user.created_at));
-        for token in store.tokens(&user.name).await.map_err(away)? {
+        for token in store.accounts().tokens(&user.name).await.map_err(away)? {
             let end = token.expires_at.map_or("no end".to_owned(), |at| format!("until {at}"));
             lines.push(format!("  token {}  {end}", token.label));
         }
@@ -198,12 +200,12 @@ async fn list(store: &dyn Store) -> Result<Vec<String>, Failure> {
 }
 
 async fn change(
-    store: &dyn Store,
+    store: &Store,
     name: &str,
     change: &UserChange,
     told: String,
 ) -> Result<Vec<String>, Failure> {
-    if !store.change_user(name, change).await.map_err(away)? {
+    if !store.accounts().change_user(name, change).await.map_err(away)? {
         return Err(unknown(name));
     }
     note(store, "user change", format!("{name} {told}")).await?;
@@ -211,7 +213,7 @@ async fn change(
 }
 
 async fn token(
-    store: &dyn Store,
+    store: &Store,
     name: &str,
     label: &str,
     days: Option<u32>,
@@ -219,11 +221,11 @@ async fn token(
 ) -> Result<Vec<String>, Failure> {
     let label =
         user_name(label).map_err(|told| Failure::new(Exit::Usage, anyhow::anyhow!(told)))?;
-    if store.user(name).await.map_err(away)?.is_none() {
+    if store.accounts().user(name).await.map_err(away)?.is_none() {
         return Err(unknown(name));
     }
     if revoke {
-        if !store.revoke_token(name, &label).await.map_err(away)? {
+        if !store.accounts().revoke_token(name, &label).await.map_err(away)? {
             let told = anyhow::anyhow!("{name} has no token {label}");
             return Err(Failure::new(Exit::NoInput, told));
         }
@@ -233,7 +235,7 @@ async fn token(
     let (now, value) = (SystemClock.now(), new_secret());
     let expires_at = days.map(|days| now.plus_seconds(f64::from(days) * 86_400.0));
     let token = UserToken { label: label.clone(), created_at: now, expires_at };
-    store.put_token(name, &token_digest(&value), &token).await.map_err(away)?;
+    store.accounts().put_token(name, &token_digest(&value), &token).await.map_err(away)?;
     note(store, "token add", format!("{name} {label}")).await?;
     Ok(vec![value])
 }
@@ -273,7 +275,7 @@ fn asked() -> anyhow::Result<String> {
     Ok(first)
 }
 
-async fn note(store: &dyn Store, action: &str, what: String) -> Result<(), Failure> {
+async fn note(store: &Store, action: &str, what: String) -> Result<(), Failure> {
     let act = Act::new(SystemClock.now(), "cli", "cli", None, action, &what);
-    store.note_act(&act).await.map_err(away)
+    store.accounts().note_act(&act).await.map_err(away)
 }

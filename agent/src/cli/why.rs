@@ -12,13 +12,13 @@ use pdm_shared::episode::{AcknowledgementState, Suppression};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Delivery, EpisodeRecord, Store};
 use uuid::Uuid;
 
 use super::bearing_name::bearing;
 use super::failure;
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
-use crate::store::{Delivery, EpisodeRecord, Store};
 
 /// Messages of a bearing whose deliveries are told.
 const MESSAGES: u32 = 5;
@@ -69,8 +69,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let lines = runtime.map_err(failure::runtime)?.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
         let lines = match &args.of {
-            Subject::Event(event_id) => of_event(store.as_ref(), &settings, *event_id).await,
-            Subject::Bearing(key) => of_bearing(store.as_ref(), &settings, key).await,
+            Subject::Event(event_id) => of_event(&store, &settings, *event_id).await,
+            Subject::Bearing(key) => of_bearing(&store, &settings, key).await,
         };
         store.close().await;
         lines
@@ -83,12 +83,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 async fn of_event(
-    store: &dyn Store,
+    store: &Store,
     settings: &AgentSettings,
     event_id: EventId,
 ) -> Result<Vec<String>, Failure> {
-    let event = store.event(event_id).await.map_err(failure::store)?;
-    let Some(diagnosis) = store.diagnosis(event_id).await.map_err(failure::store)? else {
+    let event = store.history().event(event_id).await.map_err(failure::store)?;
+    let Some(diagnosis) = store.history().diagnosis(event_id).await.map_err(failure::store)? else {
         let what = if event.is_some() {
             return Ok(vec![format!("{event_id} is stored and waits for its judgement")]);
         } else {
@@ -97,7 +97,7 @@ async fn of_event(
         };
         return Err(Failure::new(Exit::NoInput, anyhow::anyhow!("event {event_id} {what}")));
     };
-    let Some(key) = store.bearing_of(event_id).await.map_err(failure::store)? else {
+    let Some(key) = store.follow_ups().bearing_of(event_id).await.map_err(failure::store)? else {
         let told = anyhow::anyhow!("the bearing of event {event_id} is no longer kept");
         return Err(Failure::new(Exit::NoInput, told));
     };
@@ -131,13 +131,13 @@ fn quiet(settings: &AgentSettings, diagnosis: &Diagnosis) -> String {
 }
 
 async fn of_bearing(
-    store: &dyn Store,
+    store: &Store,
     settings: &AgentSettings,
     key: &BearingKey,
 ) -> Result<Vec<String>, Failure> {
-    let record = store.episode(key).await.map_err(failure::store)?;
-    let standing = store.standing(key).await.map_err(failure::store)?;
-    let refused = store.refused().await.map_err(failure::store)?;
+    let record = store.episodes().episode(key).await.map_err(failure::store)?;
+    let standing = store.pages().standing(key).await.map_err(failure::store)?;
+    let refused = store.gateways().refused().await.map_err(failure::store)?;
     let refused: Vec<_> = refused.iter().filter(|one| one.bearing == *key).collect();
     if record.is_none() && standing.is_none() && refused.is_empty() {
         let told = anyhow::anyhow!("nothing is known of {key}");
@@ -166,7 +166,8 @@ async fn of_bearing(
     }
     // notifications of a clock that was ahead are told too
     let end = now.plus_seconds(10.0 * 365.25 * 86_400.0);
-    let told = store.notifications(Some(key), end, MESSAGES).await.map_err(failure::store)?;
+    let told =
+        store.pages().notifications(Some(key), end, MESSAGES).await.map_err(failure::store)?;
     if told.is_empty() {
         lines.push("messages         none".to_owned());
     }
@@ -233,8 +234,8 @@ fn word(reason: NotificationReason) -> String {
 }
 
 /// What became of a message, by channel.
-async fn deliveries(store: &dyn Store, id: Uuid) -> Result<Vec<String>, Failure> {
-    let rows = store.deliveries(id).await.map_err(failure::store)?;
+async fn deliveries(store: &Store, id: Uuid) -> Result<Vec<String>, Failure> {
+    let rows = store.history().deliveries(id).await.map_err(failure::store)?;
     if rows.is_empty() {
         let none =
             "no channel was to hear it (its level is below theirs), or its rows are no longer kept";

@@ -4,8 +4,7 @@ use pdm_reasoner::chat::{MeasuredLevel, Onset, Operation};
 use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::event::Event;
 use pdm_shared::text::Text;
-
-use crate::store::EpisodeRecord;
+use pdm_store::EpisodeRecord;
 
 /// When the abnormality of an episode began; nothing of one that never reached a level.
 pub(super) fn onset_of(record: EpisodeRecord) -> Option<Onset> {

@@ -5,8 +5,7 @@ use pdm_knowledge::{Knowledge, KnowledgeError};
 use pdm_report::settings::ReportSettings;
 use pdm_report::{CaseFile, LOOK_BACK, english, findings, gather, grounds};
 use pdm_shared::id::EventId;
-
-use crate::store::{Store, StoreError};
+use pdm_store::{Store, StoreError};
 
 /// The case of an event cannot be gathered.
 #[derive(Debug, thiserror::Error)]
@@ -28,18 +27,19 @@ pub enum GatherError {
 /// # Errors
 /// [`GatherError`].
 pub async fn stored(
-    store: &dyn Store,
+    store: &Store,
     knowledge: Option<&Knowledge>,
     settings: &ReportSettings,
     lead_time: &LeadTime,
     event_id: EventId,
 ) -> Result<CaseFile, GatherError> {
-    let event = store.event(event_id).await?.ok_or(GatherError::Unknown(event_id))?;
-    let diagnosis = store.diagnosis(event_id).await?.ok_or(GatherError::Unknown(event_id))?;
+    let event = store.history().event(event_id).await?.ok_or(GatherError::Unknown(event_id))?;
+    let diagnosis =
+        store.history().diagnosis(event_id).await?.ok_or(GatherError::Unknown(event_id))?;
     let key = event.key();
-    let past = store.history(&key, event.measured_at, LOOK_BACK).await?;
+    let past = store.history().history(&key, event.measured_at, LOOK_BACK).await?;
     let mut case = gather::fresh(event, diagnosis, &past, settings, lead_time);
-    let trace = store.trace(event_id).await?;
+    let trace = store.history().trace(event_id).await?;
     (case.research, case.steps) = findings::of_trace(&trace);
     if let Some(memory) = findings::memory_of_trace(&trace) {
         (case.memory, case.work) = memory;

@@ -1,6 +1,5 @@
 //! Writes the documents of a run: the workflow's nodes `generate_report` and `generate_work_order`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,8 +8,8 @@ use pdm_knowledge::{Knowledge, KnowledgeError};
 use pdm_report::files::{self, DocumentKind};
 use pdm_report::settings::ReportSettings;
 use pdm_report::{CaseFile, LOOK_BACK, english, findings, gather, grounds};
+use pdm_store::Store;
 
-use crate::store::Store;
 use crate::workflow::documents::{DocumentError, DocumentOutcome, Documents, Written};
 use crate::workflow::state::State;
 
@@ -25,7 +24,7 @@ pub struct Writer {
     /// Time that a replacement takes to arrange.
     pub lead_time: LeadTime,
     /// Store with the bearing's earlier windows.
-    pub store: Arc<dyn Store>,
+    pub store: Store,
     /// Knowledge base with the passages that documents quote.
     pub knowledge: Knowledge,
 }
@@ -35,7 +34,7 @@ impl Writer {
         let event = state.event_payload.clone();
         let judgement = state.diagnosis_result.as_ref().ok_or("there is no judgement")?;
         let key = event.key();
-        let past = self.store.history(&key, event.measured_at, LOOK_BACK).await;
+        let past = self.store.history().history(&key, event.measured_at, LOOK_BACK).await;
         let past = past.map_err(|error| error.to_string())?;
         let diagnosis = judgement.diagnosis.clone();
         let fault = diagnosis.fault_type;

@@ -1,18 +1,15 @@
 //! Who did what over the routes beside the pages: uploads and values of stations.
 
-use std::sync::Arc;
-
 use pdm_service::clock::SharedClock;
 use pdm_service::http::guard::Caller;
+use pdm_store::Store;
 use pdm_web::accounts::Act;
 use pdm_web::audit;
-
-use crate::store::Store;
 
 /// Writes acts down.
 #[derive(Debug, Clone)]
 pub(super) struct Acts {
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Store,
     pub(super) clock: SharedClock,
 }
 
@@ -21,6 +18,6 @@ impl Acts {
     pub(super) async fn note(&self, caller: &Caller, action: &str, what: String) {
         let who = caller.identity.as_ref().map_or("local", |identity| identity.name.as_str());
         let act = Act::new(self.clock.now(), who, "api", caller.peer, action, &what);
-        audit::write(self.store.as_ref(), &act).await;
+        audit::write(&self.store.accounts(), &act).await;
     }
 }

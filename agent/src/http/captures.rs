@@ -25,7 +25,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::captures::{Captures, PartRange, Refusal, RefusalCause};
-use crate::settings::BearingOwners;
+use pdm_store::BearingOwners;
 
 /// The gateways that have a token.
 #[derive(Debug)]

@@ -9,10 +9,9 @@ use pdm_report::files::{self, Format};
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::text::Language;
+use pdm_store::{Store, StoreError};
 use pdm_web::plant::{DocumentFile, DocumentKind, DocumentRow, WorkSheet};
 use uuid::Uuid;
-
-use crate::store::{Store, StoreError};
 
 /// Most bytes of a document that is served. Chosen: twenty times the largest report of the examples.
 const MOST_BYTES: u64 = 20_000_000;
@@ -27,11 +26,11 @@ const IDENTITY: usize = 36;
 /// # Errors
 /// [`StoreError`] if the store does not answer.
 pub(super) async fn documents_of_event(
-    store: &dyn Store,
+    store: &Store,
     folder: &Path,
     event_id: EventId,
 ) -> Result<Vec<DocumentRow>, StoreError> {
-    let Some(event) = store.event(event_id).await? else { return Ok(Vec::new()) };
+    let Some(event) = store.history().event(event_id).await? else { return Ok(Vec::new()) };
     let mut rows = Vec::new();
     for row in named(&event) {
         if is_file(&folder.join(&row.name)).await {
@@ -46,13 +45,13 @@ pub(super) async fn documents_of_event(
 /// # Errors
 /// [`StoreError`] if the store does not answer.
 pub(super) async fn document_by_name(
-    store: &dyn Store,
+    store: &Store,
     folder: &Path,
     name: &str,
 ) -> Result<Option<DocumentFile>, StoreError> {
     let id = name.get(TIME..TIME + IDENTITY).and_then(|text| Uuid::parse_str(text).ok());
     let Some(event_id) = id.map(EventId) else { return Ok(None) };
-    let Some(event) = store.event(event_id).await? else { return Ok(None) };
+    let Some(event) = store.history().event(event_id).await? else { return Ok(None) };
     let Some(row) = named(&event).into_iter().find(|row| row.name == name) else { return Ok(None) };
     let path = folder.join(&row.name);
     if !is_file(&path).await {
@@ -72,11 +71,11 @@ pub(super) async fn document_by_name(
 /// # Errors
 /// [`StoreError`] if the store does not answer.
 pub(super) async fn order_of_event(
-    store: &dyn Store,
+    store: &Store,
     folder: &Path,
     event_id: EventId,
 ) -> Result<Option<WorkSheet>, StoreError> {
-    let Some(event) = store.event(event_id).await? else { return Ok(None) };
+    let Some(event) = store.history().event(event_id).await? else { return Ok(None) };
     let is_order = |row: &DocumentRow| row.kind == DocumentKind::WorkOrder && row.format == "json";
     let Some(row) = named(&event).into_iter().find(is_order) else { return Ok(None) };
     let path = folder.join(&row.name);

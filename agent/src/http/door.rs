@@ -16,8 +16,9 @@ use pdm_service::http::guard::{Access, AccessError};
 use pdm_service::http::server::ServerTerms;
 use pdm_service::http::tls::Tls;
 use pdm_service::secret::SecretError;
+use pdm_store::Store;
 use pdm_web::Setup;
-use pdm_web::accounts::{new_secret, token_digest};
+use pdm_web::accounts::{AccountStore as _, new_secret, token_digest};
 use pdm_web::link::AckLinks;
 use pdm_web::plant::PlantError;
 use pdm_web::provided;
@@ -25,7 +26,6 @@ use tokio::net::TcpListener;
 
 use super::captures::GatewayTokenError;
 use crate::settings::{FirstAdmin, HttpSettings};
-use crate::store::Store;
 
 /// Most connections at once: 128 live streams and as many askers. A quarter of a shell's usual limit of
 /// 1,024 files; the embedded broker leaves that much (`deploy/standalone/src/broker/gate.rs`).
@@ -105,7 +105,7 @@ pub(crate) struct Door {
 /// Users of the store as the guard asks for them.
 #[derive(Debug)]
 struct StoredCallers {
-    store: Arc<dyn Store>,
+    store: Store,
     clock: SharedClock,
     /// There was a user once: whoever acts has to say who they are from then on.
     exist: AtomicBool,
@@ -115,7 +115,7 @@ impl Callers for StoredCallers {
     fn exist(&self) -> Asked<'_, bool> {
         Box::pin(async {
             if !self.exist.load(Ordering::Relaxed) {
-                let found = self.store.has_users().await;
+                let found = self.store.accounts().has_users().await;
                 let found = found.map_err(|error| UnknownCallers(error.to_string()))?;
                 self.exist.store(found, Ordering::Relaxed);
             }
@@ -125,7 +125,8 @@ impl Callers for StoredCallers {
 
     fn of_token<'a>(&'a self, token: &'a str) -> Asked<'a, Option<Identity>> {
         Box::pin(async move {
-            let owner = self.store.token_owner(&token_digest(token), self.clock.now()).await;
+            let owner =
+                self.store.accounts().token_owner(&token_digest(token), self.clock.now()).await;
             let owner = owner.map_err(|error| UnknownCallers(error.to_string()))?;
             Ok(owner.map(|user| Identity { name: user.name, role: user.role }))
         })
@@ -138,12 +139,12 @@ impl Callers for StoredCallers {
 /// [`DoorError`].
 pub(crate) async fn open(
     settings: &HttpSettings,
-    store: &Arc<dyn Store>,
+    store: &Store,
     clock: &SharedClock,
 ) -> Result<Option<Door>, DoorError> {
     let Some(listen) = settings.listen else { return Ok(None) };
     let callers = StoredCallers {
-        store: Arc::clone(store),
+        store: store.clone(),
         clock: Arc::clone(clock),
         // the provider's users are users before the first of them has come
         exist: AtomicBool::new(settings.oidc.is_some()),
@@ -153,7 +154,7 @@ pub(crate) async fn open(
     let access = Access::with_callers(listen, token, Arc::new(callers))?;
     let access = access.renewing(settings.token.clone());
     let tls = settings.tls.clone().map(Tls::open).transpose()?;
-    let has_users = settings.oidc.is_some() || store.has_users().await?;
+    let has_users = settings.oidc.is_some() || store.accounts().has_users().await?;
     let is_awaited = settings.first_admin == Some(FirstAdmin::Log) && !has_users;
     if !listen.ip().is_loopback() && !has_token && !has_users && !is_awaited {
         return Err(DoorError::NoUsers { listen });
@@ -193,12 +194,12 @@ fn offer(setup: &Setup, settings: &HttpSettings, listen: SocketAddr) {
 /// What signs links, where an address for them is configured. The key is the store's own.
 pub(crate) async fn links(
     settings: &HttpSettings,
-    store: &Arc<dyn Store>,
+    store: &Store,
     clock: &SharedClock,
 ) -> Result<Option<AckLinks>, DoorError> {
     let Some(base) = &settings.public_url else { return Ok(None) };
     let fresh = token_digest(&new_secret());
-    let key = store.link_key(fresh, clock.now()).await?;
+    let key = store.accounts().link_key(fresh, clock.now()).await?;
     Ok(Some(AckLinks::new(&key, base)))
 }
 

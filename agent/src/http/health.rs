@@ -15,6 +15,7 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use pdm_service::http::server::{self, ServerTerms};
 use pdm_service::http::tls::Tls;
+use pdm_store::{Store, StoreTrouble};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -24,7 +25,6 @@ use super::ANSWER;
 use super::door::DoorError;
 use crate::progress::Progress;
 use crate::settings::HttpSettings;
-use crate::store::{Store, StoreTrouble};
 use crate::vitals::{Blindness, Vitals};
 
 /// Connections while the agent waits for its store: some probes.
@@ -35,7 +35,7 @@ const CONNECTIONS: usize = 32;
 pub(super) struct Health {
     pub(super) vitals: Vitals,
     /// None while the agent waits for it.
-    pub(super) store: Option<Arc<dyn Store>>,
+    pub(super) store: Option<Store>,
     /// None while the agent waits for its store.
     pub(super) progress: Option<watch::Receiver<Progress>>,
     /// What is wrong although the agent works.

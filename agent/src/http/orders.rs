@@ -8,11 +8,11 @@ use pdm_knowledge::Knowledge;
 use pdm_report::settings::ReportSettings;
 use pdm_report::work_order::work_order;
 use pdm_shared::id::EventId;
+use pdm_store::Store;
 use pdm_web::plant::{PlantError, WorkSheet};
 
 use super::documents;
 use crate::documents::{GatherError, stored};
-use crate::store::Store;
 
 /// What work orders are made of.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Orders {
     /// The order of a judgement; `None` where it asks for none, or where its event is no longer kept.
     pub(super) async fn sheet(
         &self,
-        store: &dyn Store,
+        store: &Store,
         event_id: EventId,
     ) -> Result<Option<WorkSheet>, PlantError> {
         if let Some(folder) = &self.folder {
@@ -54,7 +54,7 @@ impl Orders {
     /// A knowledge base that does not answer leaves the order without a procedure, as in the document.
     async fn case(
         &self,
-        store: &dyn Store,
+        store: &Store,
         event_id: EventId,
     ) -> Result<pdm_report::CaseFile, GatherError> {
         let (settings, lead_time) = (&self.settings, &self.lead_time);

@@ -16,6 +16,7 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
+use pdm_store::{EpisodeRecord, GatewayState, Incoming, Reported, Store, StoreError};
 use pdm_web::plant::{
     Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, CaptureAsked, CaptureDrawn,
     CaptureFound, CaptureRow, ChangeRequest, Changed, ChannelRow, DocumentFile, DocumentRow,
@@ -31,12 +32,11 @@ use crate::captures::Captures;
 use crate::intake::parse::episode_topic;
 use crate::photos::Photos;
 use crate::removal::{self, Ground};
-use crate::store::{EpisodeRecord, GatewayState, Incoming, Reported, Store, StoreError};
 
 /// A plant whose pages read the store.
 #[derive(Debug)]
 pub(crate) struct StoredPlant {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Store,
     pub(crate) clock: SharedClock,
     /// Where the store's writing would leave a refused message; an acknowledgement is none.
     pub(crate) dead_letters: String,
@@ -78,11 +78,11 @@ impl StoredPlant {
 #[async_trait]
 impl Plant for StoredPlant {
     async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError> {
-        surroundings::surroundings_of(self.store.as_ref(), equipment).await.map_err(away)
+        surroundings::surroundings_of(&self.store, equipment).await.map_err(away)
     }
 
     async fn machine_places(&self) -> Result<BTreeMap<String, MachinePlace>, PlantError> {
-        surroundings::places(self.store.as_ref()).await.map_err(away)
+        surroundings::places(&self.store).await.map_err(away)
     }
 
     fn designation(&self, key: &BearingKey) -> Option<String> {
@@ -90,15 +90,15 @@ impl Plant for StoredPlant {
     }
 
     async fn fleet(&self) -> Result<Vec<BearingRow>, PlantError> {
-        self.store.fleet().await.map_err(away)
+        self.store.pages().fleet().await.map_err(away)
     }
 
     async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, PlantError> {
-        self.store.machine(equipment).await.map_err(away)
+        self.store.pages().machine(equipment).await.map_err(away)
     }
 
     async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, PlantError> {
-        self.store.standing(key).await.map_err(away)
+        self.store.pages().standing(key).await.map_err(away)
     }
 
     async fn windows(
@@ -108,7 +108,7 @@ impl Plant for StoredPlant {
         limit: u32,
     ) -> Result<Vec<WindowRow>, PlantError> {
         let until = until.unwrap_or_else(|| self.last());
-        self.store.windows(key, until, limit).await.map_err(away)
+        self.store.pages().windows(key, until, limit).await.map_err(away)
     }
 
     async fn spectra(
@@ -118,19 +118,19 @@ impl Plant for StoredPlant {
         limit: u32,
     ) -> Result<Vec<Event>, PlantError> {
         let until = until.unwrap_or_else(|| self.last());
-        self.store.last_spectra(key, until, limit).await.map_err(away)
+        self.store.pages().last_spectra(key, until, limit).await.map_err(away)
     }
 
     async fn event(&self, event_id: EventId) -> Result<Option<Event>, PlantError> {
-        self.store.event(event_id).await.map_err(away)
+        self.store.history().event(event_id).await.map_err(away)
     }
 
     async fn diagnosis(&self, event_id: EventId) -> Result<Option<Diagnosis>, PlantError> {
-        self.store.diagnosis(event_id).await.map_err(away)
+        self.store.history().diagnosis(event_id).await.map_err(away)
     }
 
     async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, PlantError> {
-        self.store.trace(event_id).await.map_err(away)
+        self.store.history().trace(event_id).await.map_err(away)
     }
 
     async fn notifications(
@@ -140,11 +140,11 @@ impl Plant for StoredPlant {
         limit: u32,
     ) -> Result<Vec<Notification>, PlantError> {
         let before = before.unwrap_or_else(|| self.end());
-        self.store.notifications(of, before, limit).await.map_err(away)
+        self.store.pages().notifications(of, before, limit).await.map_err(away)
     }
 
     async fn channels(&self) -> Result<Vec<ChannelRow>, PlantError> {
-        let mut rows = self.store.channels(self.clock.now()).await.map_err(away)?;
+        let mut rows = self.store.outbox().channels(self.clock.now()).await.map_err(away)?;
         for lane in &*self.lanes {
             if !rows.iter().any(|row| row.lane == *lane) {
                 rows.push(ChannelRow::sound(lane.clone()));
@@ -155,17 +155,17 @@ impl Plant for StoredPlant {
     }
 
     async fn gateways(&self) -> Result<Vec<GatewayRow>, PlantError> {
-        let gateways = self.store.gateways().await.map_err(away)?;
+        let gateways = self.store.gateways().gateways().await.map_err(away)?;
         Ok(gateways.into_iter().map(gateway_of).collect())
     }
 
     async fn refused(&self) -> Result<Vec<RefusedRow>, PlantError> {
-        let refused = self.store.refused().await.map_err(away)?;
+        let refused = self.store.gateways().refused().await.map_err(away)?;
         Ok(refused.into_iter().map(|one| self.ground.refused(one)).collect())
     }
 
     async fn change(&self, request: ChangeRequest) -> Result<Changed, PlantError> {
-        let (store, now) = (self.store.as_ref(), self.clock.now());
+        let (store, now) = (&self.store, self.clock.now());
         let changed = removal::change(store, &self.ground, &request, now).await.map_err(away)?;
         if !request.is_dry {
             let ChangeRequest { change, who, via, .. } = &request;
@@ -180,12 +180,12 @@ impl Plant for StoredPlant {
         before: Option<Place>,
         limit: u32,
     ) -> Result<Vec<EpisodeDetail>, PlantError> {
-        let page = self.store.episode_page(filter, before, limit).await?;
+        let page = self.store.desk().episode_page(filter, before, limit).await?;
         Ok(page.into_iter().map(detail_of).collect())
     }
 
     async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, PlantError> {
-        Ok(self.store.episode_by_id(id).await?.map(detail_of))
+        Ok(self.store.desk().episode_by_id(id).await?.map(detail_of))
     }
 
     async fn remarks(
@@ -193,11 +193,11 @@ impl Plant for StoredPlant {
         key: &BearingKey,
         opened_at: Timestamp,
     ) -> Result<Vec<Remark>, PlantError> {
-        Ok(self.store.remarks(key, opened_at).await?)
+        Ok(self.store.desk().remarks(key, opened_at).await?)
     }
 
     async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), PlantError> {
-        Ok(self.store.remark(key, by, note, self.clock.now()).await?)
+        Ok(self.store.desk().remark(key, by, note, self.clock.now()).await?)
     }
 
     async fn work(
@@ -206,15 +206,15 @@ impl Plant for StoredPlant {
         before: Option<Place>,
         limit: u32,
     ) -> Result<Vec<WorkRow>, PlantError> {
-        Ok(self.store.work_page(is_open, before, limit).await?)
+        Ok(self.store.desk().work_page(is_open, before, limit).await?)
     }
 
     async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, PlantError> {
-        Ok(self.store.work_of(event_id).await?)
+        Ok(self.store.desk().work_of(event_id).await?)
     }
 
     async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError> {
-        let reported = self.store.report(key, &report, self.clock.now()).await?;
+        let reported = self.store.follow_ups().report(key, &report, self.clock.now()).await?;
         Ok(reported != Reported::Unknown)
     }
 
@@ -223,41 +223,41 @@ impl Plant for StoredPlant {
         key: &BearingKey,
         report: FollowUpReport,
     ) -> Result<Option<Vec<WorkRow>>, PlantError> {
-        match self.store.report_one(key, &report, self.clock.now()).await? {
+        match self.store.follow_ups().report_one(key, &report, self.clock.now()).await? {
             Reported::Unknown => Ok(None),
             Reported::Taken(_) | Reported::Kept => Ok(Some(Vec::new())),
-            Reported::Undecided => Ok(Some(self.store.open_work_of(key).await?)),
+            Reported::Undecided => Ok(Some(self.store.desk().open_work_of(key).await?)),
         }
     }
 
     async fn open_work_of(&self, key: &BearingKey) -> Result<Vec<WorkRow>, PlantError> {
-        Ok(self.store.open_work_of(key).await?)
+        Ok(self.store.desk().open_work_of(key).await?)
     }
 
     async fn report_by_id(&self, id: Uuid) -> Result<Option<ReportRow>, PlantError> {
-        Ok(self.store.report_by_id(id).await?)
+        Ok(self.store.desk().report_by_id(id).await?)
     }
 
     async fn reports(&self, key: &BearingKey, limit: u32) -> Result<Vec<ReportRow>, PlantError> {
-        Ok(self.store.reports_of(key, limit).await?)
+        Ok(self.store.desk().reports_of(key, limit).await?)
     }
 
     async fn withdraw_report(&self, id: Uuid, by: &str) -> Result<Withdrawn, PlantError> {
-        Ok(self.store.withdraw_report(id, by, self.clock.now()).await?)
+        Ok(self.store.desk().withdraw_report(id, by, self.clock.now()).await?)
     }
 
     async fn documents(&self, event_id: EventId) -> Result<Vec<DocumentRow>, PlantError> {
         let Some(folder) = &self.documents else { return Ok(Vec::new()) };
-        Ok(documents::documents_of_event(self.store.as_ref(), folder, event_id).await?)
+        Ok(documents::documents_of_event(&self.store, folder, event_id).await?)
     }
 
     async fn document(&self, name: &str) -> Result<Option<DocumentFile>, PlantError> {
         let Some(folder) = &self.documents else { return Ok(None) };
-        Ok(documents::document_by_name(self.store.as_ref(), folder, name).await?)
+        Ok(documents::document_by_name(&self.store, folder, name).await?)
     }
 
     async fn work_sheet(&self, event_id: EventId) -> Result<Option<WorkSheet>, PlantError> {
-        self.orders.sheet(self.store.as_ref(), event_id).await
+        self.orders.sheet(&self.store, event_id).await
     }
 
     async fn keep_photo(
@@ -274,7 +274,7 @@ impl Plant for StoredPlant {
     }
 
     async fn photos(&self, event_id: EventId) -> Result<Vec<PhotoRow>, PlantError> {
-        Ok(self.store.photos_of(event_id).await?)
+        Ok(self.store.photos().photos_of(event_id).await?)
     }
 
     async fn photo(&self, id: Uuid) -> Result<Option<PhotoFile>, PlantError> {
@@ -297,11 +297,15 @@ impl Plant for StoredPlant {
         before: Option<Timestamp>,
         limit: u32,
     ) -> Result<Vec<CaptureRow>, PlantError> {
-        Ok(self.store.captures_of(key, before.unwrap_or_else(|| self.end()), limit).await?)
+        Ok(self
+            .store
+            .captures()
+            .captures_of(key, before.unwrap_or_else(|| self.end()), limit)
+            .await?)
     }
 
     async fn capture(&self, id: Uuid) -> Result<Option<CaptureFound>, PlantError> {
-        Ok(self.store.capture_by_id(id).await?)
+        Ok(self.store.captures().capture_by_id(id).await?)
     }
 
     async fn capture_wav(&self, id: Uuid) -> Result<Option<Vec<u8>>, PlantError> {
@@ -335,12 +339,12 @@ impl Plant for StoredPlant {
 
     async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError> {
         let since = self.clock.now().plus_seconds(-3600.0 * hours);
-        Ok(self.store.told_since(key, since).await?)
+        Ok(self.store.desk().told_since(key, since).await?)
     }
 
     async fn acknowledge(&self, ack: Acknowledgement) -> Result<Acknowledged, PlantError> {
         let Acknowledgement { key, notification_id, by, note, via } = ack;
-        let record = self.store.episode(&key).await.map_err(away)?;
+        let record = self.store.episodes().episode(&key).await.map_err(away)?;
         let alarm = record.filter(EpisodeRecord::is_open).and_then(|record| record.alarm);
         if alarm.is_none_or(|alarm| alarm.notification.notification_id != notification_id) {
             return Ok(Acknowledged::Stale);
@@ -359,7 +363,7 @@ impl Plant for StoredPlant {
         tracing::info!(bearing = %key, by = ack.by, via, "an alarm was acknowledged");
         // the store takes it as it takes one from the broker
         let batch = [Incoming::Ack { key, ack, topic }];
-        self.store.store(&batch, now, &self.dead_letters).await.map_err(away)?;
+        self.store.intake().store(&batch, now, &self.dead_letters).await.map_err(away)?;
         Ok(Acknowledged::Yes)
     }
 
@@ -407,14 +411,15 @@ impl Plant for StoredPlant {
         if let Err(told) = shelve.check(now) {
             return Ok(Shelved::Refused(told));
         }
-        let record = self.store.episode(&key).await.map_err(away)?;
+        let record = self.store.episodes().episode(&key).await.map_err(away)?;
         let open = record.filter(EpisodeRecord::is_open);
         if until.is_none() && open.is_none_or(|one| one.episode.suppression == Suppression::None) {
             return Ok(Shelved::Refused("the bearing is not shelved".to_owned()));
         }
         let topic = episode_topic(&self.prefix, &key);
         let batch = [Incoming::Shelve { key, shelve, topic }];
-        let stored = self.store.store(&batch, now, &self.dead_letters).await.map_err(away)?;
+        let stored =
+            self.store.intake().store(&batch, now, &self.dead_letters).await.map_err(away)?;
         if stored.refused > 0 {
             return Ok(Shelved::Refused("the bearing was never judged".to_owned()));
         }

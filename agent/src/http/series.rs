@@ -4,8 +4,6 @@
 //! "value": 0.006}]}`; a value of null is missing. All values are stored or none. 400 names the wrong
 //! value, 413 the body is too large, 503 the store is away. Every request needs the token.
 
-use std::sync::Arc;
-
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Extension, State};
 use axum::http::StatusCode;
@@ -14,11 +12,11 @@ use axum::routing::post;
 use axum::{Json, Router};
 use pdm_decision::table::{SeriesValue, value};
 use pdm_service::http::guard::{Access, Caller};
+use pdm_store::Store;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::acts::Acts;
-use crate::store::Store;
 
 /// Most bytes of a request: some 10,000 values.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -39,13 +37,13 @@ struct PostedValue {
 }
 
 /// The router, to be nested at `/series`.
-pub(crate) fn router(store: Arc<dyn Store>, access: &Access, acts: Acts) -> Router {
+pub(crate) fn router(store: Store, access: &Access, acts: Acts) -> Router {
     let router = Router::new().route("/", post(take)).with_state((store, acts));
     access.guard_uploads(router.layer(DefaultBodyLimit::max(MAX_BYTES)), "http.token")
 }
 
 async fn take(
-    State((store, acts)): State<(Arc<dyn Store>, Acts)>,
+    State((store, acts)): State<(Store, Acts)>,
     Extension(caller): Extension<Caller>,
     posted: Result<Json<Posted>, JsonRejection>,
 ) -> Response {
@@ -61,7 +59,7 @@ async fn take(
         Ok(values) => values,
         Err(reason) => return refusal(StatusCode::BAD_REQUEST, &reason),
     };
-    match store.put_series(&values).await {
+    match store.series().put_series(&values).await {
         Ok(changed) => {
             acts.note(&caller, "series", format!("{} values", values.len())).await;
             let told = json!({ "read": values.len(), "changed": changed });

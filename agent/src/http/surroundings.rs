@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pdm_graph::{Direction, Fans, Node, Scan, Value};
+use pdm_store::{Store, StoreError};
 use pdm_web::plant::{MachinePlace, Neighbour, Surroundings};
-
-use crate::store::{Store, StoreError};
 
 /// Most neighbours of a page: what a person scrolls through.
 const MOST: usize = 200;
@@ -18,18 +17,19 @@ const MOST_MACHINES: usize = 10_000;
 /// # Errors
 /// [`StoreError`] if the store does not answer.
 pub(super) async fn surroundings_of(
-    store: &dyn Store,
+    store: &Store,
     equipment: &str,
 ) -> Result<Option<Surroundings>, StoreError> {
     let scan =
         Scan { labels: vec!["Equipment".into()], equal: vec![("id".into(), equipment.into())] };
-    let Some(machine) = store.graph_scan(&scan, None, 1).await?.into_iter().next() else {
+    let Some(machine) = store.graph().graph_scan(&scan, None, 1).await?.into_iter().next() else {
         return Ok(None);
     };
-    let fans = store.graph_relationships(&[machine.id], Direction::Either, &[], MOST).await?;
+    let fans =
+        store.graph().graph_relationships(&[machine.id], Direction::Either, &[], MOST).await?;
     let edges = fans.into_values().flatten().collect::<Vec<_>>();
     let ids: Vec<i64> = edges.iter().map(|edge| edge.other(machine.id)).collect();
-    let nodes = store.graph_nodes(&ids).await?;
+    let nodes = store.graph().graph_nodes(&ids).await?;
     let nodes: HashMap<i64, _> = nodes.into_iter().map(|node| (node.id, node)).collect();
     let mut neighbours: Vec<Neighbour> = edges
         .iter()
@@ -58,18 +58,16 @@ pub(super) async fn surroundings_of(
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer.
-pub(super) async fn places(
-    store: &dyn Store,
-) -> Result<BTreeMap<String, MachinePlace>, StoreError> {
+pub(super) async fn places(store: &Store) -> Result<BTreeMap<String, MachinePlace>, StoreError> {
     let of = |label: &str| Scan { labels: vec![label.into()], equal: Vec::new() };
-    let machines = store.graph_scan(&of("Equipment"), None, MOST_MACHINES).await?;
-    let lines = store.graph_scan(&of("Line"), None, MOST_MACHINES).await?;
+    let machines = store.graph().graph_scan(&of("Equipment"), None, MOST_MACHINES).await?;
+    let lines = store.graph().graph_scan(&of("Line"), None, MOST_MACHINES).await?;
     let ids: Vec<i64> = lines.iter().map(|line| line.id).collect();
     let parts = if ids.is_empty() {
         Fans::new()
     } else {
         let kinds = ["HAS_PART".into()];
-        store.graph_relationships(&ids, Direction::Out, &kinds, MOST_MACHINES).await?
+        store.graph().graph_relationships(&ids, Direction::Out, &kinds, MOST_MACHINES).await?
     };
     let mut line_of: HashMap<i64, String> = HashMap::new();
     for line in &lines {

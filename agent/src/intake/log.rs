@@ -1,11 +1,11 @@
 //! What happens at the intake, each as one function that logs and counts.
 
 use pdm_shared::id::{GatewayId, SiteId};
+use pdm_store::{Refusal, StoreError, Stored};
 
 use crate::mqtt::publisher::PublishError;
 use crate::mqtt::sender::Sender;
 use crate::settings::QuotaSettings;
-use crate::store::{Refusal, StoreError, Stored};
 
 /// A batch was stored.
 pub(super) fn stored(stored: &Stored) {

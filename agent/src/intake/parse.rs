@@ -9,11 +9,11 @@ use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState};
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GATEWAY_LEVEL, GatewayTopic, Prefix, Topic};
+use pdm_store::Incoming;
+use pdm_store::gateway_alarm::{REFUSED_LEVEL, TROUBLE_LEVEL};
 
 use super::log;
 use crate::settings::TopicProof;
-use crate::store::Incoming;
-use crate::store::gateway_alarm::{REFUSED_LEVEL, TROUBLE_LEVEL};
 
 /// How a message came.
 #[derive(Debug, Clone, Copy)]

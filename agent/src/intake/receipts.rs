@@ -12,13 +12,13 @@ use pdm_service::clock::{Patience, SharedClock};
 use pdm_shared::delivery::Receipt;
 use pdm_shared::id::{GatewayKey, SiteId};
 use pdm_shared::topic::{GatewayTopic, Prefix, Topic};
+use pdm_store::GatewayStore;
 use tokio::sync::{Notify, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::log;
 use crate::mqtt::publisher::{Message, Publisher};
-use crate::store::GatewayStore;
 
 /// How often old gaps are counted as lost. The time after which a gap is old is hours or days.
 const GAP_CHECK: Duration = Duration::from_mins(1);
@@ -54,7 +54,7 @@ impl Owed {
 #[derive(Debug)]
 pub(crate) struct Receipts {
     pub(crate) owed: Arc<Owed>,
-    pub(crate) store: Arc<dyn GatewayStore>,
+    pub(crate) store: GatewayStore,
     pub(crate) clock: SharedClock,
     pub(crate) prefix: Prefix,
     pub(crate) publisher: Publisher,

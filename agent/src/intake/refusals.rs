@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use pdm_shared::id::{BearingKey, GatewayKey};
+use pdm_store::{Refusal, RefusalCause};
 
 use super::log;
-use crate::store::{Refusal, RefusalCause};
 
 /// Refusals that are remembered, some 300 bytes each; then all are forgotten and told once more.
 const REMEMBERED: usize = 4096;

@@ -9,10 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pdm_shared::id::BearingKey;
+use pdm_store::{StoreError, Unjudged};
 use tokio::time::Instant;
 
 use super::{BATCH, Judging, log};
-use crate::store::{StoreError, Unjudged};
 
 /// How long a bearing rests.
 const REST: Duration = Duration::from_mins(1);

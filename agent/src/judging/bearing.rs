@@ -2,8 +2,7 @@
 
 use pdm_expert::case::Memory;
 use pdm_shared::id::BearingKey;
-
-use crate::store::{BearingJudged, EpisodeChange, EpisodeRecord, Judged};
+use pdm_store::{BearingJudged, EpisodeChange, EpisodeRecord, Judged};
 
 /// A bearing while its events are judged.
 pub(super) struct Bearing {

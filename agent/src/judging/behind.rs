@@ -9,10 +9,10 @@ use std::sync::{MutexGuard, PoisonError};
 
 use pdm_expert::case::{Case, Memory};
 use pdm_shared::id::EventId;
+use pdm_store::BehindHeld;
 
 use super::held::ModelInLoop;
 use super::{BATCH, Judging, JudgingError, log};
-use crate::store::BehindHeld;
 use crate::workflow::Run;
 
 /// Most bearings whose memory is kept between two looks; more are read again.

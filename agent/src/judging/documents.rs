@@ -12,11 +12,11 @@ use std::sync::{MutexGuard, PoisonError};
 use futures_util::StreamExt as _;
 use pdm_shared::delivery::Notification;
 use pdm_shared::id::EventId;
+use pdm_store::{Checkpoint, Finished, Outgoing};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{Judging, JudgingError, LOOK, PARALLEL, RETRY, WAIT, log};
-use crate::store::{Checkpoint, Finished, Outgoing};
 use crate::workflow::documents::Written;
 use crate::workflow::{Node, Phase, Run};
 

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use pdm_reasoner::opinion::{OpinionFailure, no_document};
 use pdm_shared::risk::RiskLevel;
+use pdm_store::HeldJudgement;
 use tokio::sync::Notify;
 
 use super::{Judging, JudgingError, log};
 use crate::judging::bearing::Bearing;
-use crate::store::HeldJudgement;
 use crate::workflow::Run;
 use crate::workflow::heard::WaitTerms;
 

@@ -4,9 +4,9 @@ use pdm_shared::diagnosis::{Diagnosis, OpinionStance, SecondOpinion};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_store::{BearingJudged, StoreError};
 
 use super::JudgingError;
-use crate::store::{BearingJudged, StoreError};
 use crate::workflow::{Node, WorkflowError};
 
 /// A batch could not be judged or saved; it is tried again.

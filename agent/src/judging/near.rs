@@ -5,10 +5,10 @@ use std::sync::PoisonError;
 use pdm_routes::ToldLately;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Announcement, EpisodeRecord};
 
 use super::{Judging, log};
 use crate::notify::policy::{Followed, JudgedWindow, Policy};
-use crate::store::{Announcement, EpisodeRecord};
 
 /// Most alarms of a site that are compared.
 const MOST: u32 = 500;

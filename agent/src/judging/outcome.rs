@@ -11,9 +11,9 @@ use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Alarm, Announcement, FollowUp, FollowUpState, Outgoing, Payload, VECTORS_LANE};
 use serde_json::{Value, json};
 
-use crate::store::{Alarm, Announcement, FollowUp, FollowUpState, Outgoing, Payload, VECTORS_LANE};
 use crate::workflow::documents::Written;
 use crate::workflow::{State, figures_withheld};
 

@@ -5,13 +5,13 @@ use pdm_expert::case::{Case, Memory};
 use pdm_expert::grounding::{Grounds, Sources};
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::risk::RiskLevel;
+use pdm_store::{Announcement, BearingJudged, EpisodeChange, EpisodeRecord, FollowUp, Judged};
 use serde_json::Value;
 
 use super::bearing::Bearing;
 use super::{Judging, log, outcome};
 use crate::notify::policy::{Followed, JudgedWindow};
 use crate::progress::Standing;
-use crate::store::{Announcement, BearingJudged, EpisodeChange, EpisodeRecord, FollowUp, Judged};
 use crate::workflow::documents::Written;
 use crate::workflow::heard::is_asked_about;
 use crate::workflow::{Node, Run, WorkflowError};

@@ -17,12 +17,12 @@ use pdm_shared::id::{BearingId, BearingKey, EquipmentId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+use pdm_store::{CeilingStore, Claimed, HeldBack, StoreError};
 
 use super::lanes::{Channel, Lane, PAUSES, SendError};
 use super::share::{Room, Share};
 use super::{log, policy};
 use crate::settings::BearingOwners;
-use crate::store::{CeilingStore, Claimed, HeldBack, StoreError};
 
 const HOUR_MS: i64 = 3_600_000;
 /// The interval of looks for a due summary, and the time in which what is held back gathers for the
@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_secs(2);
 /// The ceiling of a lane.
 #[derive(Debug)]
 pub(crate) struct Ceiling {
-    store: Arc<dyn CeilingStore>,
+    store: CeilingStore,
     lane: String,
     per_hour: u32,
     owners: BearingOwners,
@@ -43,7 +43,7 @@ pub(crate) struct Ceiling {
 impl Ceiling {
     /// At most `per_hour` messages of this lane, shared by the gateways of bearings.
     pub(crate) fn new(
-        store: Arc<dyn CeilingStore>,
+        store: CeilingStore,
         lane: &str,
         per_hour: u32,
         owners: BearingOwners,

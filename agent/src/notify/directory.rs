@@ -8,10 +8,10 @@ use pdm_routes::{Audience, Subject, Table, Telling};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_store::Alarm;
 
 use super::{EMAIL_LANE, log, person_lane, webhook_lane};
 use crate::settings::{EMAIL, NotifySettings};
-use crate::store::Alarm;
 
 /// A lane, and the lowest level that is sent by it.
 #[derive(Debug, Clone, PartialEq)]

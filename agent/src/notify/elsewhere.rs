@@ -5,18 +5,18 @@
 //! it on another way needs no other message. An alarm that no way takes is counted until one does.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
+use pdm_store::{EpisodeRecord, Store, StoreError, WayState};
 use uuid::Uuid;
 
 use super::log;
 use super::policy::Policy;
 use crate::progress::Reporter;
-use crate::store::{EpisodeRecord, Store, StoreError, WayState};
 
 /// Most notifications that are remembered as told to nobody; more of them are one state.
 const MOST: usize = 1000;
@@ -33,7 +33,7 @@ pub(crate) enum Reached {
 /// Tells elsewhere what a lane does not take.
 #[derive(Debug)]
 pub(crate) struct Elsewhere {
-    store: Arc<dyn Store>,
+    store: Store,
     clock: SharedClock,
     policy: Policy,
     reporter: Reporter,
@@ -43,7 +43,7 @@ pub(crate) struct Elsewhere {
 
 impl Elsewhere {
     pub(crate) fn new(
-        store: Arc<dyn Store>,
+        store: Store,
         clock: SharedClock,
         policy: Policy,
         reporter: Reporter,
@@ -62,14 +62,14 @@ impl Elsewhere {
             return Ok(Reached::Somebody);
         }
         let key = key_of(notification);
-        let record = self.store.episode(&key).await?.filter(|record| {
+        let record = self.store.episodes().episode(&key).await?.filter(|record| {
             record.is_open() && notification.episode_id == Some(record.episode.id)
         });
         if record.as_ref().is_some_and(|one| one.episode.acknowledgement.is_acknowledged()) {
             self.delivered(std::slice::from_ref(notification));
             return Ok(Reached::Somebody);
         }
-        let ways = self.store.ways(notification.notification_id).await?;
+        let ways = self.store.outbox().ways(notification.notification_id).await?;
         if is_with_somebody(&ways, lane) {
             return Ok(Reached::Somebody);
         }
@@ -103,7 +103,7 @@ impl Elsewhere {
             return Ok(false);
         }
         // written after the rows: whoever is told and not remembered is told again, not never
-        self.store.change(&key, Some(record.version()), &further.change).await?;
+        self.store.episodes().change(&key, Some(record.version()), &further.change).await?;
         Ok(true)
     }
 
@@ -124,7 +124,7 @@ impl Elsewhere {
         }
         let now = self.clock.now();
         let rows = Policy::elsewhere(lane, notification, &lanes, now);
-        let written = self.store.spread(notification.notification_id, &rows, now).await?;
+        let written = self.store.outbox().spread(notification.notification_id, &rows, now).await?;
         self.reporter.update(|progress| progress.unsent += written);
         log::told_elsewhere(lane, why, &key_of(notification), &lanes);
         Ok(true)

@@ -33,7 +33,7 @@ impl Watchdog {
     ) -> Option<String> {
         let is_fresh = |at: Timestamp| (0.0..EVERY_S).contains(&now.seconds_since(at));
         if !ways.looked_at.is_some_and(is_fresh) {
-            match self.store.channels(now).await {
+            match self.store.outbox().channels(now).await {
                 Ok(channels) => ways.said = said_of(&channels, now),
                 Err(error) => tracing::warn!(%error, "cannot look at the ways to staff"),
             }

@@ -12,6 +12,8 @@ use pdm_shared::delivery::Presence;
 use pdm_shared::episode::Suppression;
 use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::time::Timestamp;
+use pdm_store::gateway_alarm::silence_alarm;
+use pdm_store::{EpisodeRecord, GatewayState, StoreError};
 use uuid::Uuid;
 
 use super::failing_ways::FailingWays;
@@ -19,8 +21,6 @@ use super::silence::{Hearing, PAGE, Watchdog, is_heard_since, is_silent};
 use super::troubles::Heeded;
 use super::wording;
 use super::wording::Ended;
-use crate::store::gateway_alarm::silence_alarm;
-use crate::store::{EpisodeRecord, GatewayState, StoreError};
 
 /// How long a message waits for the others after one was told, s. Chosen: one and a half times a
 /// keep-alive of 30 s, after which brokers publish the last will, and a look of the watch.
@@ -68,7 +68,7 @@ impl Watchdog {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let (mut lost, mut back) = (Vec::new(), Vec::new());
-        let gateways = self.store.gateways().await?;
+        let gateways = self.store.gateways().gateways().await?;
         let known = gateways.iter().filter(|one| one.presence.is_some()).count();
         if self.reporter.progress().borrow().gateways != known {
             self.reporter.update(|progress| progress.gateways = known);
@@ -77,7 +77,7 @@ impl Watchdog {
         for gateway in gateways {
             let GatewayKey { site, gateway: name } = &gateway.gateway;
             let Some(key) = silence_alarm(site, name) else { continue };
-            let record = self.store.episode(&key).await?.filter(EpisodeRecord::is_open);
+            let record = self.store.episodes().episode(&key).await?.filter(EpisodeRecord::is_open);
             let is_known =
                 record.as_ref().is_some_and(|one| !is_heard_since(&gateway, one, hearing, now));
             let is_lost = is_known || is_silent(&gateway, &self.silence, hearing, now);
@@ -111,7 +111,7 @@ impl Watchdog {
             let reason = format!("{TOLD_WITH}{}", first.key);
             let change = self.policy.silent_beside(&other.key, self.silence.risk, reason, now);
             if let Some(change) = change {
-                self.store.change(&other.key, None, &change).await?;
+                self.store.episodes().change(&other.key, None, &change).await?;
             }
         }
         self.suppress_bearings(lost, now).await
@@ -136,7 +136,7 @@ impl Watchdog {
         for other in others {
             let Some(record) = &other.record else { continue };
             if let Some(change) = self.policy.heard_beside(&other.key, record, now) {
-                self.store.change(&other.key, Some(record.version()), &change).await?;
+                self.store.episodes().change(&other.key, Some(record.version()), &change).await?;
             }
         }
         Ok(())
@@ -167,7 +167,7 @@ impl Watchdog {
                 leaders.insert(leader.to_owned(), key.clone());
                 self.policy.leads(key, record, self.silence.risk, now)
             };
-            self.store.change(key, Some(record.version()), &change).await?;
+            self.store.episodes().change(key, Some(record.version()), &change).await?;
         }
         Ok(())
     }
@@ -177,7 +177,7 @@ impl Watchdog {
         let mut parts = name.splitn(3, '/');
         let mut part = || parts.next().unwrap_or_default();
         let Ok(key) = BearingKey::parse(part(), part(), part()) else { return Ok(false) };
-        Ok(self.store.episode(&key).await?.is_some_and(|one| one.is_open()))
+        Ok(self.store.episodes().episode(&key).await?.is_some_and(|one| one.is_open()))
     }
 
     /// Looks at what is suppressed: whether its cause still is one. All of it, a page at a time: what stays
@@ -187,7 +187,7 @@ impl Watchdog {
         let mut beside = Vec::new();
         let mut of_gateways = Vec::new();
         loop {
-            let page = self.store.suppressed(after, PAGE).await?;
+            let page = self.store.episodes().suppressed(after, PAGE).await?;
             let Some(last) = page.last().map(|(_, record)| record.episode.id) else { break };
             after = last;
             for (key, record) in page {
@@ -229,7 +229,9 @@ impl Watchdog {
             if !standing.contains_key(&gateway) {
                 let own = silence_alarm(&gateway.site, &gateway.gateway);
                 let is_silent = match own {
-                    Some(own) => self.store.episode(&own).await?.is_some_and(|one| one.is_open()),
+                    Some(own) => {
+                        self.store.episodes().episode(&own).await?.is_some_and(|one| one.is_open())
+                    }
                     None => false,
                 };
                 standing.insert(gateway.clone(), is_silent);
@@ -249,7 +251,7 @@ impl Watchdog {
     pub(super) async fn bearing_owners(
         &self,
     ) -> Result<BTreeMap<BearingKey, GatewayKey>, StoreError> {
-        Ok(self.store.bearing_owners().await?.into_iter().collect())
+        Ok(self.store.gateways().bearing_owners().await?.into_iter().collect())
     }
 
     /// The gateway that measures a bearing: the configured one, else that of its first event.
@@ -266,7 +268,7 @@ impl Watchdog {
         now: Timestamp,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
         // changes of a clock that was ahead are looked at too
-        self.store.episodes(now.plus_seconds(10.0 * 365.25 * 86_400.0), true, MOST).await
+        self.store.episodes().episodes(now.plus_seconds(10.0 * 365.25 * 86_400.0), true, MOST).await
     }
 
     /// The open episodes of the bearings of these gateways, with their gateway.
@@ -290,7 +292,7 @@ impl Watchdog {
             if record.episode.suppression == Suppression::None {
                 let reason = silent_reason(&gateway);
                 let change = self.policy.suppressed_by_design(&key, &record, reason, now);
-                self.store.change(&key, Some(record.version()), &change).await?;
+                self.store.episodes().change(&key, Some(record.version()), &change).await?;
             }
         }
         Ok(())

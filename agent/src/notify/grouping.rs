@@ -2,9 +2,8 @@
 
 use pdm_shared::delivery::Notification;
 use pdm_shared::risk::RiskLevel;
+use pdm_store::Claimed;
 use uuid::Uuid;
-
-use crate::store::Claimed;
 
 /// The idempotency key of rows that leave together: the key of a single row, or one made of all their
 /// keys. So one key never stands for two contents, of which a receiver would drop the second.

@@ -16,6 +16,8 @@ use pdm_service::backoff::{Jitter, Pauses};
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::Notification;
 use pdm_shared::time::Timestamp;
+use pdm_store::due::LONGEST_RETRY_S;
+use pdm_store::{Claimed, OutboxStore, SendOutcome, StoreError, VECTORS_LANE};
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -27,8 +29,6 @@ use super::portion::Portion;
 use super::{DEAD_LETTER_LANE, MQTT_LANE, log};
 use crate::mqtt::publisher::{Message, PublishError, Publisher};
 use crate::progress::Reporter;
-use crate::store::due::LONGEST_RETRY_S;
-use crate::store::{Claimed, OutboxStore, SendOutcome, StoreError, VECTORS_LANE};
 use crate::vitals::Teller;
 
 /// Most rows claimed at once: as many as the publisher takes before it waits for PUBACKs.
@@ -115,7 +115,7 @@ pub(crate) trait Channel: Send + Sync + std::fmt::Debug {
 /// A lane, whatever its channel.
 #[derive(Debug, Clone)]
 pub(crate) struct Lane {
-    pub(crate) store: Arc<dyn OutboxStore>,
+    pub(crate) store: OutboxStore,
     pub(crate) clock: SharedClock,
     pub(crate) reporter: Reporter,
     /// Rung when there may be something to send.

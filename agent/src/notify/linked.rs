@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_link_to_a_person_acknowledges_in_that_persons_name() {
-        assert_eq!(recipient_of(&crate::store::person_lane("김 기사", "sms")), "김 기사");
+        assert_eq!(recipient_of(&pdm_store::person_lane("김 기사", "sms")), "김 기사");
         assert_eq!(recipient_of("webhook:ops"), "webhook:ops");
     }
 

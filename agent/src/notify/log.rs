@@ -2,9 +2,9 @@
 
 use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::risk::RiskLevel;
+use pdm_store::{StoreError, VECTORS_LANE};
 use uuid::Uuid;
 
-use crate::store::{StoreError, VECTORS_LANE};
 use pdm_knowledge::KnowledgeError;
 
 fn count_failure(lane: &str) {

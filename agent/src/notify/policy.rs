@@ -14,13 +14,13 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, Prefix, Topic};
+use pdm_store::{Alarm, Announcement, EpisodeRecord, Outgoing, Payload};
 use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
 use super::directory::{Directory, Heard};
 use super::{MQTT_LANE, wording};
 use crate::settings::NotifySettings;
-use crate::store::{Alarm, Announcement, EpisodeRecord, Outgoing, Payload};
 
 pub(crate) use judged::{Followed, JudgedWindow};
 pub(crate) use near::{NAMED_AFTER_S, beside_for_longest_s, ended_beside};

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::time::Timestamp;
+use pdm_store::gateway_alarm::refusals_alarm;
+use pdm_store::{EpisodeRecord, RefusalCause, RefusedEvents, StoreError};
 
 use super::silence::Watchdog;
 use super::{log, wording};
-use crate::store::gateway_alarm::refusals_alarm;
-use crate::store::{EpisodeRecord, RefusalCause, RefusedEvents, StoreError};
 
 /// Refused events of one bearing and cause from which staff is told: one is a slip of whoever tries
 /// something out, three are a gateway at work.
@@ -31,7 +31,7 @@ impl Watchdog {
     /// Tells of gateways whose events are refused, and of those whose are taken again; what health says of
     /// them.
     pub(super) async fn look_at_refused(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
-        let refused = self.store.refused().await?;
+        let refused = self.store.gateways().refused().await?;
         if refused.is_empty() {
             log::refused_gateways(0);
             return Ok(Vec::new());
@@ -59,7 +59,7 @@ impl Watchdog {
             self.tell_admitted(gateway, now).await?;
         }
         if !over.is_empty() {
-            self.store.forget_refused(&over).await?;
+            self.store.gateways().forget_refused(&over).await?;
         }
         let shown = |events: &Vec<RefusedEvents>| -> Vec<String> {
             let line = |one| wording::refused_line(one, &self.owners).en;
@@ -78,7 +78,7 @@ impl Watchdog {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let Some(key) = refusals_alarm(gateway) else { return Ok(()) };
-        let record = self.store.episode(&key).await?.filter(EpisodeRecord::is_open);
+        let record = self.store.episodes().episode(&key).await?.filter(EpisodeRecord::is_open);
         let told_at = events.iter().filter_map(|one| one.told_at).max();
         let is_soon = told_at.is_some_and(|at| (0.0..AGAIN_S).contains(&now.seconds_since(at)));
         let is_new = events.iter().any(|one| one.told_at.is_none() && one.count >= MANY);
@@ -95,7 +95,7 @@ impl Watchdog {
         let Some(announcement) = announcement else { return Ok(()) };
         let version = record.as_ref().map(EpisodeRecord::version);
         if self.announce(&key, version, announcement).await? {
-            self.store.note_refusals_told(events, now).await?;
+            self.store.gateways().note_refusals_told(events, now).await?;
             log::events_refused(gateway, events.len());
         }
         Ok(())
@@ -103,7 +103,9 @@ impl Watchdog {
 
     async fn tell_admitted(&self, gateway: &GatewayKey, now: Timestamp) -> Result<(), StoreError> {
         let Some(key) = refusals_alarm(gateway) else { return Ok(()) };
-        let Some(record) = self.store.episode(&key).await?.filter(EpisodeRecord::is_open) else {
+        let Some(record) =
+            self.store.episodes().episode(&key).await?.filter(EpisodeRecord::is_open)
+        else {
             return Ok(());
         };
         let words = wording::admitted(gateway);

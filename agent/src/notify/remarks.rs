@@ -2,12 +2,13 @@
 //! broker takes, a client id that two use. Each is told once a day, through the outbox, so by every way
 //! that works; the topic of the broker is only one of them.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge};
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
+use pdm_store::gateway_alarm::silence_alarm;
+use pdm_store::{MessageStore, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -15,8 +16,6 @@ use super::policy::Policy;
 use super::{log, wording};
 use crate::mqtt::{BrokerTrouble, ThrownOut};
 use crate::progress::Reporter;
-use crate::store::gateway_alarm::silence_alarm;
-use crate::store::{MessageStore, StoreError};
 
 /// Remarks that wait; what does not fit is remarked again at the next status or loss.
 const WAITING: usize = 64;
@@ -76,7 +75,7 @@ impl Remarks {
 /// Tells remarks to staff.
 #[derive(Debug)]
 pub(crate) struct Remarker {
-    pub(crate) store: Arc<dyn MessageStore>,
+    pub(crate) store: MessageStore,
     pub(crate) clock: SharedClock,
     pub(crate) policy: Policy,
     pub(crate) reporter: Reporter,

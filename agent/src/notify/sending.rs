@@ -7,12 +7,12 @@
 use std::time::Duration;
 
 use pdm_shared::delivery::Notification;
+use pdm_store::{Claimed, SendOutcome};
 
 use super::elsewhere::Reached;
 use super::grouping::key_of;
 use super::lanes::{Channel, LOOK, Lane, NOMINAL_PAUSES, PAUSES, SendError};
 use super::log;
-use crate::store::{Claimed, SendOutcome};
 
 /// How long a message may fail before it is told elsewhere too, s. Chosen: mail servers that make
 /// unknown senders wait take the second try after one to five minutes.

@@ -8,8 +8,7 @@ use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::id::GatewayKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::GATEWAY_LEVEL;
-
-use crate::store::gateway_alarm::{REFUSED_LEVEL, TROUBLE_LEVEL};
+use pdm_store::gateway_alarm::{REFUSED_LEVEL, TROUBLE_LEVEL};
 
 /// One part of so many of an hour's messages is kept for first Criticals. Chosen: a quarter.
 const RESERVE: u32 = 4;

@@ -5,13 +5,13 @@
 //! is not known as silent is measured from the time since which this agent could hear: its start, the end of
 //! an outage of its store, or the setting of its clock.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::{JumpWatch, SharedClock};
 use pdm_shared::delivery::Presence;
 use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Announcement, EpisodeRecord, EpisodeVersion, GatewayState, Store, StoreError};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +19,6 @@ use super::gateways::Bursts;
 use super::policy::{Followed, Policy};
 use crate::progress::Reporter;
 use crate::settings::{BearingOwners, SilenceSettings};
-use crate::store::{Announcement, EpisodeRecord, EpisodeVersion, GatewayState, Store, StoreError};
 use crate::vitals::Teller;
 
 /// The interval of the watch: a silent gateway is told at most 2 s later than configured.
@@ -35,7 +34,7 @@ const OUTAGE_S: f64 = pdm_service::clock::JUMP_S;
 /// Looks at what time brings about.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Store,
     pub(crate) clock: SharedClock,
     pub(crate) policy: Policy,
     pub(crate) silence: SilenceSettings,
@@ -85,7 +84,7 @@ impl Watchdog {
     }
 
     async fn look_at_suppressions(&self, now: Timestamp) -> Result<(), StoreError> {
-        for (key, record) in self.store.suppressions_over(now, PAGE).await? {
+        for (key, record) in self.store.episodes().suppressions_over(now, PAGE).await? {
             let followed = self.policy.unsuppressed(&key, &record, now);
             self.follow(&key, Some(record.version()), followed).await?;
         }
@@ -106,7 +105,7 @@ impl Watchdog {
 
     /// Tells the next step of what nobody has acknowledged.
     async fn tell_on(&self, now: Timestamp) -> Result<(), StoreError> {
-        for (key, record) in self.store.episodes_to_tell(now, REPEATS).await? {
+        for (key, record) in self.store.episodes().episodes_to_tell(now, REPEATS).await? {
             let Some(followed) = self.policy.told_on(&key, &record, now) else { continue };
             self.follow(&key, Some(record.version()), followed).await?;
         }
@@ -115,7 +114,8 @@ impl Watchdog {
 
     async fn repeat(&self, now: Timestamp) -> Result<(), StoreError> {
         let Some(every_s) = self.policy.longest_repeat_s() else { return Ok(()) };
-        for (key, record) in self.store.episodes_to_repeat(now, every_s, REPEATS).await? {
+        for (key, record) in self.store.episodes().episodes_to_repeat(now, every_s, REPEATS).await?
+        {
             let Some(alarm) = &record.alarm else { continue };
             let announcement = self.policy.repeated(&key, &record, alarm, now);
             self.announce(&key, Some(record.version()), announcement).await?;
@@ -136,7 +136,7 @@ impl Watchdog {
                 Ok(())
             }
             Followed::Quiet(change) => {
-                self.store.change(key, expected, &change).await?;
+                self.store.episodes().change(key, expected, &change).await?;
                 Ok(())
             }
         }
@@ -149,7 +149,7 @@ impl Watchdog {
         expected: Option<EpisodeVersion>,
         announcement: Announcement,
     ) -> Result<bool, StoreError> {
-        let is_written = self.store.announce(key, expected, &announcement).await?;
+        let is_written = self.store.episodes().announce(key, expected, &announcement).await?;
         if is_written {
             self.reporter.update(|progress| {
                 progress.notified += 1;
@@ -236,10 +236,10 @@ mod courses;
 #[cfg(test)]
 impl Watchdog {
     /// A watch of no silence, for tests of what time brings about.
-    pub(crate) fn of_time_alone(store: Arc<dyn Store>, clock: SharedClock, policy: Policy) -> Self {
+    pub(crate) fn of_time_alone(store: Store, clock: SharedClock, policy: Policy) -> Self {
         let started = clock.now();
         let silence = SilenceSettings { silent_after_s: 0.0, ..SilenceSettings::default() };
-        let jumps = JumpWatch::new(Arc::clone(&clock));
+        let jumps = JumpWatch::new(clock.clone());
         let (reporter, owners) = (Reporter::new(), BearingOwners::default());
         Self { store, clock, policy, silence, reporter, owners, jumps, started }
     }

@@ -5,7 +5,7 @@
 //! machine that was never measured is refused, so that staff is not sent to a machine that does not
 //! exist.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use pdm_service::clock::SharedClock;
@@ -13,13 +13,13 @@ use pdm_shared::id::{BearingKey, EquipmentId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+use pdm_store::{MessageStore, Outgoing, StoreError};
 use pdm_tools::exec::Failure;
 use pdm_tools::exec::builtin::{Accepted, Notifier, StaffMessage};
 
 use super::escape::one_line;
 use super::policy::Policy;
 use crate::progress::Reporter;
-use crate::store::{MessageStore, Outgoing, StoreError};
 
 /// Longest message of a tool, characters: a page of text.
 const MOST: usize = 2000;
@@ -30,7 +30,7 @@ const PER_HOUR: u32 = 20;
 /// Writes messages to staff into the outbox.
 #[derive(Debug)]
 pub(crate) struct OutboxNotifier {
-    pub(crate) store: Arc<dyn MessageStore>,
+    pub(crate) store: MessageStore,
     pub(crate) clock: SharedClock,
     pub(crate) policy: Policy,
     pub(crate) reporter: Reporter,

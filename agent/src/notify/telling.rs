@@ -13,13 +13,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::diagnosis::ToolUse;
+use pdm_store::Announcement;
 use pdm_tools::exec::Failure;
 use pdm_tools::exec::builtin::{Accepted, Builtins, Notifier, NotifyStaff, StaffMessage};
 use pdm_tools::runtime::{Call, Means};
 use pdm_tools::{Catalogue, Runtime};
 use serde_json::json;
-
-use crate::store::Announcement;
 
 /// The tool by which staff is told, by its name in the requirements.
 const NOTIFY: &str = "notify_maintenance_staff";

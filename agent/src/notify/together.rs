@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_store::{EpisodeRecord, StoreError};
 
 use super::policy::{NAMED_AFTER_S, ended_beside};
 use super::silence::Watchdog;
-use crate::store::{EpisodeRecord, StoreError};
 
 /// Episodes that are told with one alarm and that it does not name yet.
 type Unnamed = Vec<(BearingKey, EpisodeRecord)>;
@@ -26,7 +26,7 @@ impl Watchdog {
             let Some(source) = record.beside.as_ref().map(|one| one.source.clone()) else {
                 continue;
             };
-            let told = self.store.episode(&source).await?;
+            let told = self.store.episodes().episode(&source).await?;
             let Some(ended) = ended_beside(&record, told.as_ref(), now) else {
                 if record.episode.course.told_with.is_some_and(|one| !one.is_named) {
                     unnamed.entry(source).or_default().push((key, record));
@@ -54,7 +54,7 @@ impl Watchdog {
         if (0.0..NAMED_AFTER_S).contains(&now.seconds_since(first)) {
             return Ok(());
         }
-        let Some(record) = self.store.episode(source).await? else { return Ok(()) };
+        let Some(record) = self.store.episodes().episode(source).await? else { return Ok(()) };
         let Some(alarm) = &record.alarm else { return Ok(()) };
         let named: Vec<(BearingKey, RiskLevel)> = others
             .iter()
@@ -67,7 +67,7 @@ impl Watchdog {
         }
         for (key, record) in others {
             if let Some(change) = self.policy.named(key, record, now) {
-                self.store.change(key, Some(record.version()), &change).await?;
+                self.store.episodes().change(key, Some(record.version()), &change).await?;
             }
         }
         Ok(())

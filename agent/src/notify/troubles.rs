@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use pdm_shared::bounds::{MAX_LINE, in_one_line};
 use pdm_shared::id::GatewayKey;
 use pdm_shared::time::Timestamp;
+use pdm_store::gateway_alarm::{silence_alarm, trouble_alarm};
+use pdm_store::{EpisodeRecord, GatewayState, StoreError};
 
 use super::silence::Watchdog;
 use super::{log, wording};
-use crate::store::gateway_alarm::{silence_alarm, trouble_alarm};
-use crate::store::{EpisodeRecord, GatewayState, StoreError};
 
 /// How long a gateway has to be in trouble before staff is told, s. Chosen: a source that is started anew
 /// is back within it.
@@ -41,7 +41,7 @@ impl Watchdog {
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
         let (mut said, mut troubled, mut twins) = (Vec::new(), 0, 0);
-        for gateway in self.store.gateways().await? {
+        for gateway in self.store.gateways().gateways().await? {
             if let Some((trouble, _)) = &gateway.trouble {
                 troubled += 1;
                 // a gateway's own words, which everybody may read
@@ -72,7 +72,7 @@ impl Watchdog {
         }
         heeded.calm.remove(name);
         let Some(key) = trouble_alarm(name) else { return Ok(()) };
-        let record = self.store.episode(&key).await?.filter(EpisodeRecord::is_open);
+        let record = self.store.episodes().episode(&key).await?.filter(EpisodeRecord::is_open);
         match (&gateway.trouble, record) {
             (Some((trouble, since)), None) => {
                 if (0.0..LASTS_S).contains(&now.seconds_since(*since)) {
@@ -116,7 +116,7 @@ impl Watchdog {
             return Ok(());
         }
         // written before the message: of two replicas one tells; fewer than before, some have come
-        if !self.store.note_lost_told(name, *lost_told, *lost_events).await? {
+        if !self.store.gateways().note_lost_told(name, *lost_told, *lost_events).await? {
             return Ok(());
         }
         if *lost_events < *lost_told {
@@ -128,7 +128,7 @@ impl Watchdog {
         let what = format!("events_lost {lost_events}");
         let words = wording::events_lost(&name.gateway, count);
         let (notification, rows) = self.policy.remark(&key, &what, words, now);
-        match self.store.tell(&notification, &rows).await {
+        match self.store.messages().tell(&notification, &rows).await {
             Ok(true) => {
                 log::remarked(&key, "events_lost");
                 self.reporter.update(|progress| {
@@ -142,7 +142,7 @@ impl Watchdog {
             Err(error) => {
                 // the next look tells
                 heeded.lost_told.remove(name);
-                self.store.note_lost_told(name, *lost_events, *lost_told).await?;
+                self.store.gateways().note_lost_told(name, *lost_events, *lost_told).await?;
                 Err(error)
             }
         }

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use pdm_knowledge::Knowledge;
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_store::{Claimed, SendOutcome};
 
 use super::lanes::{CLAIM, Lane, PAUSES};
 use super::portion::Portion;
 use super::{VECTORS_LANE, log};
-use crate::store::{Claimed, SendOutcome};
 
 /// Longest wait of a batch for the judging: a case can be found 10 s after it was judged also while
 /// events never stop.
@@ -89,15 +89,13 @@ mod tests {
     use crate::notify::policy::Policy;
     use crate::progress::Reporter;
     use crate::settings::NotifySettings;
-    use crate::store::{
-        LifecycleStore as _, MessageStore as _, Outgoing, Payload, SqlStore, StatusStore as _,
-    };
+    use pdm_store::{Outgoing, Payload, Store};
 
     /// R-AGENT-9
     #[tokio::test]
     async fn a_judgement_is_in_the_knowledge_base_once_and_a_row_that_is_none_is_given_up() {
         let folder = tempfile::tempdir().expect("folder");
-        let store = SqlStore::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
+        let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
         store.migrate().await.expect("migrated");
         let settings = KnowledgeSettings::embedded_in(folder.path());
         let knowledge = Knowledge::open(&settings).await.expect("opens");
@@ -123,15 +121,11 @@ mod tests {
         let key = event.key();
         let policy = Policy::new(NotifySettings::default(), Prefix::default());
         let (told, _) = policy.message("c", &key, RiskLevel::Watch, Text::new("가", "a"), now);
-        assert!(store.tell(&told, &rows).await.expect("written"));
-        let elsewhere = Elsewhere::new(
-            Arc::new(store.clone()),
-            Arc::new(SystemClock),
-            policy.clone(),
-            Reporter::new(),
-        );
+        assert!(store.messages().tell(&told, &rows).await.expect("written"));
+        let elsewhere =
+            Elsewhere::new(store.clone(), Arc::new(SystemClock), policy.clone(), Reporter::new());
         let lane = Lane {
-            store: Arc::new(store.clone()),
+            store: store.outbox(),
             clock: Arc::new(SystemClock),
             reporter: Reporter::new(),
             written: Arc::new(Notify::new()),

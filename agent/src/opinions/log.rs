@@ -3,8 +3,7 @@
 use pdm_reasoner::opinion::OpinionFailure;
 use pdm_shared::diagnosis::{OpinionStance, SecondOpinion};
 use pdm_shared::id::EventId;
-
-use crate::store::StoreError;
+use pdm_store::StoreError;
 
 pub(super) fn store_failed(error: &StoreError) {
     tracing::warn!(%error, "second opinions: the store does not answer, trying again");

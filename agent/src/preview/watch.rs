@@ -10,11 +10,11 @@ use pdm_shared::episode::{AcknowledgementState, Suppression};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_store::EpisodeRecord;
+use pdm_store::due::{DueAlarm, LONGEST_STEP_S};
 
 use super::{Preview, Told};
 use crate::notify::policy::{Followed, NAMED_AFTER_S, beside_for_longest_s, ended_beside};
-use crate::store::EpisodeRecord;
-use crate::store::due::{DueAlarm, LONGEST_STEP_S};
 
 /// Something that is due.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

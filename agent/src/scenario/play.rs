@@ -17,6 +17,7 @@ use pdm_shared::event::Event;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
+use pdm_store::{Incoming, Store, StoreError};
 use pdm_tools::client::ClientError;
 use pdm_tools::{Runtime, mcp};
 use serde::{Deserialize as _, Serialize};
@@ -31,7 +32,6 @@ use crate::opinions::OpinionLane;
 use crate::service::StartError;
 use crate::service::tooling::Tooling;
 use crate::settings::{AgentSettings, JudgingSettings};
-use crate::store::{self, Incoming, Store, StoreError};
 use crate::workflow::documents::Written;
 use crate::workflow::{Expert, Reasoner, Workflow};
 
@@ -171,7 +171,7 @@ impl Clock for StageClock {
 
 /// The agent that plays a scenario: without broker and channels, in a folder of its own.
 struct Stage {
-    store: Arc<dyn Store>,
+    store: Store,
     knowledge: Knowledge,
     judging: Judging,
     opinions: Option<OpinionLane>,
@@ -189,7 +189,7 @@ impl Stage {
         settings.rules = cast.rules.clone();
         settings.reasoner.clone_from(&cast.model);
         settings.judging = cast.judging;
-        let store = store::open(&settings.store).await?;
+        let store = pdm_store::open(&settings.store).await?;
         let tooling = Tooling::open(&settings, None, None).await?;
         let catalogue = Arc::clone(tooling.runtime.catalogue());
         let clock = Arc::new(StageClock::default());
@@ -208,7 +208,7 @@ impl Stage {
         let writer = Writer {
             settings: ReportSettings { folder: Some(documents), ..ReportSettings::default() },
             lead_time: settings.rules.lead_time.clone(),
-            store: Arc::clone(&store),
+            store: store.clone(),
             knowledge: tooling.knowledge.clone(),
         };
         let workflow = Workflow::new(Expert::new(settings.rules), Arc::clone(&shared))
@@ -216,7 +216,7 @@ impl Stage {
             .with_tools(Arc::new(client))
             .with_documents(Arc::new(writer));
         let prefix = Prefix::default();
-        let judging = Judging::new(store.clone(), shared, workflow, &settings.notify, &prefix)
+        let judging = Judging::new(store.judging(), shared, workflow, &settings.notify, &prefix)
             .with_telling(catalogue)
             .with_opinions(from)
             .with_model_in_loop(in_loop);
@@ -229,7 +229,7 @@ impl Stage {
         self.clock.0.store(end.unix_ms(), Ordering::Relaxed);
         let payload = serde_json::to_string(&event).unwrap_or_default();
         let batch = [Incoming::Event { event: Box::new(event), payload, proven: false }];
-        self.store.store(&batch, end, "dead-letter").await?;
+        self.store.intake().store(&batch, end, "dead-letter").await?;
         let started = std::time::Instant::now();
         self.judging.pass().await?;
         let took = started.elapsed();
@@ -238,11 +238,11 @@ impl Stage {
             opinions.drain().await?;
             self.judging.pass().await?;
         }
-        let diagnosis = self.store.diagnosis(id).await?;
+        let diagnosis = self.store.history().diagnosis(id).await?;
         let diagnosis = diagnosis.ok_or(PlayError::NotJudged { sequence })?;
         // in service a lane of the outbox does this
         self.knowledge.add_judgements(std::slice::from_ref(&diagnosis)).await?;
-        let trace = self.store.trace(id).await?;
+        let trace = self.store.history().trace(id).await?;
         Ok((diagnosis, trace, took))
     }
 }
@@ -250,13 +250,13 @@ impl Stage {
 /// The lane of second opinions, if a model is configured.
 fn lane(
     settings: &AgentSettings,
-    store: &Arc<dyn Store>,
+    store: &Store,
     clock: &SharedClock,
     runtime: &Arc<Runtime>,
 ) -> Result<Option<OpinionLane>, OpenModelError> {
-    let model = LanguageModel::open(settings, store.clone(), Arc::clone(clock))?;
+    let model = LanguageModel::open(settings, store.opinions(), Arc::clone(clock))?;
     let lane = |model| OpinionLane {
-        store: Arc::clone(store),
+        store: store.clone(),
         clock: Arc::clone(clock),
         model,
         tools: Arc::new(CatalogueTools::new(Arc::clone(runtime))),

@@ -9,6 +9,7 @@ use pdm_hook::{Address, Hook};
 use pdm_report::settings::ReportSettings;
 use pdm_service::clock::SharedClock;
 use pdm_service::secret::{Secret, SecretSource};
+use pdm_store::{person_lane, webhook_lane};
 
 use super::{StartError, log};
 use crate::notify::attached::Attached;
@@ -18,7 +19,6 @@ use crate::notify::renewed::Renewed;
 use crate::notify::templated::Templated;
 use crate::notify::webhook::{Webhook, WebhookError};
 use crate::settings::{NotifySettings, WebhookSettings};
-use crate::store::{person_lane, webhook_lane};
 
 /// Makes the configured channels: e-mail and web hooks, with those to people. Each reads its secrets again
 /// when it sends.

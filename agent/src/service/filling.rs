@@ -4,17 +4,16 @@
 //! The documents are compared by their content, so filling again costs little. The judgements are in the
 //! agent's store; where the knowledge base has none of them they leave through the outbox again.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_knowledge::keeper::Keeper;
 use pdm_knowledge::{Knowledge, KnowledgeError};
 use pdm_service::clock::SharedClock;
+use pdm_store::{OutboxStore, VECTORS_LANE};
 use tokio_util::sync::CancellationToken;
 
 use super::{StartError, log};
 use crate::settings::AgentSettings;
-use crate::store::{RecollectionStore, VECTORS_LANE};
 
 /// How long the start waits for the knowledge base. The shipped documents take well below a second with
 /// the local embedding and a few seconds with a remote one.
@@ -59,19 +58,14 @@ impl Filling {
     }
 
     /// Fills what is left and follows the server until `stop`.
-    pub(super) async fn run(
-        self,
-        store: Arc<dyn RecollectionStore>,
-        clock: SharedClock,
-        stop: CancellationToken,
-    ) {
+    pub(super) async fn run(self, store: OutboxStore, clock: SharedClock, stop: CancellationToken) {
         tokio::select! {
             () = self.follow(store, clock) => {}
             () = stop.cancelled() => {}
         }
     }
 
-    async fn follow(self, store: Arc<dyn RecollectionStore>, clock: SharedClock) {
+    async fn follow(self, store: OutboxStore, clock: SharedClock) {
         if !self.is_filled {
             self.fill().await;
         }
@@ -79,7 +73,7 @@ impl Filling {
             return std::future::pending().await;
         }
         loop {
-            match self.look(store.as_ref(), &clock).await {
+            match self.look(&store, &clock).await {
                 Ok(()) => {}
                 // the searches and the outbox tell of a server that is away
                 Err(error) => tracing::debug!(%error, "the knowledge base does not answer"),
@@ -95,11 +89,7 @@ impl Filling {
         }
     }
 
-    async fn look(
-        &self,
-        store: &dyn RecollectionStore,
-        clock: &SharedClock,
-    ) -> Result<(), KnowledgeError> {
+    async fn look(&self, store: &OutboxStore, clock: &SharedClock) -> Result<(), KnowledgeError> {
         let there = self.keeper.look().await?;
         if there.documents == 0 {
             log::knowledge_empty();

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pdm_knowledge::Knowledge;
 use pdm_shared::id::BearingKey;
+use pdm_store::Store;
 use pdm_tools::Runtime;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout_at};
@@ -15,7 +16,6 @@ use super::parts::Stops;
 use super::task::{RunningTask, STOP_ORDER, StopSignal, Task};
 use super::{ServiceError, log};
 use crate::progress::{Live, Progress, Reporter, Standing};
-use crate::store::Store;
 
 /// How long the last stage may take even if the grace period is over: twice the second that the
 /// publisher waits for the broker to close its side. Aborted before, it would break the connection off.
@@ -27,7 +27,7 @@ pub struct Handle {
     pub(super) stops: Stops,
     pub(super) tasks: Vec<RunningTask>,
     pub(super) reporter: Reporter,
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Store,
     pub(super) knowledge: Knowledge,
     pub(super) tools: Arc<Runtime>,
     pub(super) address: Option<SocketAddr>,

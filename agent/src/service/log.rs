@@ -1,9 +1,9 @@
 //! Log lines of the start and the stop.
 
 use pdm_knowledge::KnowledgeError;
+use pdm_store::StoreError;
 
 use super::StartError;
-use crate::store::StoreError;
 use crate::vitals::{Ailment, Blindness};
 use pdm_tools::Problem;
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 use pdm_shared::risk::RiskLevel;
+use pdm_store::{Backlog, Store, StoreError, StoreTrouble};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +22,6 @@ use crate::notify::policy::Policy;
 use crate::notify::topic::NotificationTopic;
 use crate::progress::Reporter;
 use crate::settings::AgentSettings;
-use crate::store::{Backlog, Store, StoreError, StoreTrouble};
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals};
 
 /// Between two attempts.
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// An open store, and the outage that staff has been told of meanwhile.
 pub(super) struct Opened {
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Store,
     pub(super) backlog: Backlog,
     pub(super) outage: Option<Outage>,
 }
@@ -100,7 +100,7 @@ pub(super) async fn opened(
 }
 
 /// One attempt: the secrets are there, the store opens, has its schema, and takes a write.
-async fn attempt(settings: &AgentSettings) -> Result<(Arc<dyn Store>, Backlog), Hindrance> {
+async fn attempt(settings: &AgentSettings) -> Result<(Store, Backlog), Hindrance> {
     if let Some(missing) = settings.missing_secret() {
         return Err(Hindrance::Secret(missing));
     }

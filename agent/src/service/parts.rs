@@ -9,6 +9,7 @@ use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_service::clock::{JumpWatch, Patience, SharedClock, SteadyClock};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::Topic;
+use pdm_store::{IntakeTerms, Store};
 use pdm_tools::Runtime;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -44,7 +45,6 @@ use crate::progress::Reporter;
 use crate::removal::Ground;
 use crate::retention::Retention;
 use crate::settings::AgentSettings;
-use crate::store::{IntakeTerms, Store};
 use crate::workflow::Workflow;
 
 /// The signals that end the tasks, one for each stage of stopping.
@@ -79,7 +79,7 @@ pub(super) struct Parts {
     pub(super) settings: AgentSettings,
     pub(super) policy: Policy,
     pub(super) clock: SharedClock,
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Store,
     pub(super) reporter: Reporter,
     pub(super) knowledge: Knowledge,
     pub(super) tools: Arc<Runtime>,
@@ -100,7 +100,7 @@ impl Parts {
     /// Fills the knowledge base and follows the tools' folder for as long as the agent runs.
     pub(super) fn tooling(&mut self, filling: Filling, watching: Watching) {
         let stop = self.stops.publisher.clone();
-        let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
+        let (store, clock) = (self.store.outbox(), Arc::clone(&self.clock));
         self.spawn(Task::Knowledge, filling.run(store, clock, stop.clone()));
         self.spawn(Task::Tools, watching.run(stop));
     }
@@ -166,7 +166,7 @@ impl Parts {
             let written = Arc::new(Notify::new());
             bells.push(Arc::clone(&written));
             Lane {
-                store: self.store.clone(),
+                store: self.store.outbox(),
                 clock: Arc::clone(&clock),
                 reporter: self.reporter.clone(),
                 written,
@@ -182,14 +182,14 @@ impl Parts {
         let owners = self.settings.gateways.clone();
         let topic = self.topic(&publisher);
         let ceiling =
-            Arc::new(Ceiling::new(self.store.clone(), topic.lane(), per_hour, owners.clone()));
+            Arc::new(Ceiling::new(self.store.ceilings(), topic.lane(), per_hour, owners.clone()));
         self.spawn(Task::Outbox, mqtt.clone().run_summaries(topic, Arc::clone(&ceiling)));
         self.spawn(Task::Outbox, letters.run_dead_letters(publisher.clone()));
         self.spawn(Task::Outbox, mqtt.run_mqtt(publisher, ceiling));
         self.spawn(Task::Outbox, vectors.run_vectors(self.knowledge.clone()));
         for (lane, channel) in others {
             let ceiling = Arc::new(Ceiling::new(
-                self.store.clone(),
+                self.store.ceilings(),
                 channel.lane(),
                 per_hour,
                 owners.clone(),
@@ -234,7 +234,7 @@ impl Parts {
     /// cannot be heard after that.
     pub(super) fn judging(&mut self, workflow: Workflow, written: Arc<Vec<Arc<Notify>>>) {
         let judging = Judging::new(
-            self.store.clone(),
+            self.store.judging(),
             Arc::clone(&self.clock),
             workflow,
             &self.settings.notify,
@@ -319,7 +319,7 @@ impl Parts {
     /// Deletes what is no longer kept for as long as the agent runs.
     pub(super) fn retention(&mut self, remarks: Remarks) {
         let retention = Retention {
-            store: self.store.clone(),
+            store: self.store.retention(),
             clock: Arc::clone(&self.clock),
             settings: self.settings.store.retention,
             photos: self
@@ -337,7 +337,7 @@ impl Parts {
     /// Tells staff what gateways and broker make its business.
     fn remarks(&mut self, remarks: mpsc::Receiver<Remark>, thrown: mpsc::Receiver<ThrownOut>) {
         let remarker = Remarker {
-            store: self.store.clone(),
+            store: self.store.messages(),
             clock: Arc::clone(&self.clock),
             policy: self.policy.clone(),
             reporter: self.reporter.clone(),
@@ -363,8 +363,8 @@ impl Parts {
         let (queue, deliveries) = fair(limits(receive_maximum));
         let owed = Arc::new(Owed::default());
         let intake = Intake {
-            store: self.store.clone(),
-            gateways: self.store.clone(),
+            store: self.store.intake(),
+            gateways: self.store.gateways(),
             clock: Arc::clone(&self.clock),
             prefix: self.settings.broker.prefix.clone(),
             batch: self.settings.intake.batch,
@@ -372,7 +372,11 @@ impl Parts {
             stored: Arc::clone(&self.stops.stored),
             owed: Arc::clone(&owed),
             receipt_after_events: self.settings.intake.receipt_after_events,
-            terms: IntakeTerms::of(&self.settings.intake, &self.settings.gateways),
+            terms: IntakeTerms {
+                owners: self.settings.gateways.clone(),
+                largest_jump: self.settings.intake.largest_jump,
+                new_bearings_per_hour: self.settings.intake.quota.new_bearings_per_hour,
+            },
             proof: self.settings.intake.gateway_in_topic,
             quota: self.settings.intake.quota.clone(),
             remarks,
@@ -382,7 +386,7 @@ impl Parts {
             Duration::from_secs_f64(self.settings.intake.gap_lost_after_h * 3600.0);
         let receipts = Receipts {
             owed,
-            store: self.store.clone(),
+            store: self.store.gateways(),
             clock: Arc::clone(&self.clock),
             prefix: self.settings.broker.prefix.clone(),
             publisher,

@@ -5,15 +5,14 @@
 //! event's, and a judging that hangs leaves the oldest waiting event where it is.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
+use pdm_store::{Pulse, Store, StoreError, StoreTrouble};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::log;
-use crate::store::{Pulse, Store, StoreError, StoreTrouble};
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals, Writer};
 
 /// Between two writes: a write to the disk every two seconds is nothing beside the events'.
@@ -37,7 +36,7 @@ const STANDS_STILL: Duration = Duration::from_mins(1);
 /// Watches store and work.
 #[derive(Debug)]
 pub(super) struct PulseWatch {
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Store,
     pub(super) clock: SharedClock,
     pub(super) vitals: Vitals,
     /// `[silence] store_after_s`.
@@ -91,7 +90,7 @@ impl PulseWatch {
         // a password that was changed meanwhile is used by the next connection
         let login = self.store.renew_login().await;
         let now = self.clock.now();
-        let begin = || (self.store.beat(now), Instant::now());
+        let begin = || (Box::pin(self.store.beat(now)) as Beat<'a>, Instant::now());
         let (beat, begun) = known.beat.get_or_insert_with(begin);
         let trouble = match timeout(ANSWER, beat).await {
             Ok(Ok(pulse)) => {

@@ -1,16 +1,13 @@
 //! The store's series as `abnormal_decision` sees them.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use pdm_decision::{Case, Sample, SeriesSource, Window};
+use pdm_store::{SeriesStore, StoreError};
 use pdm_tools::exec::Failure;
-
-use crate::store::{SeriesStore, StoreError};
 
 /// The series that the store keeps.
 #[derive(Debug, Clone)]
-pub(crate) struct StoredSeries(pub(crate) Arc<dyn SeriesStore>);
+pub(crate) struct StoredSeries(pub(crate) SeriesStore);
 
 #[async_trait]
 impl SeriesSource for StoredSeries {

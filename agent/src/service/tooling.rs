@@ -14,6 +14,7 @@ use pdm_graph::NamedGraphs;
 use pdm_knowledge::embed::Embedder;
 use pdm_knowledge::{Knowledge, PdfReader};
 use pdm_service::clock::SharedClock;
+use pdm_store::{SeriesStore, Store};
 use pdm_tools::exec::articles::ArticleSearch;
 use pdm_tools::exec::builtin::{Builtins, NotifyStaff};
 use pdm_tools::exec::search::KnowledgeSearch;
@@ -32,7 +33,6 @@ use crate::notify::policy::Policy;
 use crate::notify::staff::{Hourly, OutboxNotifier};
 use crate::progress::Reporter;
 use crate::settings::AgentSettings;
-use crate::store::{SeriesStore, Store};
 
 /// The knowledge base and the tools, with the tasks that keep them up to date.
 pub(crate) struct Tooling {
@@ -101,7 +101,7 @@ pub(crate) struct ToolParts {
 /// What the tools do with the store.
 pub(crate) struct StoreParts {
     pub(crate) notifier: OutboxNotifier,
-    pub(crate) series: Arc<dyn SeriesStore>,
+    pub(crate) series: SeriesStore,
     /// The asset graph.
     pub(crate) assets: AssetTools,
 }
@@ -110,21 +110,21 @@ impl StoreParts {
     /// The parts of this store: a notifier that writes to its outbox (the running agent sends), its
     /// series, and the asset graph.
     pub(crate) fn of(
-        store: &Arc<dyn Store>,
+        store: &Store,
         clock: &SharedClock,
         policy: Policy,
         reporter: Reporter,
     ) -> Self {
         let clock = Arc::clone(clock);
-        let assets = AssetTools::new(Arc::clone(store), Arc::clone(&clock));
+        let assets = AssetTools::new(store.clone(), Arc::clone(&clock));
         let notifier = OutboxNotifier {
-            store: store.clone(),
+            store: store.messages(),
             clock,
             policy,
             reporter,
             told: Hourly::default(),
         };
-        Self { notifier, series: store.clone(), assets }
+        Self { notifier, series: store.series(), assets }
     }
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn runtime(
     let analyst = Arc::new(EdgeServer(Arc::clone(&means.servers)));
     let stored = parts.stored.as_ref();
     let series = stored
-        .map(|stored| Arc::clone(&stored.series))
+        .map(|stored| stored.series.clone())
         .map(|series| Arc::new(StoredSeries(series)) as Arc<dyn SeriesSource>);
     let decide = AbnormalDecision::new(series, analyst);
     let mut builtins = Builtins::default().with("abnormal_decision", decide);

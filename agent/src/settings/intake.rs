@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use pdm_service::config::{ConfigError, above_zero, count_within, within};
+use pdm_store::admission::{LARGEST_JUMP, NEW_BEARINGS_PER_HOUR};
 use serde::Deserialize;
 
 use super::YEAR_H;
@@ -67,15 +68,14 @@ impl Default for QuotaSettings {
     /// A gateway with 64 channels and a window a second makes 3,840 events a minute; the edge's default
     /// spool (1 GiB, about 400,000 events) is sent within seven minutes. Two gateways at these quotas stay
     /// below what the agent stored beside an attack on two busy cores (1,450 messages a second are 87,000
-    /// a minute; what is put off costs a hundredth). The 64 channels and half as many again may be new in
-    /// an hour: fewer than the messages that a recipient gets in it. Ten refused messages a second show
-    /// what is wrong with a gateway.
+    /// a minute; what is put off costs a hundredth). Ten refused messages a second show what is wrong with a
+    /// gateway.
     fn default() -> Self {
         Self {
             events_per_minute: 60_000,
             bytes_per_minute: 256 << 20,
             refused_per_minute: 600,
-            new_bearings_per_hour: 100,
+            new_bearings_per_hour: NEW_BEARINGS_PER_HOUR,
         }
     }
 }
@@ -89,9 +89,7 @@ impl Default for IntakeSettings {
             ahead_s: 3600.0,
             gap_lost_after_h: 7.0 * 24.0,
             gateway_in_topic: TopicProof::Accepted,
-            // the edge's default spool of 1 GiB holds at most 2^20 events of 1 KiB, which is less
-            // than any event has
-            largest_jump: 1 << 20,
+            largest_jump: LARGEST_JUMP,
             quota: QuotaSettings::default(),
         }
     }

@@ -2,13 +2,13 @@
 
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
+use pdm_store::Checkpoint;
 use serde_json::Value;
 use tracing::Span;
 
 use super::node::{Node, UnknownNode};
 use super::state::{STATE_SCHEMA, State};
 use super::{Workflow, WorkflowError, documents, spans};
-use crate::store::Checkpoint;
 
 /// The run of one event.
 #[derive(Debug, Clone)]

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_agent::service::{Agent, Handle, open_store};
-use pdm_agent::store::Incoming;
 use pdm_harness::free_port;
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingId, EquipmentId};
+use pdm_store::Incoming;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ async fn plant(folder: &Path) -> Plant {
     for event in events {
         let payload = serde_json::to_string(&event).expect("json");
         let incoming = Incoming::Event { event: Box::new(event), payload, proven: false };
-        store.store(&[incoming], SystemClock.now(), "dead").await.expect("stored");
+        store.intake().store(&[incoming], SystemClock.now(), "dead").await.expect("stored");
     }
     store.close().await;
     let agent = Agent::start(settings, Arc::new(SystemClock)).await.expect("starts");

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use pdm_agent::service::open_store;
-use pdm_agent::store::Incoming;
 use pdm_harness::{ModelReply, ModelStandIn, free_port};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
+use pdm_store::Incoming;
 use serde_json::{Value, json};
 
 use super::support::{event, settings};
@@ -46,7 +46,7 @@ pub(crate) async fn waiting_event(folder: &Path) -> Event {
     let store = open_store(&settings(free_port(), folder).store).await.expect("opens");
     let payload = serde_json::to_string(&fault).expect("json");
     let incoming = Incoming::Event { event: Box::new(fault.clone()), payload, proven: false };
-    store.store(&[incoming], SystemClock.now(), "dead").await.expect("stored");
+    store.intake().store(&[incoming], SystemClock.now(), "dead").await.expect("stored");
     store.close().await;
     fault
 }

@@ -46,7 +46,7 @@ fn reachable(graph: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet
 }
 
 /// The wings of the agent.
-const WINGS: [&str; 13] = [
+const WINGS: [&str; 14] = [
     "pdm-decision",
     "pdm-episode",
     "pdm-expert",
@@ -58,6 +58,7 @@ const WINGS: [&str; 13] = [
     "pdm-report",
     "pdm-routes",
     "pdm-script",
+    "pdm-store",
     "pdm-web",
     "pdm-reasoner",
 ];
@@ -179,6 +180,20 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
         ("pdm-reasoner", &["pdm-expert", "pdm-script", "pdm-service", "pdm-shared", "pdm-tools"]),
         ("pdm-report", &["pdm-expert", "pdm-knowledge", "pdm-service", "pdm-shared"]),
         (
+            "pdm-store",
+            &[
+                "pdm-decision",
+                "pdm-episode",
+                "pdm-expert",
+                "pdm-graph",
+                "pdm-reasoner",
+                "pdm-routes",
+                "pdm-service",
+                "pdm-shared",
+                "pdm-web",
+            ],
+        ),
+        (
             "pdm-agent",
             &[
                 "pdm-decision",
@@ -194,6 +209,7 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
                 "pdm-script",
                 "pdm-service",
                 "pdm-shared",
+                "pdm-store",
                 "pdm-tools",
                 "pdm-waveform",
                 "pdm-web",

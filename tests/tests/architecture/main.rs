@@ -25,6 +25,7 @@ const CRATES: [&str; 21] = [
     "agent/oidc",
     "agent/routes",
     "agent/script",
+    "agent/store",
     "agent/report",
     "agent/reasoner",
     "agent/waveform",

@@ -139,9 +139,9 @@ async fn refused_events_stand_in_health_with_the_command_that_admits_them() {
     field.critical("gw-02", "P-101", "DE").await;
     until_health_says(address, "degraded: events of gateway ulsan-1/gw-02 are refused").await;
     until_health_says(address, "`pdm-agent gateways release ulsan-1/P-101/DE`").await;
-    let store = pdm_agent::store::open(&field.settings.store).await.expect("opens");
+    let store = pdm_store::open(&field.settings.store).await.expect("opens");
     let key = field.event("gw-01", "P-101", "DE").key();
-    store.release_bearing(&key).await.expect("released");
+    store.gateways().release_bearing(&key).await.expect("released");
     field.critical("gw-02", "P-101", "DE").await;
     until_health_says(address, "\r\n\r\nok").await;
     agent.stop().await.expect("no part failed");

@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use pdm_harness::binary;
+use pdm_web::accounts::AccountStore as _;
 
 use crate::open_plant::until;
 use crate::suppression::Field;
@@ -49,8 +50,8 @@ async fn what_is_gone_is_taken_out_with_its_alarm_its_work_and_its_retained_topi
     until("the retained topic is cleared", 60, || is_cleared().then_some(())).await;
     let (code, said) = run(&field, &[&["forget", "ulsan-1/P-101"], &WHO[..]].concat());
     assert_eq!(code, Some(66), "{said}");
-    let store = pdm_agent::store::open(&field.settings.store).await.expect("opens");
-    let acts = store.acts(None, 9).await.expect("read");
+    let store = pdm_store::open(&field.settings.store).await.expect("opens");
+    let acts = store.accounts().acts(None, 9).await.expect("read");
     assert_eq!((acts.len(), acts[0].who.as_str()), (1, "kim"), "{acts:?}");
     assert!(acts[0].what.contains("ulsan-1/P-101"), "{acts:?}");
     agent.stop().await.expect("no part failed");
@@ -67,9 +68,9 @@ async fn a_renamed_machine_keeps_its_history_and_is_told_under_its_new_name() {
     let rename = ["rename", "ulsan-1/P-101", "ulsan-1/P-201", "--with-history"];
     let (code, said) = run(&field, &[&rename[..], &WHO[..]].concat());
     assert_eq!(code, Some(0), "{said}");
-    let store = pdm_agent::store::open(&field.settings.store).await.expect("opens");
+    let store = pdm_store::open(&field.settings.store).await.expect("opens");
     let fleet: Vec<String> =
-        store.fleet().await.expect("read").iter().map(|row| row.key.to_string()).collect();
+        store.pages().fleet().await.expect("read").iter().map(|row| row.key.to_string()).collect();
     assert_eq!(fleet, ["ulsan-1/P-201/DE"]);
     field.warning("gw-01", "P-201", "DE").await;
     field.until_told("[Warning] P-201 DE").await;

@@ -118,9 +118,9 @@ async fn a_critical_is_told_although_the_bearings_former_gateway_is_silent() {
     field.until_told("[Warning] P-101 DE").await;
     field.status("gw-01", "offline").await;
     field.until_told("[Silent] gateway gw-01").await;
-    let store = pdm_agent::store::open(&field.settings.store).await.expect("opens");
+    let store = pdm_store::open(&field.settings.store).await.expect("opens");
     let key = field.event("gw-01", "P-101", "DE").key();
-    store.release_bearing(&key).await.expect("released");
+    store.gateways().release_bearing(&key).await.expect("released");
     field.critical("gw-02", "P-101", "DE").await;
     field.until_told("[Critical] P-101 DE").await;
     agent.stop().await.expect("no part failed");
@@ -207,9 +207,9 @@ async fn a_gateway_whose_events_are_refused_is_told_with_the_command_that_admits
     field.critical("gw-02", "P-101", "DE").await;
     let told = field.until_told("[Refused] events of gateway gw-02").await;
     assert!(told.contains("`pdm-agent gateways release ulsan-1/P-101/DE`"), "{told}");
-    let store = pdm_agent::store::open(&field.settings.store).await.expect("opens");
+    let store = pdm_store::open(&field.settings.store).await.expect("opens");
     let key = field.event("gw-01", "P-101", "DE").key();
-    store.release_bearing(&key).await.expect("released");
+    store.gateways().release_bearing(&key).await.expect("released");
     field.critical("gw-02", "P-101", "DE").await;
     field.until_told("[Critical] P-101 DE").await;
     field.until_told("[Cleared] events of gateway gw-02").await;
@@ -285,8 +285,8 @@ async fn an_event_ahead_of_the_clock_is_no_bearings_last() {
     field.client.send(&right).await;
     let progress = agent.progress();
     until("both judged", 60, || (progress.borrow().judged >= 2).then_some(())).await;
-    let store = pdm_agent::store::open(&field.settings.store).await.expect("opens");
-    let row = store.standing(&right.key()).await.expect("read").expect("known");
+    let store = pdm_store::open(&field.settings.store).await.expect("opens");
+    let row = store.pages().standing(&right.key()).await.expect("read").expect("known");
     assert_eq!(row.measured_at, Some(right.measured_at));
     assert_eq!(row.event_id, Some(right.event_id));
     agent.stop().await.expect("no part failed");

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use pdm_agent::store;
 use pdm_harness::{Mosquitto, Persistence};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::time::Timestamp;
@@ -50,7 +49,7 @@ async fn an_acknowledgement_of_2001_silences_no_later_alarm() {
     let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
     let folder = tempfile::tempdir().expect("folder");
     let settings = settings(broker.port(), folder.path());
-    let store = store::open(&settings.store).await.expect("opens");
+    let store = pdm_store::open(&settings.store).await.expect("opens");
     let client = Client::connect(broker.port()).await;
     let fault = event(1, 0.0);
     let key = fault.key();
@@ -67,6 +66,7 @@ async fn an_acknowledgement_of_2001_silences_no_later_alarm() {
     until("the second letter", 30, || client.heard("dead-letter").get(1).cloned()).await;
     assert!(
         !store
+            .episodes()
             .episode(&key)
             .await
             .expect("read")
@@ -79,6 +79,7 @@ async fn an_acknowledgement_of_2001_silences_no_later_alarm() {
     client.publish(topic(&fault, "ack"), false, good).await;
     let begun = std::time::Instant::now();
     while !store
+        .episodes()
         .episode(&key)
         .await
         .expect("read")

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pdm_agent::store::{CaptureNote, Store};
+use pdm_store::{CaptureNote, Store};
 use pdm_shared::capture::{CaptureDocument, CaptureReason};
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
@@ -22,7 +22,7 @@ pub(crate) const PAGE: &str =
     "/bearings/ulsan-1/P-101/DE/captures/019390a3-5b2a-7c31-9f00-4b6d1f2a77e1";
 
 /// Puts two captures of an event's bearing into a folder and a store.
-pub(crate) async fn put_captures(store: &dyn Store, folder: &Path, event: &Event, now: Timestamp) {
+pub(crate) async fn put_captures(store: &Store, folder: &Path, event: &Event, now: Timestamp) {
     std::fs::create_dir_all(folder).expect("made");
     let text = include_str!("../../../config/examples/capture.json");
     let example: CaptureDocument = serde_json::from_str(text).expect("a document");
@@ -41,7 +41,7 @@ pub(crate) async fn put_captures(store: &dyn Store, folder: &Path, event: &Event
         let row = CaptureRow::new(event.key(), now, &document);
         let text = serde_json::to_string(&document).expect("json");
         let note = CaptureNote { key: event.key(), found: CaptureFound { row, document, text } };
-        assert!(store.note_capture(&note).await.expect("noted"));
+        assert!(store.captures().note_capture(&note).await.expect("noted"));
     }
 }
 

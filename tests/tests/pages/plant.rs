@@ -8,7 +8,6 @@ use std::time::Duration;
 use crate::captured::put_captures;
 use pdm_agent::service::{Agent, Handle, open_store};
 use pdm_agent::settings::{AgentSettings, CapturesSettings, StorePlace};
-use pdm_agent::store::Incoming;
 use pdm_graph::assets::{Assets, check, difference, read_assets};
 use pdm_harness::{ModelStandIn, Postgres, free_port};
 use pdm_oidc::OidcSettings;
@@ -20,7 +19,8 @@ use pdm_service::secret::SecretSource;
 use pdm_shared::event::{Event, Spectra, SpectrumLines};
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
-use pdm_web::accounts::{User, UserToken, token_digest};
+use pdm_store::Incoming;
+use pdm_web::accounts::{AccountStore as _, User, UserToken, token_digest};
 use pdm_web::link::AckLinks;
 use pdm_web::password;
 
@@ -132,7 +132,7 @@ impl Plant {
         let store = open_store(&settings.store).await.expect("opens");
         let now = SystemClock.now();
         let events: Vec<Incoming> = (1..=20).map(|sequence| incoming(sequence, now)).collect();
-        store.store(&events, now, "pdm/v1/dead-letter").await.expect("stored");
+        store.intake().store(&events, now, "pdm/v1/dead-letter").await.expect("stored");
         if entry == Entry::Users {
             for (name, role) in USERS {
                 let user = User {
@@ -143,22 +143,22 @@ impl Plant {
                     is_disabled: name == "gone",
                     created_at: now,
                 };
-                assert!(store.add_user(&user, false).await.expect("added"));
+                assert!(store.accounts().add_user(&user, false).await.expect("added"));
                 let token = UserToken { label: "t".into(), created_at: now, expires_at: None };
                 let hash = token_digest(&token_of(name));
-                store.put_token(name, &hash, &token).await.expect("written");
+                store.accounts().put_token(name, &hash, &token).await.expect("written");
             }
         }
         let surroundings = surroundings(folder.path());
         let put = &mut |before: &Assets| Some(difference(before, &surroundings));
-        store.change_assets(put).await.expect("written");
+        store.graph().change_assets(put).await.expect("written");
         if let Some(captures) = &settings.captures {
             let event = events.last().and_then(|one| match one {
                 Incoming::Event { event, .. } => Some(event.as_ref()),
                 _ => None,
             });
             let folder = captures.dir.as_deref().expect("a folder");
-            put_captures(store.as_ref(), folder, event.expect("an event"), now).await;
+            put_captures(&store, folder, event.expect("an event"), now).await;
         }
         store.close().await;
         drop(store);
@@ -212,7 +212,7 @@ impl Plant {
             })
             .collect();
         let before = self.agent.progress().borrow().judged;
-        store.store(&windows, now, "pdm/v1/dead-letter").await.expect("stored");
+        store.intake().store(&windows, now, "pdm/v1/dead-letter").await.expect("stored");
         store.close().await;
         let mut progress = self.agent.progress();
         let judged =
@@ -224,7 +224,7 @@ impl Plant {
     pub(crate) async fn links(&self) -> AckLinks {
         let settings = Self::settings(self.folder.path());
         let store = open_store(&settings.store).await.expect("opens");
-        let key = store.link_key([0; 32], SystemClock.now()).await.expect("the key");
+        let key = store.accounts().link_key([0; 32], SystemClock.now()).await.expect("the key");
         store.close().await;
         assert_ne!(key, [0; 32], "the agent has made its key");
         AckLinks::new(&key, PUBLIC)

@@ -3,12 +3,12 @@
 
 use pdm_agent::service::open_store;
 use pdm_agent::settings::{AgentSettings, StorePlace};
-use pdm_agent::store::Incoming;
 use pdm_harness::Postgres;
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::postgres::PostgresSettings;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
+use pdm_store::Incoming;
 use reqwest::StatusCode;
 use reqwest::header::COOKIE;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ async fn arrive(plant: &Plant, server: Option<&Postgres>, gateway: &str, first: 
             Incoming::Event { event: Box::new(event), payload, proven: false }
         })
         .collect();
-    store.store(&windows, now, "pdm/v1/dead-letter").await.expect("stored");
+    store.intake().store(&windows, now, "pdm/v1/dead-letter").await.expect("stored");
     store.close().await;
 }
 

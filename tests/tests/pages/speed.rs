@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 
 use pdm_agent::service::{Agent, Handle, open_store};
 use pdm_agent::settings::{AgentSettings, StorePlace};
-use pdm_agent::store::{Incoming, Store};
 use pdm_harness::{Postgres, free_port};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::postgres::PostgresSettings;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Incoming, Store};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +39,7 @@ const REQUESTS: usize = 200;
 struct Large {
     agent: Handle,
     url: String,
-    store: Arc<dyn Store>,
+    store: Store,
     _folder: tempfile::TempDir,
     _server: Option<Postgres>,
 }
@@ -56,12 +56,13 @@ impl Large {
         settings.notify.group_wait_s = 0.0;
         settings.notify.related_within_min = 0.0;
         settings.http.listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
-        let store: Arc<dyn Store> = open_store(&settings.store).await.expect("opens");
+        let store: Store = open_store(&settings.store).await.expect("opens");
         let now = SystemClock.now();
         let events: Vec<Incoming> =
             (1..=BEARINGS).map(|number| window(number, number, now)).collect();
         for batch in events.chunks(250) {
-            let stored = store.store(batch, now, "pdm/v1/dead-letter").await.expect("stored");
+            let stored =
+                store.intake().store(batch, now, "pdm/v1/dead-letter").await.expect("stored");
             assert_eq!(stored.refused, 0, "the fleet is taken");
         }
         let agent = Agent::start(settings.clone(), Arc::new(SystemClock)).await.expect("starts");
@@ -81,7 +82,7 @@ impl Large {
 
     /// Stores ten windows a second until it is told to stop.
     fn feed(&self, stop: CancellationToken) -> tokio::task::JoinHandle<()> {
-        let store = Arc::clone(&self.store);
+        let store = self.store.clone();
         tokio::spawn(async move {
             let mut number = BEARINGS;
             while !stop.is_cancelled() {
@@ -89,7 +90,7 @@ impl Large {
                 let batch: Vec<Incoming> =
                     (1..=5).map(|of| window(number + of, number + of, now)).collect();
                 number += 5;
-                store.store(&batch, now, "pdm/v1/dead-letter").await.expect("stored");
+                store.intake().store(&batch, now, "pdm/v1/dead-letter").await.expect("stored");
                 tokio::time::sleep(Duration::from_millis(500)).await;
             }
         })

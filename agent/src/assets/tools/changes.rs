@@ -26,7 +26,8 @@ impl AssetTools {
             let Some(Ok(key)) = text(&bearing.properties, "id").map(bearing_key) else {
                 return Ok((None, None));
             };
-            let at = |moment| self.store.risk_at(&key, moment);
+            let graph = self.store.graph();
+            let at = |moment| graph.risk_at(&key, moment);
             tokio::try_join!(at(begin_ms), at(now_ms)).map_err(away)
         });
         let risks = try_join_all(risks).await?;

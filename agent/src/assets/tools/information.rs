@@ -105,7 +105,7 @@ impl AssetTools {
         let mut bearing = bearing.clone();
         let key = bearing["bearing_id"].as_str().and_then(|id| bearing_key(id).ok());
         let known = match &key {
-            Some(key) => self.store.standing(key).await.map_err(away)?,
+            Some(key) => self.store.pages().standing(key).await.map_err(away)?,
             None => None,
         };
         bearing["risk_level"] = known.as_ref().map(|known| known.risk_level.as_str()).into();

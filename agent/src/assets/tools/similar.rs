@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use pdm_graph::{Direction, Fans, Node, Value};
+use pdm_store::{Store, StoreError};
 use pdm_tools::exec::Failure;
 use serde_json::{Value as Json, json};
 
 use super::{AssetTools, away};
-use crate::store::{Store, StoreError};
 
 /// Most machines that are listed, and most that are looked at. No data chose the second: it bounds the
 /// statements of one call, and those that share most come first.
@@ -26,7 +26,7 @@ impl AssetTools {
     /// `similarity` their share of all features of the two, in percent (Jaccard 1901).
     pub(super) async fn similar(&self, id: &str) -> Result<Json, Failure> {
         let own = self.equipment(id).await?;
-        let store = self.store.as_ref();
+        let store = &self.store;
         let mut votes: HashMap<i64, usize> = HashMap::new();
         for machine in neighbours(store, own.id).await.map_err(away)? {
             *votes.entry(machine).or_default() += 1;
@@ -71,7 +71,7 @@ fn alike(own: i64, ids: &[i64], features: &Features, nodes: &Nodes) -> Vec<Json>
 
 /// The other ends of relationships of one type that have not ended, each with the node it is of.
 async fn others(
-    store: &dyn Store,
+    store: &Store,
     of: &[i64],
     way: Direction,
     kind: &str,
@@ -79,12 +79,12 @@ async fn others(
     if of.is_empty() {
         return Ok(Vec::new());
     }
-    store.graph_relationships(of, way, &[kind.into()], FOLLOWED).await.map(open)
+    store.graph().graph_relationships(of, way, &[kind.into()], FOLLOWED).await.map(open)
 }
 
 /// The same with the nodes at the other ends, in one look.
 async fn others_told(
-    store: &dyn Store,
+    store: &Store,
     of: &[i64],
     way: Direction,
     kind: &str,
@@ -92,7 +92,7 @@ async fn others_told(
     if of.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
-    let hops = store.graph_hops(of, way, &[kind.into()], FOLLOWED).await?;
+    let hops = store.graph().graph_hops(of, way, &[kind.into()], FOLLOWED).await?;
     Ok((open(hops.fans), hops.nodes))
 }
 
@@ -111,7 +111,7 @@ fn ends(pairs: Vec<(i64, i64)>) -> Vec<i64> {
 }
 
 /// Machines that share a model of bearing, are of the same model, or have a tag in common.
-async fn neighbours(store: &dyn Store, own: i64) -> Result<Vec<i64>, StoreError> {
+async fn neighbours(store: &Store, own: i64) -> Result<Vec<i64>, StoreError> {
     let own = [own];
     let by_bearings = async {
         let bearings = ends(others(store, &own, Direction::In, "INSTALLED_IN").await?);
@@ -129,7 +129,7 @@ async fn neighbours(store: &dyn Store, own: i64) -> Result<Vec<i64>, StoreError>
 
 /// What machines are known by, and the nodes that were read for it, the machines among them. A node comes
 /// with the relationship that leads to it, so that two looks one after the other are enough.
-async fn features(store: &dyn Store, machines: &[i64]) -> Result<(Features, Nodes), StoreError> {
+async fn features(store: &Store, machines: &[i64]) -> Result<(Features, Nodes), StoreError> {
     let by_bearings = async {
         let installed = others_told(store, machines, Direction::In, "INSTALLED_IN").await?;
         let bearings: Vec<i64> = installed.0.iter().map(|(_, bearing)| *bearing).collect();
@@ -137,7 +137,8 @@ async fn features(store: &dyn Store, machines: &[i64]) -> Result<(Features, Node
         Ok((installed, judged))
     };
     let by_tags = others_told(store, machines, Direction::Out, "TAGGED");
-    let own = store.graph_nodes(machines);
+    let graph = store.graph();
+    let own = graph.graph_nodes(machines);
     let (((installed, bearings), (judged, judgements)), (tagged, tags), own) =
         tokio::try_join!(by_bearings, by_tags, own)?;
     let nodes = [own, bearings, judgements, tags].into_iter().flatten();

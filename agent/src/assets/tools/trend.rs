@@ -103,7 +103,7 @@ impl AssetTools {
     async fn days(&self, key: &BearingKey, days: i64) -> Result<Vec<Day>, Failure> {
         let today = self.clock.now().unix_ms().div_euclid(DAY_MS) * DAY_MS;
         let begins: Vec<i64> = (0..days).rev().map(|back| today - back * DAY_MS).collect();
-        let found = self.store.last_of_days(key, &begins).await.map_err(away)?;
+        let found = self.store.graph().last_of_days(key, &begins).await.map_err(away)?;
         let days = found.into_iter();
         Ok(days.map(|(begin_ms, windows, last)| Day { begin_ms, windows, last }).collect())
     }
@@ -137,7 +137,7 @@ impl AssetTools {
     async fn bearing_named(&self, id: &str) -> Result<BearingKey, Failure> {
         let parts: Vec<&str> = id.split('/').map(str::trim).collect();
         let [equipment, bearing] = parts.as_slice() else { return bearing_key(id) };
-        let rows = self.store.machine(equipment).await.map_err(away)?;
+        let rows = self.store.pages().machine(equipment).await.map_err(away)?;
         let mut of_name = rows.into_iter().filter(|row| row.key.bearing.as_str() == *bearing);
         match (of_name.next(), of_name.next()) {
             (Some(one), None) => Ok(one.key),
@@ -152,8 +152,8 @@ impl AssetTools {
         let bearings = self.bearings(&machine).await?;
         let now_ms = self.clock.now().unix_ms();
         let keys = bearings.iter().filter_map(|one| bearing_key(one["bearing_id"].as_str()?).ok());
-        let risks =
-            keys.map(|key| async move { self.store.risk_at(&key, now_ms).await.map_err(away) });
+        let risks = keys
+            .map(|key| async move { self.store.graph().risk_at(&key, now_ms).await.map_err(away) });
         let (risks, by_day) = tokio::try_join!(try_join_all(risks), self.by_day(&bearings, days))?;
         let worst_risk = risks.into_iter().max().flatten();
         let rows = by_day.into_iter().map(|(begin_ms, day)| day.row(begin_ms)).collect();

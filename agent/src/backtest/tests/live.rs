@@ -10,6 +10,7 @@ use pdm_shared::delivery::NotificationReason;
 use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_store::{Incoming, Store};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -19,7 +20,6 @@ use crate::judging::Judging;
 use crate::notify::policy::Policy;
 use crate::notify::silence::Watchdog;
 use crate::settings::AgentSettings;
-use crate::store::{self, Incoming, Store};
 use crate::workflow::{Expert, Workflow};
 
 /// Looks of the watch between two events at which nothing is due, at most.
@@ -36,7 +36,7 @@ impl Clock for StageClock {
 
 /// The agent without broker and channels.
 struct Agent {
-    store: Arc<dyn Store>,
+    store: Store,
     clock: Arc<StageClock>,
     judging: Judging,
     watchdog: Watchdog,
@@ -47,15 +47,15 @@ impl Agent {
     async fn new(side: &Side, begin: Timestamp) -> Self {
         let folder = tempfile::tempdir().expect("folder");
         let settings = AgentSettings::embedded("127.0.0.1", 1883, folder.path().join("agent.db"));
-        let store: Arc<dyn Store> = store::open(&settings.store).await.expect("a store");
+        let store = pdm_store::open(&settings.store).await.expect("a store");
         let clock = Arc::new(StageClock(AtomicI64::new(begin.unix_ms())));
         let shared: SharedClock = clock.clone();
         let workflow = Workflow::new(Expert::new(side.rules.clone()), Arc::clone(&shared));
         let prefix = Prefix::default();
         let judging =
-            Judging::new(store.clone(), Arc::clone(&shared), workflow, &side.notify, &prefix);
+            Judging::new(store.judging(), Arc::clone(&shared), workflow, &side.notify, &prefix);
         let policy = Policy::new(side.notify.clone(), prefix);
-        let watchdog = Watchdog::of_time_alone(Arc::clone(&store), shared, policy);
+        let watchdog = Watchdog::of_time_alone(store.clone(), shared, policy);
         Self { store, clock, judging, watchdog, _folder: folder }
     }
 
@@ -68,13 +68,13 @@ impl Agent {
         self.clock.0.store(at.unix_ms(), Ordering::Relaxed);
         let payload = serde_json::to_string(event).expect("json");
         let batch = [Incoming::Event { event: Box::new(event.clone()), payload, proven: false }];
-        self.store.store(&batch, at, "dead-letter").await.expect("stored");
+        self.store.intake().store(&batch, at, "dead-letter").await.expect("stored");
         self.judging.pass().await.expect("judged");
     }
 
     async fn episodes(&self, key: &BearingKey) -> Vec<EpisodePlayed> {
         let far = Timestamp::from_unix_ms(4_000_000_000_000).expect("in range");
-        let all = self.store.episodes(far, false, 100_000).await.expect("read");
+        let all = self.store.episodes().episodes(far, false, 100_000).await.expect("read");
         let mine = all.into_iter().filter(|(of, _)| of == key);
         let mut mine: Vec<EpisodePlayed> = mine.map(|(_, record)| record.episode.into()).collect();
         mine.sort_by_key(|one| (one.opened_at, one.id));
@@ -84,7 +84,7 @@ impl Agent {
     /// What staff was told, but for what quiet hours held back, whose second row has the first one's name.
     async fn told(&self, key: &BearingKey) -> Vec<(Timestamp, NotificationReason, String)> {
         let far = Timestamp::from_unix_ms(4_000_000_000_000).expect("in range");
-        let told = self.store.notifications(Some(key), far, 100_000).await.expect("read");
+        let told = self.store.pages().notifications(Some(key), far, 100_000).await.expect("read");
         let mut told: Vec<_> =
             told.into_iter().map(|one| (one.created_at, one.reason, one.title.en)).collect();
         told.sort_by(|one, other| (one.0, &one.2).cmp(&(other.0, &other.2)));

@@ -8,6 +8,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use pdm_service::exit::{Exit, Failure};
+use pdm_store::{Store, StoreError};
 
 use super::Played;
 use super::progress::Progress;
@@ -17,7 +18,6 @@ use crate::cli::event_lines::{Demands, Turns};
 use crate::cli::failure;
 use crate::service::connect_store;
 use crate::settings::{AgentSettings, StoreSettings};
-use crate::store::{Store, StoreError};
 
 /// The first bytes of a SQLite file.
 const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -99,19 +99,15 @@ pub(super) fn play(
     crew.play(Reading { name: "the store", demands }, |desk| {
         runtime.block_on(async {
             let store = connect_store(settings).await.map_err(failure::store)?;
-            let read = hand_out(store.as_ref(), desk, choice).await;
+            let read = hand_out(&store, desk, choice).await;
             store.close().await;
             read.map_err(failure::store)
         })
     })
 }
 
-async fn hand_out(
-    store: &dyn Store,
-    desk: &mut Desk<'_>,
-    choice: &Choice,
-) -> Result<(), StoreError> {
-    let bearings = store.measured().await?;
+async fn hand_out(store: &Store, desk: &mut Desk<'_>, choice: &Choice) -> Result<(), StoreError> {
+    let bearings = store.history().measured().await?;
     let machines: BTreeSet<MachineKey> = bearings.iter().map(MachineKey::from).collect();
     let taken = |one: &&MachineKey| choice.takes(one.site.as_str(), one.equipment.as_str());
     let machines: Vec<&MachineKey> = machines.iter().filter(taken).collect();
@@ -120,7 +116,7 @@ async fn hand_out(
         let name = machine.to_string();
         let mut reported = Vec::new();
         for key in bearings.iter().filter(|key| MachineKey::from(*key) == **machine) {
-            let reports = store.reports_of(key, REPORTS).await?;
+            let reports = store.desk().reports_of(key, REPORTS).await?;
             let valid = reports.into_iter().filter(|report| report.withdrawn_at.is_none());
             reported.extend(valid.map(|report| Reported {
                 bearing: key.clone(),
@@ -132,7 +128,8 @@ async fn hand_out(
         let mut goes_on = desk.put(Work::Reported(name.clone(), reported));
         let mut after = 0;
         loop {
-            let page = store.arrivals(&machine.site, &machine.equipment, after, PAGE).await?;
+            let page =
+                store.history().arrivals(&machine.site, &machine.equipment, after, PAGE).await?;
             let Some((last, _)) = page.last() else { break };
             after = *last;
             let events = page.into_iter().map(|(_, event)| event).collect();

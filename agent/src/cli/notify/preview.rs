@@ -10,6 +10,7 @@ use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_store::Store;
 
 use crate::cli::bearing_name::bearing;
 use crate::cli::event_lines::{Demands, EventLines, Turns};
@@ -17,7 +18,6 @@ use crate::cli::{Lang, failure};
 use crate::preview::{Preview, Way};
 use crate::service::connect_store;
 use crate::settings::{AgentSettings, NotifySettings};
-use crate::store::Store;
 
 /// A wait of this length is told, s (chosen): notifications of one machine usually wait a few seconds.
 const A_WHILE_S: f64 = 60.0;
@@ -157,23 +157,23 @@ fn stored(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(failure::runtime)?.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let events = windows_of(store.as_ref(), windows, only).await;
+        let events = windows_of(&store, windows, only).await;
         store.close().await;
         events
     })
 }
 
 async fn windows_of(
-    store: &dyn Store,
+    store: &Store,
     windows: u32,
     only: Option<&BearingKey>,
 ) -> Result<Vec<Event>, Failure> {
     let now = SystemClock.now();
-    let fleet = store.fleet().await.map_err(failure::store)?;
+    let fleet = store.pages().fleet().await.map_err(failure::store)?;
     let keys = fleet.into_iter().map(|row| row.key).filter(|key| only.is_none_or(|one| one == key));
     let mut events = Vec::new();
     for key in keys {
-        let past = store.history(&key, now, windows).await.map_err(failure::store)?;
+        let past = store.history().history(&key, now, windows).await.map_err(failure::store)?;
         events.extend(past.into_iter().map(|past| past.event));
         if events.len() > MOST {
             let told =

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use pdm_service::clock::{Clock, JumpWatch};
 use pdm_shared::delivery::{GatewayStatus, Notification, NotificationReason, STATUS_SCHEMA};
 use pdm_shared::topic::Prefix;
+use pdm_store::{Incoming, Store};
 
 use super::*;
 use crate::notify::policy::Policy;
 use crate::progress::Reporter;
 use crate::settings::{BearingOwners, NotifySettings, SilenceSettings};
-use crate::store::{Incoming, LifecycleStore as _, SqlStore, Store};
 
 const BEGIN_MS: i64 = 1_795_238_000_000;
 
@@ -39,9 +39,8 @@ struct Bench {
 impl Bench {
     async fn new() -> Self {
         let folder = tempfile::tempdir().expect("folder");
-        let store = SqlStore::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
+        let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
         store.migrate().await.expect("migrated");
-        let store: Arc<dyn Store> = Arc::new(store);
         let clock = Arc::new(SetClock(AtomicI64::new(BEGIN_MS)));
         let silence = SilenceSettings {
             offline_after_s: 60.0,
@@ -81,7 +80,7 @@ impl Bench {
         };
         let site = if n.is_multiple_of(2) { "ulsan-1" } else { "ulsan-2" }.parse().expect("name");
         let batch = [Incoming::Status { site, status }];
-        self.watchdog.store.store(&batch, at(seconds), "dead").await.expect("stored");
+        self.watchdog.store.intake().store(&batch, at(seconds), "dead").await.expect("stored");
     }
 
     /// Looks every two seconds in this time.
@@ -93,7 +92,8 @@ impl Bench {
     }
 
     async fn told(&self) -> Vec<Notification> {
-        let mut told = self.watchdog.store.notifications(None, at(1e9), 999).await.expect("read");
+        let mut told =
+            self.watchdog.store.pages().notifications(None, at(1e9), 999).await.expect("read");
         told.reverse();
         told
     }
@@ -113,7 +113,7 @@ async fn fifty_gateways_that_are_lost_together_are_told_in_two_messages() {
     assert!(told.iter().all(|one| one.reason == NotificationReason::Silent));
     let named = told.len() + told.iter().map(|one| one.related.len()).sum::<usize>();
     assert_eq!(named, 50, "every gateway is named once");
-    let due = bench.watchdog.store.episodes_to_repeat(at(40_000.0), 28_800.0, 99).await;
+    let due = bench.watchdog.store.episodes().episodes_to_repeat(at(40_000.0), 28_800.0, 99).await;
     assert_eq!(due.expect("read").len(), told.len(), "the leaders alone are repeated");
     for n in 0..50 {
         bench.status(n, Presence::Online, 300.0 + 0.9 * n as f64).await;
@@ -121,7 +121,7 @@ async fn fifty_gateways_that_are_lost_together_are_told_in_two_messages() {
     bench.watch(346, 600).await;
     let back = bench.told().await.len() - told.len();
     assert!((1..=2).contains(&back), "{back} messages of the return");
-    let open = bench.watchdog.store.episodes(at(1e9), true, 99).await.expect("read");
+    let open = bench.watchdog.store.episodes().episodes(at(1e9), true, 99).await.expect("read");
     assert_eq!(open.len(), 0, "nothing stands");
     println!("50 gateways lost together: {} messages, back: {back}", told.len());
 }
@@ -139,7 +139,7 @@ async fn gateways_that_stay_silent_keep_a_leader() {
     bench.status(leader, Presence::Online, 100.0).await;
     bench.watch(100, 200).await;
     assert_eq!(bench.told().await.len(), 2, "it is back, and the others were told before");
-    let due = bench.watchdog.store.episodes_to_repeat(at(90_000.0), 28_800.0, 99).await;
+    let due = bench.watchdog.store.episodes().episodes_to_repeat(at(90_000.0), 28_800.0, 99).await;
     assert_eq!(due.expect("read").len(), 1, "one of the other four is repeated");
 }
 

@@ -11,11 +11,11 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Announcement, Outgoing};
 
 use super::{JudgedWindow, Policy, Subject, id_of, notification};
 use crate::notify::directory::Heard;
 use crate::notify::{MQTT_LANE, wording};
-use crate::store::{Announcement, Outgoing};
 use crate::vitals::Blindness;
 use crate::workflow::documents::Written;
 
@@ -110,7 +110,7 @@ impl Policy {
     /// A clock that was moved, or windows at another period: told once for its gateway, it is no risk.
     pub(super) fn timing(&self, event: &Event, now: Timestamp) -> Option<Announcement> {
         let words = wording::timing(event, event.timing.as_ref()?)?;
-        let key = crate::store::gateway_alarm::silence_alarm(&event.site, &event.gateway_id);
+        let key = pdm_store::gateway_alarm::silence_alarm(&event.site, &event.gateway_id);
         let key = key.unwrap_or_else(|| event.key());
         Some(self.beside(&key, NotificationReason::Message, words, now))
     }

@@ -7,10 +7,10 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Alarm, EpisodeChange, EpisodeRecord, Outgoing, Payload};
 
 use super::{Policy, Subject, id_of, new_id};
 use crate::notify::wording;
-use crate::store::{Alarm, EpisodeChange, EpisodeRecord, Outgoing, Payload};
 
 /// Who hears next of an alarm, and how far it has been told then.
 #[derive(Debug)]

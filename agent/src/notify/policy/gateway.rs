@@ -7,9 +7,9 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Announcement, EpisodeChange, EpisodeRecord};
 
 use super::{Policy, Subject, new_id};
-use crate::store::{Announcement, EpisodeChange, EpisodeRecord};
 
 impl Policy {
     /// A gateway went silent.
@@ -158,7 +158,7 @@ impl Policy {
         let notification = super::notification(&subject, now);
         let repeat_at = self.repeat_at(risk, 0, now);
         let telling = self.directory.led(key, risk, now);
-        let alarm = crate::store::Alarm { risk, repeats: 0, repeat_at, notification, telling };
+        let alarm = pdm_store::Alarm { risk, repeats: 0, repeat_at, notification, telling };
         change.alarm = Some(Box::new(alarm));
         change
     }

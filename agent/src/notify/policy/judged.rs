@@ -10,10 +10,10 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::BearingTopic;
+use pdm_store::{Alarm, Announcement, EpisodeChange, EpisodeRecord};
 
 use super::{Policy, Subject, id_of, topic_of, wording};
 use crate::notify::wording::Ended;
-use crate::store::{Alarm, Announcement, EpisodeChange, EpisodeRecord};
 
 /// A window that was judged.
 #[derive(Debug, Clone, Copy)]

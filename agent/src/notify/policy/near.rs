@@ -10,11 +10,11 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+use pdm_store::{Alarm, Announcement, Beside, EpisodeChange, EpisodeRecord};
 use uuid::Uuid;
 
 use super::{Followed, JudgedWindow, Policy, Subject};
 use crate::notify::wording::{self, Ended};
-use crate::store::{Alarm, Announcement, Beside, EpisodeChange, EpisodeRecord};
 
 /// How long a bearing is told with another's alarm, s; then it is told by itself. Chosen: a shift, which is
 /// as long as an alarm stands until it is repeated by default.

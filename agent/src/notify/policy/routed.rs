@@ -7,12 +7,12 @@ use pdm_shared::delivery::NotificationReason;
 use pdm_shared::episode::Transition;
 use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
+use pdm_store::due::{DueAlarm, LONGEST_STEP_S};
+use pdm_store::{Alarm, Announcement, EpisodeChange, EpisodeRecord};
 
 use super::{Followed, Policy, Subject, new_id};
 use crate::notify::directory::Heard;
 use crate::notify::{log, wording};
-use crate::store::due::{DueAlarm, LONGEST_STEP_S};
-use crate::store::{Alarm, Announcement, EpisodeChange, EpisodeRecord};
 
 impl Policy {
     /// The next step of an alarm, if one is due.

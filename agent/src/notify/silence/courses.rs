@@ -20,10 +20,10 @@ use pdm_shared::delivery::Presence;
 use pdm_shared::event::Event;
 use pdm_shared::risk::RiskLevel::{self, Critical, Normal, Warning, Watch};
 use pdm_shared::time::Timestamp;
+use pdm_store::{History, Store};
 use rand::{RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::store::{History, LifecycleStore as _, SqlStore};
 use plant::Plant;
 
 const BEGIN_MS: i64 = 1_795_238_000_000;
@@ -149,8 +149,8 @@ async fn broken(seed: u64, template: &std::path::Path, verdicts: &Arc<Verdicts>)
     let folder = in_memory();
     let path = folder.path().join("agent.db");
     std::fs::copy(template, &path).expect("copied");
-    let store = SqlStore::open_sqlite(&path).await.expect("opens");
-    let mut plant = Plant::new(Arc::new(store), Arc::clone(verdicts));
+    let store = Store::open_sqlite(&path).await.expect("opens");
+    let mut plant = Plant::new(store, Arc::clone(verdicts));
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut acts = Vec::new();
     for n in 0..=ACTS {
@@ -170,7 +170,7 @@ async fn broken(seed: u64, template: &std::path::Path, verdicts: &Arc<Verdicts>)
 async fn broken_of(first: u64, count: u64) -> Vec<String> {
     let folder = in_memory();
     let template = folder.path().join("agent.db");
-    let store = SqlStore::open_sqlite(&template).await.expect("opens");
+    let store = Store::open_sqlite(&template).await.expect("opens");
     store.migrate().await.expect("migrated");
     store.close().await;
     let verdicts = Arc::new(Verdicts::new());

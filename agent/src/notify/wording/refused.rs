@@ -2,12 +2,12 @@
 
 use pdm_shared::id::GatewayKey;
 use pdm_shared::text::Text;
+use pdm_store::RefusedEvents;
 
 use pdm_web::plant::Admission;
 
 use crate::removal::admission;
 use crate::settings::BearingOwners;
-use crate::store::RefusedEvents;
 
 /// Bearings that one message names.
 const NAMED: usize = 20;
@@ -85,7 +85,7 @@ mod tests {
     use pdm_shared::time::Timestamp;
 
     use super::*;
-    use crate::store::RefusalCause;
+    use pdm_store::RefusalCause;
 
     /// Issue 33, point 7.
     #[test]

@@ -14,6 +14,7 @@ use pdm_shared::id::{BearingKey, EventId, GatewayKey};
 use pdm_shared::risk::RiskLevel::{self, Critical, Watch};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
+use pdm_store::{Announcement, Incoming, PlantPart, Removal, Store};
 
 use super::{Act, BEGIN_MS, CONFIRMED, PERIOD_S, Sensor, SetClock, Verdicts};
 use crate::notify::gateways::Bursts;
@@ -21,12 +22,11 @@ use crate::notify::policy::{Followed, JudgedWindow, Policy};
 use crate::notify::silence::Watchdog;
 use crate::progress::Reporter;
 use crate::settings::{BearingOwners, NotifySettings, SilenceSettings, WebhookSettings};
-use crate::store::{Announcement, Incoming, PlantPart, Removal, Store};
 
 /// A plant in the middle of its course.
 pub(super) struct Plant {
     verdicts: Arc<Verdicts>,
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Store,
     clock: Arc<SetClock>,
     watchdog: Watchdog,
     bursts: Bursts,
@@ -48,9 +48,9 @@ fn settings() -> NotifySettings {
     NotifySettings { webhook: vec![hook], ..NotifySettings::default() }
 }
 
-fn watchdog(store: &Arc<dyn Store>, clock: &Arc<SetClock>) -> Watchdog {
+fn watchdog(store: &Store, clock: &Arc<SetClock>) -> Watchdog {
     Watchdog {
-        store: Arc::clone(store),
+        store: store.clone(),
         clock: Arc::clone(clock) as _,
         policy: Policy::new(settings(), Prefix::default()),
         silence: SilenceSettings::default(),
@@ -62,7 +62,7 @@ fn watchdog(store: &Arc<dyn Store>, clock: &Arc<SetClock>) -> Watchdog {
 }
 
 impl Plant {
-    pub(super) fn new(store: Arc<dyn Store>, verdicts: Arc<Verdicts>) -> Self {
+    pub(super) fn new(store: Store, verdicts: Arc<Verdicts>) -> Self {
         let clock = Arc::new(SetClock(AtomicI64::new(BEGIN_MS)));
         let sensor = |machine, bearing, gateway| Sensor {
             machine,
@@ -106,8 +106,8 @@ impl Plant {
         self.watchdog.look(&mut self.bursts).await.expect("looked");
     }
 
-    async fn store(&self, incoming: Incoming) -> crate::store::Stored {
-        self.store.store(&[incoming], self.now(), "dead").await.expect("stored")
+    async fn store(&self, incoming: Incoming) -> pdm_store::Stored {
+        self.store.intake().store(&[incoming], self.now(), "dead").await.expect("stored")
     }
 
     pub(super) async fn act(&mut self, act: Act) {
@@ -126,19 +126,23 @@ impl Plant {
             Act::Rename(machine) => self.has_another_name(machine),
             Act::Forget(machine) => {
                 let part = self.part(machine);
-                self.store.take_out(&part, &self.how()).await.expect("taken out");
+                self.store.removal().take_out(&part, &self.how()).await.expect("taken out");
                 self.is_taken_out(|one| one.machine == machine);
             }
             Act::RenameByCommand { machine, history } => {
                 let from = self.part(machine);
                 self.has_another_name(machine);
                 let (to, how) = (self.part(machine), self.how());
-                self.store.rename(&from, &to, history, &how).await.expect("renamed");
+                self.store.removal().rename(&from, &to, history, &how).await.expect("renamed");
                 self.is_taken_out(|one| one.machine == machine);
             }
             Act::ForgetGateway(gateway) => {
                 let gateway = self.gateway(gateway);
-                self.store.forget_gateway(&gateway, &self.how()).await.expect("taken out");
+                self.store
+                    .removal()
+                    .forget_gateway(&gateway, &self.how())
+                    .await
+                    .expect("taken out");
             }
             Act::ReplaceByCommand(from) => self.replace_by_command(from).await,
             Act::Acknowledge(sensor) => self.acknowledge(self.key(sensor)).await,
@@ -203,7 +207,7 @@ impl Plant {
         self.gateways.push((0, true));
         self.presence(from, Presence::Offline).await;
         let key = self.gateway(new);
-        self.store.replace_gateway(&old, &key, &self.how()).await.expect("replaced");
+        self.store.removal().replace_gateway(&old, &key, &self.how()).await.expect("replaced");
         for sensor in self.sensors.iter_mut().filter(|one| one.gateway == from) {
             (sensor.gateway, sensor.critical) = (new, 0);
         }
@@ -245,7 +249,7 @@ impl Plant {
                 continue;
             }
             if is_released {
-                self.store.release_bearing(&self.key(sensor)).await.expect("released");
+                self.store.gateways().release_bearing(&self.key(sensor)).await.expect("released");
             }
             self.sensors[sensor].gateway = new;
             self.sensors[sensor].critical = 0;
@@ -324,7 +328,7 @@ impl Plant {
     async fn judge(&mut self, key: &BearingKey, window: &JudgedWindow<'_>) {
         let now = self.now();
         let policy = self.watchdog.policy.clone();
-        let record = self.store.episode(key).await.expect("read");
+        let record = self.store.episodes().episode(key).await.expect("read");
         let followed = policy.judged(key, window, record.as_ref(), now);
         let followed = match followed {
             Some(Followed::Told(told))
@@ -335,14 +339,14 @@ impl Plant {
             Some(followed) => followed,
             None => return,
         };
-        let open = record.filter(crate::store::EpisodeRecord::is_open).map(|one| one.version());
+        let open = record.filter(pdm_store::EpisodeRecord::is_open).map(|one| one.version());
         self.watchdog.follow(key, open, followed).await.expect("written");
     }
 
     async fn of_one_cause(
         &mut self,
         window: &JudgedWindow<'_>,
-        record: Option<&crate::store::EpisodeRecord>,
+        record: Option<&pdm_store::EpisodeRecord>,
         told: Box<Announcement>,
     ) -> Followed {
         let now = self.now();
@@ -350,7 +354,7 @@ impl Plant {
         let since = now.plus_seconds(-policy.related_within_s());
         self.lately.retain(|one| one.at >= since);
         let site = &window.event.site;
-        let mut lately = self.store.told_lately(site, since, 99).await.expect("read");
+        let mut lately = self.store.judging().told_lately(site, since, 99).await.expect("read");
         lately.retain(|stored| !self.lately.iter().any(|one| one.key == stored.key));
         lately.extend(self.lately.iter().cloned());
         let followed = policy.of_one_cause(window, record, told, &lately, now);
@@ -368,10 +372,10 @@ impl Plant {
         let key = self.key(sensor);
         let far = Timestamp::from_unix_ms(BEGIN_MS).expect("in range").plus_seconds(1e9);
         if self.sensors[sensor].is_refused {
-            let all = self.store.notifications(None, far, 500).await.expect("read");
+            let all = self.store.pages().notifications(None, far, 500).await.expect("read");
             return all.iter().any(|one| names_refusal(one, &key));
         }
-        let told = self.store.notifications(Some(&key), far, 500).await.expect("read");
+        let told = self.store.pages().notifications(Some(&key), far, 500).await.expect("read");
         let since = self.sensors[sensor].taken_out_at;
         let is_over = |one: &&Notification| {
             one.reason != NotificationReason::Cleared

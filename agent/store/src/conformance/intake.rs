@@ -1,0 +1,269 @@
+//! The intake: events once each, sequences, refused messages, presence.
+
+use pdm_shared::delivery::{DeadLetter, GatewayStatus, Presence, STATUS_SCHEMA};
+use pdm_shared::event::Event;
+use pdm_shared::id::{Epoch, EventId};
+
+use super::{at, event, put};
+use crate::{DEAD_LETTER_LANE, Incoming, RefusalCause, Store};
+
+pub(super) async fn an_event_is_stored_once(store: &Store) {
+    let events = [event(1), event(2), event(1)];
+    let stored = put(store, &events).await;
+    assert_eq!((stored.events, stored.duplicates), (2, 1));
+    let stored = put(store, &events).await;
+    assert_eq!((stored.events, stored.duplicates), (0, 3));
+    let waiting = store.judging().unjudged(10).await.expect("read");
+    let waiting: Vec<Event> = waiting.into_iter().map(|unjudged| unjudged.event).collect();
+    assert_eq!(waiting, events[..2], "in the order of arrival, unchanged");
+    assert_eq!(store.judging().unjudged(1).await.expect("read").len(), 1);
+}
+
+pub(super) async fn receipt(store: &Store) -> (u64, Vec<[u64; 2]>) {
+    let receipts =
+        store.gateways().receipts(&[event(1).gateway()], at(1.0)).await.expect("receipts");
+    let (site, receipt) = receipts.into_iter().next().expect("one");
+    assert_eq!(site, event(1).site);
+    (receipt.stored_through, receipt.missing)
+}
+
+pub(super) async fn sequences_are_followed(store: &Store) {
+    let none = store.gateways().receipts(&[event(1).gateway()], at(1.0)).await.expect("receipts");
+    assert_eq!(none, []);
+    put(store, &[event(3)]).await;
+    assert_eq!(receipt(store).await, (0, vec![[1, 2]]));
+    put(store, &[event(1), event(2)]).await;
+    assert_eq!(receipt(store).await, (3, vec![]));
+    put(store, &[event(10), event(6)]).await;
+    assert_eq!(receipt(store).await, (3, vec![[4, 5], [7, 9]]));
+    put(store, &[event(8), event(4), event(5)]).await;
+    assert_eq!(receipt(store).await, (6, vec![[7, 7], [9, 9]]));
+    put(store, &[event(9), event(7), event(7)]).await;
+    assert_eq!(receipt(store).await, (10, vec![]));
+}
+
+/// An online status of the example's gateway.
+async fn birth(store: &Store, epoch: Option<Epoch>, first: u64, last: u64) {
+    let status = GatewayStatus {
+        epoch,
+        first_sequence: Some(first),
+        last_sequence: Some(last),
+        bearings: vec![event(1).key().within_site()],
+        ..status(Presence::Online, 0.0)
+    };
+    let incoming = Incoming::Status { site: event(1).site, status };
+    store.intake().store(&[incoming], at(0.0), "dead").await.expect("stored");
+}
+
+fn counted(sequence: u64, epoch: Epoch) -> Event {
+    Event { epoch: Some(epoch), ..event(sequence) }
+}
+
+/// An event with a number that was used before, and an identity of its own.
+fn repeated(sequence: u64, n: i64, epoch: Option<Epoch>) -> Event {
+    let event_id = EventId::at(at(500.0).unix_ms() + n);
+    Event { event_id, epoch, ..event(sequence) }
+}
+
+pub(super) async fn a_gateway_counts_anew_only_by_its_status(store: &Store) {
+    let (before, after) = (Epoch::at(1), Epoch::at(2));
+    birth(store, Some(before), 1, 0).await;
+    put(store, &(1..=6).map(|n| counted(n, before)).collect::<Vec<_>>()).await;
+    assert_eq!(receipt(store).await, (6, vec![]));
+    // forged: no count, another count, and an earlier number of the true one
+    for n in 1..=4 {
+        put(store, &[repeated(1, n, None), repeated(1, 10 + n, Some(after))]).await;
+    }
+    let stored = put(store, &[repeated(2, 30, Some(before))]).await;
+    assert_eq!((stored.events, stored.uncounted), (1, 1), "stored, and moves nothing");
+    assert_eq!(receipt(store).await, (6, vec![]));
+    birth(store, Some(after), 1, 2).await;
+    assert_eq!(receipt(store).await, (0, vec![]), "the new count");
+    let stored = put(store, &[repeated(900, 40, Some(before))]).await;
+    assert_eq!(stored.events, 1, "what was on its way is kept");
+    assert_eq!(receipt(store).await, (0, vec![]), "and not counted");
+    put(store, &[repeated(1, 50, Some(after)), repeated(2, 51, Some(after))]).await;
+    assert_eq!(receipt(store).await, (2, vec![]));
+}
+
+/// A gateway of an earlier version is updated: its spool gets a count, its numbers go on.
+pub(super) async fn the_first_count_of_a_gateway_goes_on(store: &Store) {
+    put(store, &[event(1), event(2), event(4)]).await;
+    let epoch = Epoch::at(1);
+    birth(store, Some(epoch), 1, 4).await;
+    assert_eq!(receipt(store).await, (2, vec![[3, 3]]));
+    // stored before under no count, and sent again: its number counts
+    put(store, &[counted(3, epoch), counted(4, epoch), counted(5, epoch)]).await;
+    assert_eq!(receipt(store).await, (5, vec![]));
+}
+
+/// A gateway was updated long before the agent: its events carry the count, its status is old.
+pub(super) async fn a_count_that_events_have_brought_goes_on(store: &Store) {
+    let epoch = Epoch::at(1);
+    put(store, &[counted(7, epoch), counted(8, epoch)]).await;
+    birth(store, Some(epoch), 1, 0).await;
+    assert_eq!(receipt(store).await, (0, vec![[1, 6]]));
+}
+
+/// Issue 33, point 9: what the gateway no longer has is lost at once, the rest is still asked for.
+pub(super) async fn what_a_gateway_has_no_more_is_lost_at_once(store: &Store) {
+    put(store, &[event(1), event(2), event(9)]).await;
+    assert_eq!(receipt(store).await, (2, vec![[3, 8]]));
+    let say = async |gone: Vec<[u64; 2]>, epoch| {
+        let status = GatewayStatus { gone, epoch, ..status(Presence::Online, 0.0) };
+        let incoming = Incoming::Status { site: event(1).site, status };
+        store.intake().store(&[incoming], at(0.0), "dead").await.expect("stored").lost
+    };
+    assert_eq!(say(vec![[4, 5], [8, 20]], None).await, 3);
+    assert_eq!(receipt(store).await, (2, vec![[3, 3], [6, 7]]));
+    assert_eq!(say(vec![[4, 5], [8, 20]], None).await, 0, "said again");
+    let known = async || store.gateways().gateways().await.expect("read").remove(0);
+    assert_eq!(known().await.lost_events, 3);
+    put(store, &[event(4)]).await;
+    let found = known().await;
+    assert_eq!((found.lost_events, found.lost_told), (2, 0), "one was found");
+    let name = event(1).gateway();
+    assert!(store.gateways().note_lost_told(&name, 0, 2).await.expect("noted"));
+    assert!(
+        !store.gateways().note_lost_told(&name, 0, 2).await.expect("noted"),
+        "another was faster"
+    );
+    assert_eq!(known().await.lost_told, 2);
+}
+
+/// Issue 33, points 2 and 6.
+pub(super) async fn what_a_gateway_says_of_itself_is_kept(store: &Store) {
+    let say = async |presence, trouble: Option<&str>, thrown_out, seconds: f64| {
+        let trouble = trouble.map(str::to_owned);
+        let status = GatewayStatus { trouble, thrown_out, ..status(presence, seconds) };
+        let incoming = Incoming::Status { site: event(1).site, status };
+        store.intake().store(&[incoming], at(seconds), "dead").await.expect("stored");
+        let known = store.gateways().gateways().await.expect("read").remove(0);
+        (known.trouble, known.twin_at)
+    };
+    let online = Presence::Online;
+    assert_eq!(say(online, None, false, 1.0).await, (None, None));
+    let full = Some(("disk full".to_owned(), at(2.0)));
+    assert_eq!(say(online, Some("disk full"), false, 2.0).await, (full.clone(), None));
+    assert_eq!(say(Presence::Offline, None, false, 3.0).await, (full, None), "a last will");
+    let worse = Some(("worse".to_owned(), at(2.0)));
+    assert_eq!(say(online, Some("worse"), true, 4.0).await, (worse, Some(at(4.0))));
+    assert_eq!(say(online, None, false, 5.0).await, (None, Some(at(4.0))));
+    let stored = put(store, &[event(1), repeated(1, 1, None)]).await;
+    assert!(stored.twins.contains(&event(1).gateway()), "a number with two events");
+}
+
+pub(super) async fn two_sites_have_two_receipts_for_one_name(store: &Store) {
+    let other = Event { site: "busan-1".parse().expect("name"), ..repeated(1, 1, None) };
+    put(store, &[event(1), event(2), event(3), other.clone()]).await;
+    assert_eq!(receipt(store).await, (3, vec![]));
+    let receipts = store.gateways().receipts(&[other.gateway()], at(1.0)).await.expect("receipts");
+    assert_eq!((receipts[0].0.as_str(), receipts[0].1.stored_through), ("busan-1", 1));
+    let known = store.gateways().gateways().await.expect("gateways");
+    let names: Vec<String> = known.iter().map(|state| state.gateway.to_string()).collect();
+    assert_eq!(names, ["busan-1/gw-01", "ulsan-1/gw-01"]);
+}
+
+pub(super) async fn a_bearing_stays_with_its_gateway_until_it_is_released(store: &Store) {
+    put(store, &[event(1)]).await;
+    let stranger = Event { gateway_id: "gw-02".parse().expect("name"), ..repeated(1, 1, None) };
+    for _ in 0..2 {
+        let stored = put(store, std::slice::from_ref(&stranger)).await;
+        assert_eq!((stored.events, stored.refused, stored.refusals.len()), (0, 1, 1));
+        assert_eq!(stored.refusals[0].cause, RefusalCause::Owner);
+    }
+    assert_eq!(store.backlog().await.expect("counted").dead_letters, 1, "one letter, counted");
+    assert_eq!(
+        store.gateways().gateways().await.expect("gateways").len(),
+        1,
+        "the stranger is not known"
+    );
+    assert_eq!(receipt(store).await, (1, vec![]));
+    let owners = store.gateways().bearing_owners().await.expect("read");
+    assert_eq!(owners, [(event(1).key(), event(1).gateway())]);
+    assert!(store.gateways().release_bearing(&event(1).key()).await.expect("released"));
+    assert!(!store.gateways().release_bearing(&event(1).key()).await.expect("looked"), "only once");
+    assert_eq!(put(store, &[stranger]).await.events, 1);
+}
+
+pub(super) async fn a_proven_gateway_is_believed_by_its_topic_until_it_is_released(store: &Store) {
+    let own = Some(Epoch::at(1_000));
+    let of_its_count = |sequence: u64| Event { epoch: own, ..event(sequence) };
+    let named = |event: Event| {
+        let payload = serde_json::to_string(&event).expect("json");
+        Incoming::Event { event: Box::new(event), payload, proven: true }
+    };
+    let born = GatewayStatus { epoch: own, ..status(Presence::Online, 0.0) };
+    let born = Incoming::Status { site: event(1).site, status: born };
+    let claim = Event { epoch: None, ..event(1) };
+    let claim = Event { event_id: EventId::at(77), ..claim };
+    store.intake().store(&[born, named(claim)], at(0.0), "dead").await.expect("stored");
+    assert!(!store.gateways().gateways().await.expect("read")[0].proven, "a claim demands nothing");
+    store.intake().store(&[named(of_its_count(1))], at(0.0), "dead").await.expect("stored");
+    let stored = put(store, &[of_its_count(2)]).await;
+    assert_eq!((stored.events, stored.refusals[0].cause), (0, RefusalCause::Topic));
+    assert!(store.gateways().release_gateway(&event(1).gateway()).await.expect("released"));
+    assert_eq!(put(store, &[of_its_count(2)]).await.events, 1);
+    assert_eq!(receipt(store).await, (2, vec![]));
+}
+
+pub(super) async fn gaps_are_lost_in_the_end(store: &Store) {
+    put(store, &[event(1), event(5)]).await;
+    assert_eq!(store.gateways().lose_gaps(at(-1.0)).await.expect("looked"), 0, "too early");
+    assert_eq!(store.gateways().lose_gaps(at(1.0)).await.expect("looked"), 3);
+    assert_eq!(receipt(store).await, (5, vec![]));
+    put(store, &[event(3)]).await;
+    assert_eq!(receipt(store).await, (5, vec![]), "a lost one that comes is no new count");
+    let gateway = store.gateways().gateways().await.expect("gateways").remove(0);
+    assert_eq!(gateway.lost_events, 2);
+}
+
+pub(super) async fn refused_messages_do_not_pile_up(store: &Store) {
+    let letter = |payload: &str| {
+        Incoming::Refused(DeadLetter::of(
+            "t",
+            payload.as_bytes(),
+            "not an event: x".to_owned(),
+            at(0.0),
+        ))
+    };
+    let batch = [letter("a"), letter("a"), letter("b"), letter("a")];
+    let stored = store.intake().store(&batch, at(0.0), "pdm/v1/dead-letter").await.expect("stored");
+    assert_eq!((stored.refused, stored.letters), (4, 2));
+    let rows = store.outbox().claim(DEAD_LETTER_LANE, at(1.0), at(2.0), 10).await.expect("claimed");
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0].topic.as_deref(), Some("pdm/v1/dead-letter"));
+    assert_eq!(store.backlog().await.expect("counted").dead_letters, 2);
+}
+
+fn status(presence: Presence, seconds: f64) -> GatewayStatus {
+    GatewayStatus {
+        schema: STATUS_SCHEMA.to_owned(),
+        gateway_id: event(1).gateway_id,
+        status: presence,
+        at: at(seconds),
+        version: None,
+        bearings: Vec::new(),
+        last_sequence: None,
+        epoch: None,
+        first_sequence: None,
+        spooled: None,
+        dropped: None,
+        trouble: None,
+        too_large: None,
+        gone: Vec::new(),
+        thrown_out: false,
+    }
+}
+
+pub(super) async fn presence_is_noted(store: &Store) {
+    let say = async |presence: Presence, seconds: f64| {
+        let status = status(presence, seconds);
+        let incoming = Incoming::Status { site: event(1).site, status };
+        store.intake().store(&[incoming], at(seconds), "dead").await.expect("stored");
+        store.gateways().gateways().await.expect("gateways").remove(0).presence
+    };
+    assert_eq!(say(Presence::Online, 1.0).await, Some((Presence::Online, at(1.0))));
+    assert_eq!(say(Presence::Offline, 5.0).await, Some((Presence::Offline, at(5.0))));
+    assert_eq!(say(Presence::Offline, 9.0).await, Some((Presence::Offline, at(5.0))), "since when");
+}

@@ -1,0 +1,82 @@
+//! The rows of one notification on its lanes.
+
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
+
+use super::{at, event, judge_all, key, put, telling};
+use crate::{Outgoing, Payload, SendOutcome, Store, WayState, webhook_lane};
+
+/// R-AGENT-10: a lane that takes nothing is known as that, another gets the same notification once, and a
+/// recipient who refuses what the others of a lane have is seen beside the delivery.
+pub(super) async fn a_notification_spreads_to_further_lanes_once(store: &Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let (hook, other) = (webhook_lane("ops"), webhook_lane("other"));
+    let now = at(20_000.0);
+    let rows = store.outbox().claim(&hook, now, at(20_300.0), 10).await.expect("claimed");
+    let record = store.episodes().episode(&key()).await.expect("read").expect("an episode");
+    let told = record.alarm.expect("an alarm").notification.notification_id;
+    let ways = async || store.outbox().ways(told).await.expect("read");
+    assert_eq!(ways().await, [(hook.clone(), WayState::Ahead)]);
+    let refused = |error: &str| SendOutcome::GivenUp { error: error.to_owned() };
+    store.outbox().settle(&[(rows[0].id, refused("550"))], now).await.expect("settled");
+    assert_eq!(ways().await, [(hook.clone(), WayState::GivenUp)]);
+    let row = |lane: &String| Outgoing {
+        key: event(7).event_id.0,
+        lane: lane.clone(),
+        topic: None,
+        retain: false,
+        notification_id: Some(told),
+        group: None,
+        payload: Payload::Text(rows[0].payload.clone()),
+        due_at: now,
+    };
+    let further = [row(&other), row(&hook)];
+    assert_eq!(
+        store.outbox().spread(told, &further, now).await.expect("written"),
+        1,
+        "one lane is new"
+    );
+    assert_eq!(
+        store.outbox().spread(told, &further, now).await.expect("written"),
+        0,
+        "and is so once"
+    );
+    let new = store.outbox().claim(&other, now, at(20_300.0), 10).await.expect("claimed");
+    let later = at(20_010.0);
+    let retry = SendOutcome::Retry { at: later, error: "451".to_owned() };
+    store.outbox().settle(&[(new[0].id, retry)], now).await.expect("settled");
+    assert_eq!(ways().await[1], (other.clone(), WayState::Failing));
+    let again = store.outbox().claim(&other, later, at(20_300.0), 10).await.expect("claimed");
+    let partly = SendOutcome::Partly { error: "gone@plant.example: 550".to_owned() };
+    store.outbox().settle(&[(again[0].id, partly)], later).await.expect("settled");
+    let states: Vec<WayState> = ways().await.into_iter().map(|(_, state)| state).collect();
+    assert_eq!(states, [WayState::GivenUp, WayState::Delivered, WayState::GivenUp]);
+    let channels = store.outbox().channels(at(20_020.0)).await.expect("read");
+    let told = channels.iter().find(|one| one.lane == other).expect("the lane");
+    assert_eq!(told.last_error.as_deref(), Some("gone@plant.example: 550"));
+    assert!(told.is_failing && told.given_up == 1 && told.waiting == 0, "{told:?}");
+}
+
+/// The order out is by risk: what is worse leaves first, whatever waits longer.
+pub(super) async fn the_worst_risk_leaves_first(store: &Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let hook = webhook_lane("ops");
+    for (number, risk) in [(11, RiskLevel::Watch), (12, RiskLevel::Critical)] {
+        let (mut told, mut rows) = telling::message(Text::new("가", "a"), at(20_001.0));
+        told.risk_level = risk;
+        told.notification_id = event(number).event_id.0;
+        rows.retain(|row| row.lane == hook);
+        for row in &mut rows {
+            row.key = event(number + 10).event_id.0;
+            row.notification_id = Some(told.notification_id);
+            row.payload = Payload::Text(risk.as_str().to_owned());
+        }
+        assert!(store.messages().tell(&told, &rows).await.expect("told"));
+    }
+    let rows = store.outbox().claim(&hook, at(90_000.0), at(90_300.0), 1).await.expect("claimed");
+    assert_eq!(rows.len(), 1);
+    let first = &rows[0];
+    assert!(first.payload.contains("Critical"), "{first:?}");
+}

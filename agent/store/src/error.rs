@@ -1,0 +1,139 @@
+//! Failures of the store.
+
+use pdm_service::postgres::WayError;
+use sqlx::migrate::{MigrateError, Migrator};
+
+/// A call of the store failed, and nothing of the call is stored.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database is away, busy, full or broken. The caller tries again and leaves messages
+    /// unacknowledged.
+    #[error("the store is unavailable")]
+    Unavailable(#[source] sqlx::Error),
+    /// The file cannot be opened or created, or the server refuses. The configuration has to change.
+    #[error("cannot open the store {place}")]
+    Open {
+        /// The file or server.
+        place: String,
+        /// Why.
+        #[source]
+        source: sqlx::Error,
+    },
+    /// The settings of the server cannot be used. The configuration has to change.
+    #[error("store.postgres.{0}")]
+    Way(WayError),
+    /// The schema cannot be installed or updated.
+    #[error("cannot bring the store's schema up to date")]
+    Migrate(#[source] MigrateError),
+    /// The server can be reached, and the store must not be used there as it is.
+    #[error("the store {place} cannot be used: {unfit}")]
+    Unfit {
+        /// The server.
+        place: String,
+        /// Why.
+        unfit: Unfit,
+    },
+    /// A newer version of the program has written the store.
+    #[error(
+        "the store was written by a newer version of pdm-agent: its schema has version {found}, this \
+         program knows versions up to {known}; install the newer version again, or restore a backup of \
+         before the update"
+    )]
+    Newer {
+        /// The schema's version.
+        found: i64,
+        /// The highest version that this program knows.
+        known: i64,
+    },
+    /// The file was moved, removed or replaced while it was open: what is written goes to a file that
+    /// no name leads to.
+    #[error(
+        "the store {place} was {what} while the agent had it open: what is stored since then is lost \
+         when the agent stops"
+    )]
+    Moved {
+        /// The file.
+        place: String,
+        /// What became of it: "moved or removed", or "replaced by another file".
+        what: &'static str,
+    },
+    /// A value cannot be read or written: another version wrote it, the file is damaged, or the database
+    /// refuses it. Trying again does not help.
+    #[error("{what} in the store cannot be read: {reason}")]
+    Content {
+        /// The value.
+        what: &'static str,
+        /// Why it cannot be read or written.
+        reason: String,
+    },
+}
+
+/// Why a server must not be used as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// The encoding of the database does not hold every character. The configuration has to change.
+    #[error(
+        "server_encoding is {found}, allowed is UTF8: make a database with \
+         \"createdb --encoding=UTF8 --template=template0\", move the rows with pg_dump and pg_restore, \
+         and name it in store.postgres.url"
+    )]
+    Encoding {
+        /// What the server answers.
+        found: String,
+    },
+    /// A pooler gives another session of the server to each transaction; the locks on bearings belong to a
+    /// session. The configuration has to change.
+    #[error(
+        "a connection pooler in transaction or statement mode (such as pgbouncer) stands before the \
+         server ({sign}): name the server itself in store.postgres.url, or a pool in session mode"
+    )]
+    Pooler {
+        /// What shows it.
+        sign: String,
+    },
+    /// The server is a standby. The caller waits until it is promoted or the address leads elsewhere.
+    #[error(
+        "the server is a standby that has not been promoted (pg_is_in_recovery), so nothing can be \
+         written: promote it, or lead the address to the primary"
+    )]
+    Standby,
+}
+
+impl StoreError {
+    /// The error of a migration; `known` are those of this program.
+    pub(super) fn of_migration(error: MigrateError, known: &Migrator) -> Self {
+        let known = known.iter().map(|one| one.version).max().unwrap_or_default();
+        if let MigrateError::VersionMissing(found) = error
+            && found > known
+        {
+            return Self::Newer { found, known };
+        }
+        Self::Migrate(error)
+    }
+}
+
+impl From<WayError> for StoreError {
+    fn from(way: WayError) -> Self {
+        Self::Way(way)
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(source: sqlx::Error) -> Self {
+        match source.as_database_error() {
+            // the database refuses the row itself and would refuse it again
+            Some(error) if is_of_the_row(error) => {
+                Self::Content { what: "a row", reason: error.to_string() }
+            }
+            Some(_) | None => Self::Unavailable(source),
+        }
+    }
+}
+
+/// Whether the database refuses the row: a constraint, or in PostgreSQL an error of class 22 (data
+/// exception) or 54 (program limit exceeded).
+fn is_of_the_row(error: &dyn sqlx::error::DatabaseError) -> bool {
+    let is_of_class =
+        |class: &str| error.code().is_some_and(|code| code.len() == 5 && code.starts_with(class));
+    error.kind() != sqlx::error::ErrorKind::Other || is_of_class("22") || is_of_class("54")
+}

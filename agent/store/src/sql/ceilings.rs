@@ -1,0 +1,187 @@
+//! What each lane has delivered in an hour, and the rows above the ceiling, which leave together as one
+//! summary.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use pdm_shared::id::{BearingKey, GatewayKey};
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::time::Timestamp;
+
+use super::{Database, pins};
+use crate::database::{Row, Spelt};
+use crate::encoding::{count_of, word_of};
+use crate::outbox::OutboxState;
+use crate::{HeldBack, StoreError, ToldInHour};
+
+/// What stands between a lane and a share of it in the column `lane`; no name of a lane or gateway has it.
+const SHARE: &str = "\n";
+/// Bearings that a summary names.
+const NAMED: i64 = 40;
+
+/// Parameters: lane, hour, messages, summaries.
+const NOTE: &str = "INSERT INTO told_hours (lane, hour_ms, messages, summaries)
+     VALUES ($1, $2, $3, $4)
+     ON CONFLICT (lane, hour_ms) DO UPDATE
+     SET messages = told_hours.messages + excluded.messages,
+         summaries = told_hours.summaries + excluded.summaries";
+
+/// Parameter: lane. The counts of what is held back, by level.
+static BY_LEVEL: LazyLock<Spelt> = LazyLock::new(|| {
+    let held = OutboxState::Held;
+    Spelt::each(|_| {
+        format!(
+            "SELECT told.risk_level, count(*), max(row.id) FROM outbox AS row
+             JOIN notifications AS told ON told.notification_id = row.notification_id
+             WHERE row.lane = $1 AND row.state = '{held}' GROUP BY told.risk_level"
+        )
+    })
+});
+
+/// Parameters: lane, level, last row, limit.
+static BEARINGS: LazyLock<Spelt> = LazyLock::new(|| {
+    let held = OutboxState::Held;
+    Spelt::each(|_| {
+        format!(
+            "SELECT DISTINCT told.site, told.equipment_id, told.bearing_id FROM outbox AS row
+             JOIN notifications AS told ON told.notification_id = row.notification_id
+             WHERE row.lane = $1 AND row.state = '{held}' AND told.risk_level = $2 AND row.id <= $3
+             ORDER BY 1, 2, 3 LIMIT $4"
+        )
+    })
+});
+
+/// Parameters: lane, last row, now, state.
+static SETTLE_HELD: LazyLock<Spelt> = LazyLock::new(|| {
+    let held = OutboxState::Held;
+    Spelt::each(|_| {
+        format!(
+            "UPDATE outbox SET state = $4, settled_at_ms = $3, last_error = 'told in a summary'
+             WHERE lane = $1 AND state = '{held}' AND id <= $2"
+        )
+    })
+});
+
+/// What each lane has delivered in an hour and what is above its ceiling; used by the lanes of the
+/// outbox.
+#[derive(Debug, Clone)]
+pub struct CeilingStore {
+    pub(crate) database: Database,
+}
+
+impl CeilingStore {
+    /// What a lane has delivered in the hour that begins at `hour`.
+    pub async fn told_in(&self, lane: &str, hour: Timestamp) -> Result<ToldInHour, StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader
+            .query("SELECT messages, summaries FROM told_hours WHERE lane = $1 AND hour_ms = $2");
+        let row = query.bind(lane).bind(hour.unix_ms()).fetch_optional().await?;
+        let Some(row) = row else { return Ok(ToldInHour::default()) };
+        Ok(ToldInHour { messages: count_of(row.get(0)?), summaries: count_of(row.get(1)?) })
+    }
+
+    /// What a lane has delivered in the hour that begins at `hour`, by share.
+    pub async fn shares_told(
+        &self,
+        lane: &str,
+        hour: Timestamp,
+    ) -> Result<BTreeMap<String, u32>, StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader.query("SELECT lane, messages FROM told_hours WHERE hour_ms = $1");
+        let rows = query.bind(hour.unix_ms()).fetch_all().await?;
+        let mut shares = BTreeMap::new();
+        for row in &rows {
+            let Some((whose, share)) = row.get::<&str>(0)?.split_once(SHARE) else { continue };
+            if whose == lane {
+                shares.insert(share.to_owned(), count_of(row.get(1)?));
+            }
+        }
+        Ok(shares)
+    }
+
+    /// Counts a message of this hour, of this share.
+    pub async fn note_message(
+        &self,
+        lane: &str,
+        share: &str,
+        hour: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.database.write().await?;
+        let mut connection = transaction.connection();
+        for name in [lane.to_owned(), format!("{lane}{SHARE}{share}")] {
+            let query = connection.query(NOTE).bind(name).bind(hour.unix_ms());
+            query.bind(1_i64).bind(0_i64).execute().await?;
+        }
+        transaction.commit().await
+    }
+
+    /// The gateway that a bearing belongs to by its first event.
+    pub async fn gateway_of(&self, key: &BearingKey) -> Result<Option<GatewayKey>, StoreError> {
+        let mut reader = self.database.read().await?;
+        let bearings = BTreeSet::from([key.clone()]);
+        let owners = pins::owners(&mut reader.connection(), &bearings).await?;
+        Ok(owners.get(key).cloned())
+    }
+
+    /// How many gateways are known.
+    pub async fn gateway_count(&self) -> Result<u32, StoreError> {
+        let mut reader = self.database.read().await?;
+        let row = reader.query("SELECT count(*) FROM gateways").fetch_one().await?;
+        Ok(count_of(row.get(0)?))
+    }
+
+    /// The rows of a lane that are held back.
+    pub async fn held_back(&self, lane: &str) -> Result<HeldBack, StoreError> {
+        let mut reader = self.database.read().await?;
+        let rows = reader.query(&BY_LEVEL).bind(lane).fetch_all().await?;
+        let mut held = HeldBack::default();
+        for row in &rows {
+            held.levels.push((
+                word_of::<RiskLevel>("a risk", row.get(0)?)?,
+                row.get::<i64>(1)?.unsigned_abs(),
+            ));
+            held.through = held.through.max(row.get(2)?);
+        }
+        held.levels.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
+        let Some((worst, _)) = held.levels.first().copied() else { return Ok(held) };
+        let rows = reader
+            .query(&BEARINGS)
+            .bind(lane)
+            .bind(worst.as_str())
+            .bind(held.through)
+            .bind(NAMED)
+            .fetch_all()
+            .await?;
+        held.worst = rows.iter().map(Row::shown_key).collect::<Result<_, _>>()?;
+        Ok(held)
+    }
+
+    /// Settles the rows up to `through` as delivered, and counts the hour's summary.
+    pub async fn settle_held(
+        &self,
+        lane: &str,
+        through: i64,
+        hour: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.database.write().await?;
+        let mut connection = transaction.connection();
+        connection
+            .query(&SETTLE_HELD)
+            .bind(lane)
+            .bind(through)
+            .bind(now.unix_ms())
+            .bind(OutboxState::Delivered.as_str())
+            .execute()
+            .await?;
+        connection
+            .query(NOTE)
+            .bind(lane)
+            .bind(hour.unix_ms())
+            .bind(0_i64)
+            .bind(1_i64)
+            .execute()
+            .await?;
+        transaction.commit().await
+    }
+}

@@ -1,0 +1,45 @@
+//! How each database finds what pages list.
+
+use super::*;
+use crate::database::Query;
+use crate::sql::tests::{holds, plan, stores};
+use crate::sql::windows::{VERDICTS, WINDOWS};
+
+/// R-UI-1: a list of bearings reads no judgement and no event, whose rows lie scattered.
+#[tokio::test]
+async fn a_list_of_bearings_reads_bearings_and_open_episodes_alone_in_both_stores() {
+    let name = "a_list_of_bearings_reads_bearings_and_open_episodes_alone_in_both_stores";
+    let (_folder, _server, stores) = stores(name).await;
+    for store in &stores {
+        let plan = plan(store, FLEET, |query| query).await;
+        assert!(!plan.contains("memory") && !plan.contains("events"), "{plan}");
+        assert!(!plan.contains("SubPlan") && !plan.contains("CORRELATED"), "{plan}");
+    }
+}
+
+fn of_bearing(query: Query<'_>) -> Query<'_> {
+    let query = query.bind("s".to_owned()).bind("m".to_owned()).bind("b".to_owned());
+    query.bind(0_i64).bind(9_i64)
+}
+
+/// R-UI-1: of the windows of a bearing, those that are asked for are read from the indexes of events and
+/// judgements alone.
+#[tokio::test]
+async fn windows_are_read_from_indexes_alone_in_both_stores() {
+    let (_folder, _server, stores) =
+        stores("windows_are_read_from_indexes_alone_in_both_stores").await;
+    for store in &stores {
+        let (windows, verdicts) = if store.is_file() {
+            (
+                "SEARCH events USING COVERING INDEX events_of_bearing (site=? AND equipment_id=? AND \
+                 bearing_id=? AND measured_at_ms<?)",
+                "USING COVERING INDEX memory_of_bearing (site=? AND equipment_id=? AND bearing_id=? AND \
+                 measured_at_ms>? AND measured_at_ms<?)",
+            )
+        } else {
+            ("Index Only Scan", "Index Only Scan using memory_of_bearing")
+        };
+        holds(&plan(store, WINDOWS, of_bearing).await, &[windows]);
+        holds(&plan(store, VERDICTS, of_bearing).await, &[verdicts]);
+    }
+}

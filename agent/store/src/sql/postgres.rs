@@ -1,0 +1,192 @@
+//! The store on a PostgreSQL server, for one agent or several replicas.
+//!
+//! A commit is as durable as the server is configured (`synchronous_commit` is left alone).
+//! Replicas coordinate through the database alone: a gateway's sequence is followed under the lock of
+//! its row, a bearing is judged under its advisory lock (`turns`), a claim of the outbox names its
+//! replica. Every statement has a time-out. A lost connection is replaced at the next call, so a caller
+//! that gets [`StoreError::Unavailable`] tries again.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::time::Duration;
+
+use pdm_service::postgres::{self, PostgresSettings, WayError};
+use pdm_service::secret::Secret;
+use pdm_shared::time::Timestamp;
+use sqlx::migrate::Migrator;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _, PgPool};
+use tokio::sync::Mutex;
+
+use super::days::Reached;
+use crate::{Incoming, StoreError, StoreTrouble, Unfit, log};
+
+use partitions::{Week, Weeks};
+use turns::Turns;
+
+pub(crate) mod bulk;
+mod fitness;
+mod partitions;
+mod turns;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+/// How long a caller waits for a connection until the store counts as unavailable: as long as one
+/// statement may take by default.
+const ACQUIRE: Duration = Duration::from_secs(30);
+
+/// One server.
+#[derive(Debug, Clone)]
+pub(crate) struct Postgres {
+    pool: PgPool,
+    settings: Arc<PostgresSettings>,
+    /// The password that new connections use.
+    password: Arc<StdMutex<Option<Secret>>>,
+    replica: Arc<str>,
+    turns: Arc<Mutex<Turns>>,
+    weeks: Arc<Weeks>,
+}
+
+impl Postgres {
+    /// Connects under the name of this replica.
+    pub(crate) async fn open(
+        settings: &PostgresSettings,
+        replica: &str,
+    ) -> Result<Self, StoreError> {
+        let cannot_open = |source| StoreError::Open { place: settings.url.clone(), source };
+        let password = password(settings)?;
+        let options = options(settings, replica)?;
+        fitness::examine(&options, &settings.url).await?;
+        let pool = PgPoolOptions::new()
+            .max_connections(settings.connections)
+            .acquire_timeout(ACQUIRE)
+            .connect_with(options)
+            .await
+            .map_err(cannot_open)?;
+        Ok(Self {
+            pool,
+            settings: Arc::new(settings.clone()),
+            password: Arc::new(StdMutex::new(password)),
+            replica: replica.into(),
+            turns: Arc::default(),
+            weeks: Arc::default(),
+        })
+    }
+
+    /// Reads the password again; new connections use it.
+    pub(crate) fn renew_login(&self) -> Result<(), StoreError> {
+        let now = password(&self.settings)?;
+        let mut known = self.password.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != now {
+            self.pool.set_connect_options(options(&self.settings, &self.replica)?);
+            *known = now;
+            log::login_renewed();
+        }
+        Ok(())
+    }
+
+    /// Asks over a new connection why the server does not answer.
+    pub(crate) async fn diagnose(&self) -> Result<(), StoreError> {
+        let mut connection = self.pool.connect_options().connect().await?;
+        sqlx::raw_sql("SELECT 1").execute(&mut connection).await?;
+        // the result does not matter: nothing depends on the connection any more
+        let _closed = connection.close().await;
+        Ok(())
+    }
+
+    /// The error of a write, with the server's role where the server only says that it may not be written.
+    pub(crate) async fn of_write(&self, error: StoreError) -> StoreError {
+        let is_read_only = StoreTrouble::from(&error) == StoreTrouble::ReadOnly;
+        if is_read_only && fitness::is_standby(&self.pool.connect_options()).await {
+            return StoreError::Unfit { place: self.settings.url.clone(), unfit: Unfit::Standby };
+        }
+        error
+    }
+
+    pub(crate) fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    pub(crate) fn replica(&self) -> &str {
+        &self.replica
+    }
+
+    pub(crate) async fn migrate(&self) -> Result<(), StoreError> {
+        MIGRATIONS
+            .run(&self.pool)
+            .await
+            .map_err(|error| StoreError::of_migration(error, &MIGRATIONS))
+    }
+
+    /// Installs the schema as it was before a version.
+    #[cfg(test)]
+    pub(crate) async fn migrate_before(&self, version: i64) {
+        let earlier = MIGRATIONS.iter().filter(|one| one.version < version).cloned().collect();
+        let earlier = sqlx::migrate::Migrator::with_migrations(earlier);
+        earlier.run(&self.pool).await.expect("migrated");
+    }
+
+    /// Makes the partitions of the weeks that the batch's events belong to.
+    pub(crate) async fn make_partitions(
+        &self,
+        batch: &[Incoming],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let weeks: BTreeSet<Week> = batch
+            .iter()
+            .filter_map(|incoming| match incoming {
+                Incoming::Event { event, .. } => Week::of_event(event.event_id.0, now),
+                Incoming::Status { .. }
+                | Incoming::Ack { .. }
+                | Incoming::Shelve { .. }
+                | Incoming::FollowUp { .. }
+                | Incoming::Refused(_) => None,
+            })
+            .collect();
+        partitions::make(self, weeks).await
+    }
+
+    /// Makes the partitions of the coming weeks and drops those of past weeks up to `reached`; tells
+    /// how many events are gone, and whether there may be more.
+    pub(crate) async fn forget_events(
+        &self,
+        reached: Option<Reached>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<(u64, bool), StoreError> {
+        partitions::make_ahead(self, now).await?;
+        match reached {
+            Some(reached) => partitions::drop_reached(self, &reached, now, limit).await,
+            None => Ok((0, false)),
+        }
+    }
+
+    /// Ends the session that holds the turns first, so that its locks are free at once; then closes the
+    /// pool.
+    pub(crate) async fn close(&self) {
+        self.turns.lock().await.end().await;
+        self.pool.close().await;
+    }
+}
+
+fn password(settings: &PostgresSettings) -> Result<Option<Secret>, StoreError> {
+    let password =
+        settings.password.as_ref().map(pdm_service::secret::SecretSource::fetch).transpose();
+    password.map_err(|error| StoreError::Way(WayError::Password(error)))
+}
+
+fn options(settings: &PostgresSettings, replica: &str) -> Result<PgConnectOptions, StoreError> {
+    let options = postgres::options(settings)?;
+    let statement_ms = (settings.statement_timeout_s * 1000.0).to_string();
+    Ok(options.application_name(&format!("pdm-agent {replica}")).options([
+        ("statement_timeout", statement_ms.as_str()),
+        ("idle_in_transaction_session_timeout", "60000"),
+        // a replica whose machine is gone frees its locks within a minute: 30 s + 3 × 10 s
+        ("tcp_keepalives_idle", "30"),
+        ("tcp_keepalives_interval", "10"),
+        ("tcp_keepalives_count", "3"),
+    ]))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! Many rows of one table in one statement: one array a column, which the server turns into rows.
+
+use std::collections::HashSet;
+
+use pdm_shared::event::Event;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::time::Timestamp;
+use pdm_shared::trace::TraceStep;
+use sqlx::{PgConnection, Row as _};
+use uuid::Uuid;
+
+use crate::database::Dialect;
+use crate::encoding::{MemoryRow, sequence_of, to_json};
+use crate::shown;
+use crate::{Judged, Outgoing, StoreError};
+
+/// One column of many rows.
+fn column<'a, R, T>(rows: &'a [R], value: impl Fn(&'a R) -> T) -> Vec<T> {
+    rows.iter().map(value).collect()
+}
+
+/// Inserts events; tells of each whether it is new. A new event is put on the list of those that wait
+/// for a judgement, with the key of its bearing's advisory lock.
+pub(crate) async fn insert_events(
+    connection: &mut PgConnection,
+    events: &[(&Event, &str)],
+    now: Timestamp,
+) -> Result<Vec<bool>, StoreError> {
+    let sequences = events
+        .iter()
+        .map(|(event, _)| sequence_of(event.sequence))
+        .collect::<Result<Vec<i64>, StoreError>>()?;
+    let rows = sqlx::query(
+        "WITH new AS (
+             INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
+                                 measured_at_ms, received_at_ms, payload, shown)
+             SELECT event_id, gateway_id, sequence, site, equipment_id, bearing_id,
+                    measured_at_ms, $10, payload, shown
+             FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[],
+                         $7::bigint[], $8::text[], $9::text[]) WITH ORDINALITY
+                  AS batch (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
+                            measured_at_ms, payload, shown, place)
+             ORDER BY place
+             ON CONFLICT (event_id) DO NOTHING
+             RETURNING arrival, event_id, gateway_id, site, equipment_id, bearing_id),
+         waiting AS (
+             INSERT INTO events_unjudged (arrival, event_id, turn, gateway)
+             SELECT arrival, event_id, hashtext(site || '/' || equipment_id || '/' || bearing_id),
+                    hashtext(site || '/' || gateway_id)
+             FROM new)
+         SELECT event_id FROM new",
+    )
+    .bind(column(events, |(event, _)| event.event_id.0))
+    .bind(column(events, |(event, _)| event.gateway_id.as_str()))
+    .bind(sequences)
+    .bind(column(events, |(event, _)| event.site.as_str()))
+    .bind(column(events, |(event, _)| event.equipment_id.as_str()))
+    .bind(column(events, |(event, _)| event.bearing_id.as_str()))
+    .bind(column(events, |(event, _)| event.measured_at.unix_ms()))
+    .bind(column(events, |(_, payload)| *payload))
+    .bind(column(events, |(event, _)| shown::column_of(event)))
+    .bind(now.unix_ms())
+    .fetch_all(connection)
+    .await?;
+    let mut new: HashSet<Uuid> = rows.iter().map(|row| row.get(0)).collect();
+    // if two events of a batch have the same identity, the first is the new one
+    Ok(events.iter().map(|(event, _)| new.remove(&event.event_id.0)).collect())
+}
+
+/// Takes events off the list of those that wait for a judgement.
+pub(crate) async fn mark_judged(
+    connection: &mut PgConnection,
+    judged: &[(&BearingKey, &Judged)],
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM events_unjudged WHERE arrival = ANY($1)")
+        .bind(column(judged, |(_, judged)| judged.arrival))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Inserts judgements; tells which are the first of their event.
+pub(crate) async fn insert_judgements(
+    connection: &mut PgConnection,
+    rows: &[MemoryRow<'_>],
+) -> Result<HashSet<EventId>, StoreError> {
+    let first = sqlx::query(
+        "INSERT INTO pdm_agent_memory
+             (event_id, site, equipment_id, bearing_id, measured_at_ms, judged_at_ms, late,
+              fault_type, fault_stage, risk_level, degradation_speed, rul_hours, rul_assessment,
+              recommendation_ko, recommendation_en, uncertainty, tool_use, follow_up_actions,
+              diagnosis)
+         SELECT event_id, site, equipment_id, bearing_id, measured_at_ms, judged_at_ms, late,
+                fault_type, fault_stage, risk_level, degradation_speed, rul_hours, rul_assessment,
+                recommendation_ko, recommendation_en, uncertainty, tool_use, follow_up_actions,
+                diagnosis
+         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
+                     $7::boolean[], $8::text[], $9::bigint[], $10::text[], $11::text[],
+                     $12::double precision[], $13::text[], $14::text[], $15::text[], $16::text[],
+                     $17::text[], $18::text[], $19::text[]) WITH ORDINALITY
+              AS batch (event_id, site, equipment_id, bearing_id, measured_at_ms, judged_at_ms,
+                        late, fault_type, fault_stage, risk_level, degradation_speed, rul_hours,
+                        rul_assessment, recommendation_ko, recommendation_en, uncertainty,
+                        tool_use, follow_up_actions, diagnosis, place)
+         ORDER BY place
+         ON CONFLICT (event_id) DO NOTHING
+         RETURNING event_id",
+    )
+    .bind(column(rows, |row| row.event_id.0))
+    .bind(column(rows, |row| row.key.site.as_str()))
+    .bind(column(rows, |row| row.key.equipment.as_str()))
+    .bind(column(rows, |row| row.key.bearing.as_str()))
+    .bind(column(rows, |row| row.measured_at_ms))
+    .bind(column(rows, |row| row.judged_at_ms))
+    .bind(column(rows, |row| row.late))
+    .bind(column(rows, |row| row.fault_type))
+    .bind(column(rows, |row| row.fault_stage))
+    .bind(column(rows, |row| row.risk_level))
+    .bind(column(rows, |row| row.degradation_speed.as_str()))
+    .bind(column(rows, |row| row.rul_hours))
+    .bind(column(rows, |row| row.rul_assessment.as_str()))
+    .bind(column(rows, |row| Dialect::Postgres.text(row.recommendation_ko)))
+    .bind(column(rows, |row| Dialect::Postgres.text(row.recommendation_en)))
+    .bind(column(rows, |row| row.uncertainty.as_str()))
+    .bind(column(rows, |row| row.tool_use.as_str()))
+    .bind(column(rows, |row| row.follow_up_actions.as_str()))
+    .bind(column(rows, |row| row.diagnosis.as_str()))
+    .fetch_all(connection)
+    .await?;
+    Ok(first.iter().map(|row| EventId(row.get(0))).collect())
+}
+
+/// Inserts steps of runs; a step that is stored stays as it is.
+pub(crate) async fn insert_steps(
+    connection: &mut PgConnection,
+    steps: &[(EventId, &TraceStep)],
+) -> Result<(), StoreError> {
+    if steps.is_empty() {
+        return Ok(());
+    }
+    let details = steps
+        .iter()
+        .map(|(_, step)| to_json("a step", &step.detail))
+        .collect::<Result<Vec<String>, StoreError>>()?;
+    sqlx::query(
+        "INSERT INTO trace_steps (event_id, number, node, at_ms, detail)
+         SELECT event_id, number, node, at_ms, detail
+         FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
+              AS batch (event_id, number, node, at_ms, detail)
+         ON CONFLICT (event_id, number) DO NOTHING",
+    )
+    .bind(column(steps, |(id, _)| id.0))
+    .bind(column(steps, |(_, step)| i64::from(step.number)))
+    .bind(column(steps, |(_, step)| step.node.as_str()))
+    .bind(column(steps, |(_, step)| step.at.unix_ms()))
+    .bind(details)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Inserts rows of the outbox in their order; the same idempotency key again changes nothing.
+pub(crate) async fn insert_outbox(
+    connection: &mut PgConnection,
+    rows: &[(&Outgoing, Timestamp)],
+) -> Result<(), StoreError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    sqlx::query(
+        "INSERT INTO outbox (idempotency_key, lane, topic, retain, notification_id, group_key,
+                             payload, judgement_of, created_at_ms, due_at_ms)
+         SELECT idempotency_key, lane, topic, retain, notification_id, group_key, payload,
+                judgement_of, created_at_ms, due_at_ms
+         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::uuid[], $6::text[],
+                     $7::text[], $8::uuid[], $9::bigint[], $10::bigint[]) WITH ORDINALITY
+              AS batch (idempotency_key, lane, topic, retain, notification_id, group_key, payload,
+                        judgement_of, created_at_ms, due_at_ms, place)
+         ORDER BY place
+         ON CONFLICT (idempotency_key) DO NOTHING",
+    )
+    .bind(column(rows, |(row, _)| row.key))
+    .bind(column(rows, |(row, _)| row.lane.as_str()))
+    .bind(column(rows, |(row, _)| row.topic.as_deref()))
+    .bind(column(rows, |(row, _)| row.retain))
+    .bind(column(rows, |(row, _)| row.notification_id))
+    .bind(column(rows, |(row, _)| row.group.as_deref()))
+    .bind(column(rows, |(row, _)| row.payload.text()))
+    .bind(column(rows, |(row, _)| row.payload.judgement_of().map(|event| event.0)))
+    .bind(column(rows, |(_, at)| at.unix_ms()))
+    .bind(column(rows, |(row, _)| row.due_at.unix_ms()))
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,476 @@
+//! Taking out of the store what is gone from the plant, each in one transaction: it is whole or not at all,
+//! and a dry run is the same transaction without its end.
+
+use std::sync::LazyLock;
+
+use pdm_shared::id::{BearingKey, EventId, GatewayKey};
+use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
+
+use super::{Database, bulk, episodes, pins, refusals};
+use crate::database::{Connection, Dialect, Lock, Spelt};
+use crate::encoding::readable;
+use crate::gateway_alarm::{refusals_alarm, silence_alarm, trouble_alarm};
+use crate::{
+    EpisodeRecord, History, MQTT_LANE, Outgoing, Payload, PlantPart, Removal, StoreError, TakenOut,
+};
+
+/// Tables whose rows name a bearing in three columns and keep its history.
+const HISTORY: [&str; 8] = [
+    "events",
+    "pdm_agent_memory",
+    "follow_ups",
+    "work_reports",
+    "acknowledgements",
+    "notifications",
+    "second_opinions",
+    "captures",
+];
+
+/// Parameters: site, equipment or '', bearing or ''. Bearings of which something stands or is shown.
+const KNOWN: &str = "SELECT DISTINCT site, equipment_id, bearing_id FROM (
+         SELECT site, equipment_id, bearing_id FROM bearings
+         UNION SELECT site, equipment_id, bearing_id FROM episodes WHERE closed_at_ms IS NULL
+         UNION SELECT site, equipment_id, bearing_id FROM follow_ups WHERE state = 'open'
+     ) AS known
+     WHERE site = $1 AND ($2 = '' OR equipment_id = $2) AND ($3 = '' OR bearing_id = $3)
+       AND equipment_id NOT IN ('gateway', 'refused-events', 'gateway-trouble')
+     ORDER BY 1, 2, 3";
+
+/// Parameters: a bearing. The arrivals of its events that wait for a judgement.
+static WAITING: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let waits = match dialect {
+            Dialect::Sqlite => "judged = 0",
+            Dialect::Postgres => "event_id IN (SELECT event_id FROM events_unjudged)",
+        };
+        format!(
+            "SELECT arrival FROM events
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND {waits}"
+        )
+    })
+});
+
+/// Taking out and renaming; used by the command line and the HTTP server.
+#[derive(Debug, Clone)]
+pub struct RemovalStore {
+    pub(crate) database: Database,
+}
+
+impl RemovalStore {
+    /// Takes bearings out: episodes and work are closed, the state and the owner are forgotten, retained
+    /// topics are cleared. Events, judgements and notifications stay for as long as they are kept.
+    pub async fn take_out(&self, part: &PlantPart, how: &Removal) -> Result<TakenOut, StoreError> {
+        let mut transaction = self.database.write().await?;
+        let mut connection = transaction.connection();
+        connection.lock(Lock::Plant, ALL).await?;
+        let mut out = TakenOut::default();
+        for key in known(&mut connection, part).await? {
+            take_bearing_out(&mut connection, &key, how, &mut out).await?;
+        }
+        if part.equipment.is_none() {
+            for gateway in gateways_of(&mut connection, part).await? {
+                take_gateway_out(&mut connection, &gateway, None, how, &mut out).await?;
+            }
+        }
+        if out.is_something() {
+            note(&mut connection, how, "forget", &part.to_string()).await?;
+        }
+        if !how.is_dry {
+            transaction.commit().await?;
+        }
+        Ok(out)
+    }
+
+    /// Gives bearings another name: they are taken out under the former one; with their history, events,
+    /// judgements and the bearing's memory go on under the new one. Where a new name is known already
+    /// (`joined`), this changes nothing unless `history` says that it may join.
+    pub async fn rename(
+        &self,
+        from: &PlantPart,
+        to: &PlantPart,
+        history: History,
+        how: &Removal,
+    ) -> Result<TakenOut, StoreError> {
+        let mut transaction = self.database.write().await?;
+        let mut connection = transaction.connection();
+        connection.lock(Lock::Plant, ALL).await?;
+        let mut out = TakenOut::default();
+        for key in known(&mut connection, from).await? {
+            let Some(new) = from.renamed(to, &key) else { continue };
+            if history != History::Stays {
+                if is_known(&mut connection, &new).await? {
+                    out.joined.push(new.clone());
+                }
+                // before their rows have the new name: they would be judged under the former one
+                out.waiting += set_waiting_aside(&mut connection, &key).await?;
+                carry_over(&mut connection, &key, &new).await?;
+            }
+            take_bearing_out(&mut connection, &key, how, &mut out).await?;
+        }
+        if history == History::Moves && !out.joined.is_empty() {
+            return Ok(out);
+        }
+        if out.is_something() {
+            note(&mut connection, how, "rename", &format!("{from} to {to}")).await?;
+        }
+        if !how.is_dry {
+            transaction.commit().await?;
+        }
+        Ok(out)
+    }
+
+    /// Takes a gateway out: its alarms end, its bearings belong to the gateway of their next event, its
+    /// sequence and its retained topics are forgotten. Nothing is taken out where it is not known.
+    pub async fn forget_gateway(
+        &self,
+        gateway: &GatewayKey,
+        how: &Removal,
+    ) -> Result<TakenOut, StoreError> {
+        let act = ("forget gateway", gateway.to_string());
+        self.gateway_out(gateway, None, how, act).await
+    }
+
+    /// Takes a gateway out whose bearings another one of its site measures from now on.
+    pub async fn replace_gateway(
+        &self,
+        old: &GatewayKey,
+        new: &GatewayKey,
+        how: &Removal,
+    ) -> Result<TakenOut, StoreError> {
+        let act = ("replace gateway", format!("{old} by {new}"));
+        self.gateway_out(old, Some(new), how, act).await
+    }
+
+    /// As [`crate::GatewayStore::release_bearing`], with a record of the act.
+    pub async fn release_bearing_as(
+        &self,
+        bearing: &BearingKey,
+        how: &Removal,
+    ) -> Result<TakenOut, StoreError> {
+        let mut transaction = self.database.write().await?;
+        let mut connection = transaction.connection();
+        let mut out = TakenOut::default();
+        if pins::release_bearing(&mut connection, bearing).await? {
+            out.released.push(bearing.clone());
+            note(&mut connection, how, "release bearing", &bearing.to_string()).await?;
+        }
+        if !how.is_dry {
+            transaction.commit().await?;
+        }
+        Ok(out)
+    }
+
+    /// As [`crate::GatewayStore::release_gateway`], with a record of the act.
+    pub async fn release_gateway_as(
+        &self,
+        gateway: &GatewayKey,
+        how: &Removal,
+    ) -> Result<TakenOut, StoreError> {
+        let mut transaction = self.database.write().await?;
+        let mut connection = transaction.connection();
+        let mut out = TakenOut::default();
+        if pins::release_gateway(&mut connection, gateway).await? {
+            out.released = pins::of_gateway(&mut connection, gateway).await?;
+            out.gateways.push(gateway.clone());
+            note(&mut connection, how, "release gateway", &gateway.to_string()).await?;
+        }
+        if !how.is_dry {
+            transaction.commit().await?;
+        }
+        Ok(out)
+    }
+}
+
+/// The name of the lock of every removal: two of one time see each other whole.
+const ALL: &str = "removal";
+
+impl RemovalStore {
+    /// Takes a gateway out if it is known.
+    async fn gateway_out(
+        &self,
+        gateway: &GatewayKey,
+        new: Option<&GatewayKey>,
+        how: &Removal,
+        (action, what): (&str, String),
+    ) -> Result<TakenOut, StoreError> {
+        let mut transaction = self.database.write().await?;
+        let mut connection = transaction.connection();
+        connection.lock(Lock::Plant, ALL).await?;
+        let mut out = TakenOut::default();
+        if is_gateway_known(&mut connection, gateway).await? {
+            take_gateway_out(&mut connection, gateway, new, how, &mut out).await?;
+            note(&mut connection, how, action, &what).await?;
+        }
+        if !how.is_dry {
+            transaction.commit().await?;
+        }
+        Ok(out)
+    }
+}
+
+/// Whether a gateway has sent something, has bearings, or is refused.
+async fn is_gateway_known(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+) -> Result<bool, StoreError> {
+    let rows = connection
+        .query(
+            "SELECT 1 FROM gateways WHERE site = $1 AND gateway_id = $2
+             UNION SELECT 1 FROM bearing_gateways WHERE site = $1 AND gateway_id = $2
+             UNION SELECT 1 FROM refusals WHERE site = $1 AND gateway_id = $2",
+        )
+        .bind_gateway(gateway)
+        .fetch_all()
+        .await?;
+    Ok(!rows.is_empty())
+}
+
+/// Whether a bearing has been measured: what was taken out keeps its history under its name.
+async fn is_known(connection: &mut Connection<'_>, key: &BearingKey) -> Result<bool, StoreError> {
+    let query = connection.query(
+        "SELECT 1 WHERE EXISTS (SELECT 1 FROM bearings
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3)
+             OR EXISTS (SELECT 1 FROM events
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3)
+             OR EXISTS (SELECT 1 FROM pdm_agent_memory
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3)",
+    );
+    Ok(!query.bind_key(key).fetch_all().await?.is_empty())
+}
+
+/// The bearings of a part that are known.
+async fn known(
+    connection: &mut Connection<'_>,
+    part: &PlantPart,
+) -> Result<Vec<BearingKey>, StoreError> {
+    let rows = connection
+        .query(KNOWN)
+        .bind(part.site.as_str())
+        .bind(part.equipment.as_ref().map(|name| name.as_str().to_owned()).unwrap_or_default())
+        .bind(part.bearing.as_ref().map(|name| name.as_str().to_owned()).unwrap_or_default())
+        .fetch_all()
+        .await?;
+    Ok(rows.iter().map(crate::database::Row::key).filter_map(readable).collect())
+}
+
+async fn gateways_of(
+    connection: &mut Connection<'_>,
+    part: &PlantPart,
+) -> Result<Vec<GatewayKey>, StoreError> {
+    let rows = connection
+        .query("SELECT gateway_id FROM gateways WHERE site = $1 ORDER BY gateway_id")
+        .bind(part.site.as_str())
+        .fetch_all()
+        .await?;
+    let mut gateways = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let name = pdm_shared::id::GatewayId::from_any(row.get(0)?);
+        gateways.push(GatewayKey::new(part.site.clone(), name));
+    }
+    Ok(gateways)
+}
+
+/// Closes what stands of a bearing and forgets its state.
+async fn take_bearing_out(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+    how: &Removal,
+    out: &mut TakenOut,
+) -> Result<(), StoreError> {
+    out.episodes += close(connection, key, how).await?;
+    let query = connection.query(
+        "UPDATE follow_ups SET state = 'dropped', by_whom = $4, at_ms = $5, note = $6
+         WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND state = 'open'",
+    );
+    let query = query.bind_key(key).bind(how.by.as_str()).bind(how.now.unix_ms());
+    out.work += query.bind(how.reason.as_str()).execute().await?;
+    out.waiting += set_waiting_aside(connection, key).await?;
+    let query = connection
+        .query("DELETE FROM bearings WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3");
+    query.bind_key(key).execute().await?;
+    for statement in [
+        "DELETE FROM bearing_gateways WHERE bearing = $1",
+        "UPDATE refusals SET last_at_ms = 0 WHERE bearing = $1",
+    ] {
+        connection.query(statement).bind(key.to_string()).execute().await?;
+    }
+    let topics = [BearingTopic::State, BearingTopic::Diagnosis, BearingTopic::Episode];
+    let topics = topics.map(|what| Topic::Bearing { key: key.clone(), what });
+    clear(connection, &topics, how, out).await?;
+    out.bearings.push(key.clone());
+    Ok(())
+}
+
+/// Leaves the events of a bearing that wait without a judgement; tells how many that are.
+async fn set_waiting_aside(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+) -> Result<u64, StoreError> {
+    let rows = connection.query(&WAITING).bind_key(key).fetch_all().await?;
+    let waiting = rows.iter().map(|row| row.get(0)).collect::<Result<Vec<i64>, _>>()?;
+    bulk::set_aside(connection, &waiting).await?;
+    Ok(waiting.len() as u64)
+}
+
+/// Closes the open episode of a bearing or gateway; tells how many that are.
+async fn close(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+    how: &Removal,
+) -> Result<u64, StoreError> {
+    connection.lock(Lock::Alarm, &key.to_string()).await?;
+    let open = episodes::last_episode(connection, key).await?.filter(EpisodeRecord::is_open);
+    let Some(EpisodeRecord { episode, alarm, .. }) = open else { return Ok(0) };
+    let removed = episode.removed(how.now);
+    episodes::put(connection, key, &removed, alarm.as_ref(), None).await?;
+    Ok(1)
+}
+
+/// Tells the broker to forget what it retains on these topics.
+async fn clear(
+    connection: &mut Connection<'_>,
+    topics: &[Topic],
+    how: &Removal,
+    out: &mut TakenOut,
+) -> Result<(), StoreError> {
+    for topic in topics {
+        let row = Outgoing {
+            key: EventId::at(how.now.unix_ms()).0,
+            lane: MQTT_LANE.to_owned(),
+            topic: Some(topic.under(&how.prefix)),
+            retain: true,
+            notification_id: None,
+            group: None,
+            payload: Payload::Text(String::new()),
+            due_at: how.now,
+        };
+        bulk::insert_outbox(connection, &[(&row, how.now)]).await?;
+        out.topics += 1;
+    }
+    Ok(())
+}
+
+/// Gives what is kept of a bearing its new name, unless the new one is known already: then its own memory
+/// goes on, and the history of both stands under it.
+async fn carry_over(
+    connection: &mut Connection<'_>,
+    key: &BearingKey,
+    new: &BearingKey,
+) -> Result<(), StoreError> {
+    for table in HISTORY {
+        let statement = rename_rows(table);
+        connection.query(statement).bind_key(key).bind_key(new).execute().await?;
+    }
+    connection
+        .query(
+            "UPDATE bearings SET site = $4, equipment_id = $5, bearing_id = $6
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+               AND NOT EXISTS (SELECT 1 FROM bearings WHERE site = $4 AND equipment_id = $5
+                                                        AND bearing_id = $6)",
+        )
+        .bind_key(key)
+        .bind_key(new)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// The statement that renames the rows of a table; work that is open stays with the former name, under
+/// which it is closed.
+fn rename_rows(table: &str) -> &'static str {
+    macro_rules! statement {
+        ($table:literal $($more:literal)?) => {
+            concat!(
+                "UPDATE ", $table, " SET site = $4, equipment_id = $5, bearing_id = $6
+                 WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3", $($more)?
+            )
+        };
+    }
+    match table {
+        "events" => statement!("events"),
+        "pdm_agent_memory" => statement!("pdm_agent_memory"),
+        "follow_ups" => statement!("follow_ups" " AND state <> 'open'"),
+        "work_reports" => statement!("work_reports"),
+        "acknowledgements" => statement!("acknowledgements"),
+        "notifications" => statement!("notifications"),
+        "captures" => statement!("captures"),
+        _ => statement!("second_opinions"),
+    }
+}
+
+/// Where a gateway's own alarms stand.
+fn alarms_of(gateway: &GatewayKey) -> impl Iterator<Item = BearingKey> {
+    let silence = silence_alarm(&gateway.site, &gateway.gateway);
+    [silence, refusals_alarm(gateway), trouble_alarm(gateway)].into_iter().flatten()
+}
+
+/// Ends a gateway's alarms and forgets its sequence; its bearings go to `new`, or to the gateway of their
+/// next event.
+async fn take_gateway_out(
+    connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
+    new: Option<&GatewayKey>,
+    how: &Removal,
+    out: &mut TakenOut,
+) -> Result<(), StoreError> {
+    let mut topics = Vec::new();
+    for key in alarms_of(gateway) {
+        out.episodes += close(connection, &key, how).await?;
+        topics.push(Topic::Bearing { key, what: BearingTopic::Episode });
+    }
+    out.released = pins::of_gateway(connection, gateway).await?;
+    match new {
+        None => {
+            let query = connection
+                .query("DELETE FROM bearing_gateways WHERE site = $1 AND gateway_id = $2");
+            query.bind_gateway(gateway).execute().await?;
+        }
+        Some(new) => {
+            let query = connection.query(
+                "UPDATE bearing_gateways SET gateway_id = $3, since_ms = 0
+                 WHERE site = $1 AND gateway_id = $2",
+            );
+            query.bind_gateway(gateway).bind(new.gateway.as_str()).execute().await?;
+        }
+    }
+    if let Some(new) = new {
+        refusals::end(connection, new).await?;
+    }
+    refusals::forget_one(connection, gateway, None).await?;
+    for statement in [
+        "DELETE FROM sequence_gaps WHERE site = $1 AND gateway_id = $2",
+        "DELETE FROM gateways WHERE site = $1 AND gateway_id = $2",
+    ] {
+        connection.query(statement).bind_gateway(gateway).execute().await?;
+    }
+    connection
+        .query(
+            "INSERT INTO forgotten_gateways (site, gateway_id) VALUES ($1, $2)
+             ON CONFLICT (site, gateway_id) DO NOTHING",
+        )
+        .bind_gateway(gateway)
+        .execute()
+        .await?;
+    let of_gateway = |what| Topic::Gateway {
+        site: gateway.site.clone(),
+        gateway: gateway.gateway.clone(),
+        what,
+    };
+    topics.extend([GatewayTopic::Status, GatewayTopic::Receipt].map(of_gateway));
+    clear(connection, &topics, how, out).await?;
+    out.gateways.push(gateway.clone());
+    Ok(())
+}
+
+/// Writes down who did it.
+async fn note(
+    connection: &mut Connection<'_>,
+    how: &Removal,
+    action: &str,
+    what: &str,
+) -> Result<(), StoreError> {
+    if how.is_dry {
+        return Ok(());
+    }
+    super::accounts::note_act(connection, &how.act(action, what)).await
+}

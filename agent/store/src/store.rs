@@ -1,0 +1,349 @@
+//! The store as the program opens it: its opening and closing, its health, and a handle for each task.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use pdm_service::postgres::PostgresSettings;
+use pdm_shared::time::Timestamp;
+
+use crate::database::{Dialect, Spelt};
+use crate::outbox::OutboxState;
+use crate::settings::{StorePlace, StoreSettings};
+use crate::sql::postgres::Postgres;
+use crate::sql::sqlite::Sqlite;
+use crate::sql::{Database, free_claims};
+use crate::{
+    Backlog, CaptureStore, CeilingStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore,
+    GraphStore, HistoryStore, IntakeStore, JudgementStore, MessageStore, OpinionStore, OutboxStore,
+    PageStore, PhotoStore, Pulse, RemovalStore, RetentionStore, SeriesStore, StoreError,
+    StoredAccounts,
+};
+
+/// The store on a SQLite file or a PostgreSQL server. A clone is another handle to the same connections.
+#[derive(Debug, Clone)]
+pub struct Store {
+    database: Database,
+}
+
+/// Opens the configured store and brings its schema up to date.
+///
+/// # Errors
+/// [`StoreError`] if either fails.
+pub async fn open(settings: &StoreSettings) -> Result<Store, StoreError> {
+    let store = connect(settings).await?;
+    store.migrate().await?;
+    Ok(store)
+}
+
+/// Opens the configured store without changing its schema, as another agent may be running on it.
+///
+/// # Errors
+/// [`StoreError`] if the store cannot be opened.
+pub async fn connect(settings: &StoreSettings) -> Result<Store, StoreError> {
+    match &settings.place {
+        StorePlace::Sqlite(path) => Store::open_sqlite(path).await,
+        StorePlace::Postgres(server) => Store::open_postgres(server, &settings.replica).await,
+    }
+}
+
+impl Store {
+    /// Opens a SQLite file, creating it and its folder if need be. [`Store::migrate`] has to
+    /// follow.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] if the file cannot be opened.
+    pub async fn open_sqlite(path: &Path) -> Result<Self, StoreError> {
+        Ok(Self::on(Sqlite::open(path).await?))
+    }
+
+    /// Connects to a PostgreSQL server under the name of this replica. [`Store::migrate`] has
+    /// to follow.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] if the server cannot be reached or refuses, [`StoreError::Way`] if the
+    /// settings name a password or certificate that cannot be read.
+    pub async fn open_postgres(
+        settings: &PostgresSettings,
+        replica: &str,
+    ) -> Result<Self, StoreError> {
+        let database = Database::Postgres(Postgres::open(settings, replica).await?);
+        Ok(Self { database })
+    }
+
+    /// The store on an open file.
+    pub(crate) const fn on(file: Sqlite) -> Self {
+        Self { database: Database::Sqlite(file) }
+    }
+
+    /// Whether the store is a file, for tests that write its tables.
+    #[cfg(test)]
+    pub(crate) const fn is_file(&self) -> bool {
+        matches!(self.database, Database::Sqlite(_))
+    }
+
+    /// Runs any SQL, for tests that write its tables.
+    #[cfg(test)]
+    pub(crate) async fn raw(&self, sql: &str) {
+        let sql = sqlx::AssertSqlSafe(sql.to_owned());
+        let done = match &self.database {
+            Database::Sqlite(file) => sqlx::raw_sql(sql).execute(file.writer()).await.map(drop),
+            Database::Postgres(server) => sqlx::raw_sql(sql).execute(server.pool()).await.map(drop),
+        };
+        done.expect("SQL of a test");
+    }
+
+    /// Installs the schema as it was before a version, for tests of what follows.
+    #[cfg(test)]
+    pub(crate) async fn migrate_before(&self, version: i64) {
+        match &self.database {
+            Database::Sqlite(file) => file.migrate_before(version).await,
+            Database::Postgres(server) => server.migrate_before(version).await,
+        }
+    }
+
+    /// The server, for tests that look into its tables.
+    #[cfg(test)]
+    pub(crate) fn server(&self) -> &Postgres {
+        match &self.database {
+            Database::Postgres(server) => server,
+            Database::Sqlite(_) => panic!("the store is a file"),
+        }
+    }
+
+    /// The database, for tests that look at its plans.
+    #[cfg(test)]
+    pub(crate) const fn database(&self) -> &Database {
+        &self.database
+    }
+}
+
+/// A handle for each task. A task that needs one holds that one, so its type says what it may read and write.
+impl Store {
+    /// Storing what comes in.
+    pub fn intake(&self) -> IntakeStore {
+        IntakeStore { database: self.database.clone() }
+    }
+
+    /// Gateways, their sequences and what of theirs is refused.
+    pub fn gateways(&self) -> GatewayStore {
+        GatewayStore { database: self.database.clone() }
+    }
+
+    /// What waits for a judgement, what is put aside for a model, and judgements as they are written.
+    pub fn judging(&self) -> JudgementStore {
+        JudgementStore { database: self.database.clone() }
+    }
+
+    /// Looking back at events and judgements.
+    pub fn history(&self) -> HistoryStore {
+        HistoryStore { database: self.database.clone() }
+    }
+
+    /// What pages and API show.
+    pub fn pages(&self) -> PageStore {
+        PageStore { database: self.database.clone() }
+    }
+
+    /// Episodes, remarks and work as a person at a page works with them.
+    pub fn desk(&self) -> DeskStore {
+        DeskStore { database: self.database.clone() }
+    }
+
+    /// Captured waveforms.
+    pub fn captures(&self) -> CaptureStore {
+        CaptureStore { database: self.database.clone() }
+    }
+
+    /// Photos of work orders.
+    pub fn photos(&self) -> PhotoStore {
+        PhotoStore { database: self.database.clone() }
+    }
+
+    /// Actions that follow from judgements, and reports on them.
+    pub fn follow_ups(&self) -> FollowUpStore {
+        FollowUpStore { database: self.database.clone() }
+    }
+
+    /// Episodes.
+    pub fn episodes(&self) -> EpisodeStore {
+        EpisodeStore { database: self.database.clone() }
+    }
+
+    /// Messages to staff that belong to no alarm.
+    pub fn messages(&self) -> MessageStore {
+        MessageStore { database: self.database.clone() }
+    }
+
+    /// Rows that have to leave, and how the ways to staff do.
+    pub fn outbox(&self) -> OutboxStore {
+        OutboxStore { database: self.database.clone() }
+    }
+
+    /// What each lane has delivered in an hour.
+    pub fn ceilings(&self) -> CeilingStore {
+        CeilingStore { database: self.database.clone() }
+    }
+
+    /// Second opinions of a language model, and its cost.
+    pub fn opinions(&self) -> OpinionStore {
+        OpinionStore { database: self.database.clone() }
+    }
+
+    /// Taking out and renaming.
+    pub fn removal(&self) -> RemovalStore {
+        RemovalStore { database: self.database.clone() }
+    }
+
+    /// Deleting what is no longer kept, and making room.
+    pub fn retention(&self) -> RetentionStore {
+        RetentionStore { database: self.database.clone() }
+    }
+
+    /// Series of measuring stations and past cases.
+    pub fn series(&self) -> SeriesStore {
+        SeriesStore { database: self.database.clone() }
+    }
+
+    /// The asset graph.
+    pub fn graph(&self) -> GraphStore {
+        GraphStore { database: self.database.clone() }
+    }
+
+    /// Users, sessions, tokens and the record of acts.
+    pub fn accounts(&self) -> StoredAccounts {
+        StoredAccounts { database: self.database.clone() }
+    }
+}
+
+/// Starting and ending, by the program that opens the store.
+impl Store {
+    /// Installs or updates the schema.
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(file) => file.migrate().await,
+            Database::Postgres(server) => server.migrate().await,
+        }
+    }
+
+    /// Frees the claims of an earlier process of the same replica name, which has ended.
+    pub async fn take_over(&self) -> Result<(), StoreError> {
+        free_claims(&self.database).await
+    }
+
+    /// Reads the password of the server again, for connections that are made from now on.
+    pub async fn renew_login(&self) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => Ok(()),
+            Database::Postgres(server) => server.renew_login(),
+        }
+    }
+
+    /// Looks through the file for damage, which takes about a minute for 10 GB; tells what is damaged. A
+    /// server checks its pages itself.
+    pub async fn damage(&self) -> Result<Vec<String>, StoreError> {
+        match &self.database {
+            Database::Sqlite(file) => file.damage().await,
+            Database::Postgres(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Writes what is buffered and closes the connections.
+    pub async fn close(&self) {
+        match &self.database {
+            Database::Sqlite(file) => file.close().await,
+            Database::Postgres(server) => server.close().await,
+        }
+    }
+}
+
+/// Counts of what waits: unjudged events, waiting and given-up rows of the outbox, dead letters.
+static BACKLOG: LazyLock<Spelt> = LazyLock::new(|| {
+    let (waiting, given_up) = (OutboxState::Waiting, OutboxState::GivenUp);
+    Spelt::each(|dialect| {
+        let unjudged = dialect.unjudged_events();
+        format!(
+            "SELECT (SELECT count(*) FROM {unjudged}),
+                    (SELECT count(*) FROM outbox WHERE state = '{waiting}'),
+                    (SELECT count(*) FROM outbox WHERE state = '{given_up}'),
+                    (SELECT count(*) FROM dead_letters)"
+        )
+    })
+});
+
+/// The arrival of the oldest event that waits and may be judged now.
+static OLDEST_WAITING: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let waiting = match dialect {
+            Dialect::Sqlite => {
+                "events AS waiting WHERE judged = 0 AND NOT EXISTS (
+                     SELECT 1 FROM second_opinions AS held
+                     WHERE held.held_until_ms > 0 AND held.site = waiting.site
+                       AND held.equipment_id = waiting.equipment_id
+                       AND held.bearing_id = waiting.bearing_id)"
+            }
+            Dialect::Postgres => {
+                "events_unjudged WHERE turn <> ALL (ARRAY(
+                     SELECT hashtext(site || '/' || equipment_id || '/' || bearing_id)
+                     FROM second_opinions WHERE held_until_ms > 0))"
+            }
+        };
+        format!("SELECT arrival FROM {waiting} ORDER BY arrival LIMIT 1")
+    })
+});
+
+/// Whether the store answers and how much waits, for `/healthz`, `/metrics` and the start.
+impl Store {
+    /// Writes this agent's row of `heartbeats` and looks at the events that wait. It fails where any
+    /// other write would.
+    pub async fn beat(&self, now: Timestamp) -> Result<Pulse, StoreError> {
+        let written = async {
+            let mut transaction = self.database.write().await?;
+            let mut connection = transaction.connection();
+            let query = connection.query(
+                "INSERT INTO heartbeats (replica, at_ms) VALUES ($1, $2)
+                 ON CONFLICT (replica) DO UPDATE SET at_ms = excluded.at_ms",
+            );
+            query.bind(self.database.replica()).bind(now.unix_ms()).execute().await?;
+            transaction.commit().await
+        };
+        if let Err(error) = written.await {
+            return Err(match &self.database {
+                Database::Sqlite(_) => error,
+                Database::Postgres(server) => server.of_write(error).await,
+            });
+        }
+        if let Database::Sqlite(file) = &self.database {
+            file.stands()?;
+        }
+        let mut reader = self.database.read().await?;
+        let oldest = reader.query(&OLDEST_WAITING).fetch_optional().await?;
+        let oldest_waiting = oldest.map(|row| row.get(0)).transpose()?;
+        Ok(Pulse { oldest_waiting })
+    }
+
+    /// Asks over a new connection why the store does not answer. An answer means that it does.
+    pub async fn diagnose(&self) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => self.ping().await,
+            Database::Postgres(server) => server.diagnose().await,
+        }
+    }
+
+    /// Succeeds if the store answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.database.read().await?.query("SELECT 1").execute().await?;
+        Ok(())
+    }
+
+    /// How much waits.
+    pub async fn backlog(&self) -> Result<Backlog, StoreError> {
+        let row = self.database.read().await?.query(&BACKLOG).fetch_one().await?;
+        let count = |column: usize| row.get::<i64>(column).map(i64::unsigned_abs);
+        Ok(Backlog {
+            unjudged: count(0)?,
+            unsent: count(1)?,
+            given_up: count(2)?,
+            dead_letters: count(3)?,
+        })
+    }
+}
