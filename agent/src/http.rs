@@ -4,6 +4,7 @@
 mod acts;
 mod announced;
 mod articles;
+pub(crate) mod captures;
 mod documents;
 pub(crate) mod door;
 mod duty;
@@ -29,7 +30,7 @@ use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::http::recorder::recorder;
 use pdm_service::http::server;
 use pdm_shared::topic::Prefix;
-use pdm_store::{Store, WorkCounts};
+use pdm_store::{BearingOwners, Store, WorkCounts};
 use pdm_tools::{Runtime, mcp};
 use pdm_web::Site;
 use pdm_web::plant::ChannelRow;
@@ -38,6 +39,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::captures::Captures;
 use crate::photos::Photos;
 use crate::progress::Progress;
 use crate::removal::Ground;
@@ -75,6 +77,10 @@ pub(crate) struct Served {
     pub(crate) routes: Vec<String>,
     /// Where documents are written, if they are.
     pub(crate) documents: Option<std::path::PathBuf>,
+    /// Captured waveforms, where they are kept.
+    pub(crate) captures: Option<Captures>,
+    /// Which gateway measures which bearings, and the tokens of gateways.
+    pub(crate) owners: BearingOwners,
     /// The plant's clock, and who is on duty when.
     pub(crate) table: Arc<Table>,
     /// Names and planning of work orders.
@@ -89,7 +95,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     announced::announce_all(&served.lanes, served.routes.clone());
     let Served { store, knowledge, tools, talk, clock, progress, vitals, degraded, .. } = served;
     let Served { dead_letters, prefix, ground, lanes, documents, .. } = served;
-    let Served { reports, lead_time, table, .. } = served;
+    let Served { reports, lead_time, table, captures, owners, .. } = served;
     let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
     let beside =
@@ -106,6 +112,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         lanes: Arc::clone(&lanes),
         table,
         photos,
+        captures: captures.clone(),
         orders,
         documents,
     });
@@ -137,6 +144,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         .nest("/knowledge", knowledge::router(knowledge, &access, acts.clone()))
         .nest("/series", series::router(series, &access, acts))
         .nest("/mcp", mcp::http::router(tools, access, stop.child_token()))
+        .merge(captures::router(captures, &owners))
         .merge(pages);
     tokio::select! {
         () = server::serve_under(&terms, listener, router, stop) => {}

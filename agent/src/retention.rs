@@ -10,6 +10,7 @@ use pdm_store::{Forget, Forgotten, RetentionStore, Room, StoreError};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
+use crate::captures::Captures;
 use crate::notify::remarks::{Remark, Remarks};
 use crate::photos::Photos;
 use crate::progress::Reporter;
@@ -36,6 +37,8 @@ pub(crate) struct Retention {
     pub(crate) settings: RetentionSettings,
     /// Photos, where documents are written.
     pub(crate) photos: Option<Photos>,
+    /// Captured waveforms, where they are kept.
+    pub(crate) captures: Option<Captures>,
     /// `[store] max_bytes`.
     pub(crate) max_bytes: u64,
     pub(crate) reporter: Reporter,
@@ -91,6 +94,9 @@ impl Retention {
     async fn look(&self) -> Result<(), StoreError> {
         if let Some(photos) = &self.photos {
             photos.sweep().await;
+        }
+        if let Some(captures) = &self.captures {
+            captures.sweep().await;
         }
         let now = self.clock.now();
         let forget = forget(self.settings);

@@ -47,8 +47,8 @@ pub use crate::notify::webhook::WebhookError;
 use pdm_tools::Runtime;
 
 use crate::documents::Writer;
-use crate::http::door;
 pub use crate::http::door::DoorError;
+use crate::http::{captures, door};
 use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::workflow::{Expert, Workflow};
@@ -182,6 +182,7 @@ impl Agent {
         let put_off = PutOff::default();
         let receiver = Receiver::new(settings.broker.clone(), thrown.clone(), put_off.clone())?;
         let (publisher, connection, connected) = publisher::publisher(&settings.broker, thrown)?;
+        captures::check_tokens(&settings.gateways).map_err(DoorError::from)?;
         let served = door::open(&settings.http, &store, &clock).await?;
         let address = served.as_ref().and_then(|door| door.listener.local_addr().ok());
         let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());

@@ -9,6 +9,7 @@
 //! file's folder.
 
 mod broker;
+mod captures;
 mod email;
 mod http;
 mod intake;
@@ -31,6 +32,7 @@ use pdm_service::config::{self, ConfigError, within};
 use serde::Deserialize;
 
 pub use broker::{BrokerAddress, BrokerSettings, Login, TlsFiles};
+pub use captures::CapturesSettings;
 pub use email::{EmailSecurity, EmailSettings};
 pub use http::{FirstAdmin, HttpSettings};
 pub use intake::{IntakeSettings, QuotaSettings, TopicProof};
@@ -78,6 +80,8 @@ pub struct AgentSettings {
     pub tools: ToolSettings,
     /// Where reports and work orders go.
     pub reports: ReportSettings,
+    /// Where waveforms of gateways are kept; none are taken without `[captures]`.
+    pub captures: Option<CapturesSettings>,
     /// The language model; none without `[reasoner]`.
     pub reasoner: Option<ReasonerSettings>,
     /// The HTTP server.
@@ -109,6 +113,7 @@ impl AgentSettings {
             silence: SilenceSettings::default(),
             tools: ToolSettings::default(),
             reports: ReportSettings::default(),
+            captures: None,
             reasoner: None,
             http: HttpSettings::default(),
             telemetry: TelemetrySettings::default(),
@@ -181,6 +186,8 @@ struct File {
     #[serde(default)]
     reports: ReportSettings,
     #[serde(default)]
+    captures: Option<CapturesSettings>,
+    #[serde(default)]
     reasoner: Option<ReasonerSettings>,
     #[serde(default)]
     http: HttpSettings,
@@ -217,6 +224,9 @@ impl File {
         self.silence.check(path)?;
         self.tools.check(path)?;
         self.reports.check(path)?;
+        if let Some(captures) = &self.captures {
+            captures.check(path)?;
+        }
         if let Some(reasoner) = &self.reasoner {
             reasoner.check(path)?;
         }
@@ -231,6 +241,7 @@ impl File {
             let allowed = "false, or true with a model in [reasoner]";
             return Err(ConfigError::value(path, "knowledge.filter_by_model", true, allowed));
         }
+        let captures = self.captures.map(|captures| captures.rooted(folder, store.folder()));
         let reports = self.reports.rooted(folder).beside(store.folder());
         let mut settings = AgentSettings {
             broker,
@@ -244,6 +255,7 @@ impl File {
             knowledge,
             tools: self.tools.rooted(folder),
             reports,
+            captures,
             reasoner: self.reasoner.map(|reasoner| reasoner.rooted(folder)),
             http: self.http.rooted(folder),
             telemetry: self.telemetry,

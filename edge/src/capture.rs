@@ -23,8 +23,10 @@ use pdm_shared::capture::CaptureDocument;
 use pdm_shared::id::{BearingId, EquipmentId, GatewayId, MeasuringPoint, SiteId};
 
 use crate::remarks::Remarks;
+use crate::spool::Spool;
 
 mod chunk;
+mod client;
 mod document;
 mod folder;
 mod grid;
@@ -34,14 +36,21 @@ mod recorder;
 mod rice;
 mod ring;
 mod tap;
+mod upload;
 mod watch;
 mod wav;
 
-pub use folder::{CaptureError, StoredCapture, list, parse_document, read_document, sha256_of};
+pub use client::{UploadError, UploadRefused, UploadSettings};
+pub use folder::{
+    CaptureError, StoredCapture, list, parse_document, read_document, sha256_of, upload_of,
+};
 pub use tap::{Capturing, Demanded, Tap};
 
 use inbox::Inbox;
 use recorder::{Message, Recorder};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use upload::Uploader;
 
 /// Settings of captures (`[capture]`).
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +69,8 @@ pub struct CaptureSettings {
     pub per_hour: usize,
     /// Seconds from one reference of the sound state to the next; 0: none.
     pub reference_s: f64,
+    /// Where captures are sent; none stay here alone.
+    pub upload: Option<UploadSettings>,
 }
 
 impl CaptureSettings {
@@ -122,13 +133,19 @@ impl CapturePoint {
 pub struct CaptureStart {
     settings: CaptureSettings,
     inbox: Arc<Inbox<Message>>,
+    written: Arc<Notify>,
     points: Mutex<Vec<CapturePoint>>,
 }
 
 impl CaptureStart {
     /// Nothing is captured yet.
     pub fn new(settings: CaptureSettings) -> Self {
-        Self { settings, inbox: Arc::new(Inbox::new()), points: Mutex::default() }
+        Self {
+            settings,
+            inbox: Arc::new(Inbox::new()),
+            written: Arc::default(),
+            points: Mutex::default(),
+        }
     }
 
     /// The tap of a source with these points; `is_live`: it does not wait for captures.
@@ -151,6 +168,24 @@ impl CaptureStart {
         Capturing::of(Arc::clone(&self.inbox), points.iter().map(CapturePoint::bearing))
     }
 
+    /// What sends captures to the agent until stopped, where the settings say so; nothing is sent while events wait
+    /// in the spool.
+    pub fn uploading(
+        &self,
+        spool: &Spool,
+        remarks: Remarks,
+        stop: CancellationToken,
+    ) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let uploader = Uploader {
+            settings: self.settings.upload.clone()?,
+            folder: self.settings.folder.clone(),
+            tally: spool.watch(),
+            written: Arc::clone(&self.written),
+            remarks,
+        };
+        Some(uploader.run(stop))
+    }
+
     /// Starts the thread, which works until [`RunningCaptures::stop`].
     ///
     /// # Errors
@@ -162,7 +197,8 @@ impl CaptureStart {
     ) -> std::io::Result<RunningCaptures> {
         let points = self.points.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (inbox, settings) = (Arc::clone(&self.inbox), self.settings);
-        let work = move || Recorder::new(settings, names, points, host).run(inbox);
+        let written = self.written;
+        let work = move || Recorder::new(settings, names, points, host).ringing(written).run(inbox);
         let thread = std::thread::Builder::new().name("capture".to_owned()).spawn(work)?;
         Ok(RunningCaptures { inbox: self.inbox, thread })
     }

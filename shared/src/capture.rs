@@ -7,10 +7,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bounds::{LINE_PATTERN, MAX_LINE};
+use crate::bounds::{LINE_PATTERN, MAX_LINE, is_hidden};
 use crate::event::SpeedSource;
 use crate::fault::Fault;
-use crate::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
+use crate::id::{BearingId, BearingKey, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
 use crate::time::Timestamp;
 
 /// The value of `schema` in the document of a capture.
@@ -28,6 +28,23 @@ pub struct CaptureDemand {
     #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub by: String,
 }
+
+/// Largest document that is taken over a network, bytes: ten times one with all triggers and gaps.
+pub const MAX_DOCUMENT_BYTES: usize = 128 * 1024;
+
+/// What the agent has of a capture that a gateway sends: its answer to each part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CaptureUpload {
+    /// Bytes of the WAV file that are there; the next part begins here.
+    pub have: u64,
+    /// Bytes of the whole file.
+    pub bytes: u64,
+    /// The file is whole, its hash is right, and it is kept.
+    pub complete: bool,
+}
+
+/// Largest head of a WAV file before its samples, bytes.
+const MAX_HEAD_BYTES: u64 = 64 * 1024;
 
 /// Most triggers that a document lists; further ones in the same stretch are counted at the gateway.
 pub const MAX_TRIGGERS: usize = 16;
@@ -236,9 +253,111 @@ pub enum CaptureDocumentError {
         /// What is allowed.
         allowed: &'static str,
     },
+    /// A text that cannot be.
+    #[error("{what} is {got:?}; allowed is {allowed}")]
+    Words {
+        /// The field.
+        what: &'static str,
+        /// What stands there, its first characters.
+        got: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
 }
 
 impl CaptureDocument {
+    /// The document, if a gateway may send it: [`CaptureDocument::checked`], and bounds of what others show and
+    /// compute with it.
+    ///
+    /// # Errors
+    /// [`CaptureDocumentError`].
+    pub fn checked_of_others(self) -> Result<Self, CaptureDocumentError> {
+        let document = self.checked()?;
+        let numbers = [
+            ("triggers", document.triggers.len() as f64, 1.0, MAX_TRIGGERS as f64, "1 to 16"),
+            ("gaps", document.gaps.len() as f64, 0.0, MAX_GAPS as f64, "at most 64"),
+            ("sampling_rate_hz", document.sampling_rate_hz, 1.0, 1e7, "1 to 10,000,000"),
+            (
+                "speed.shaft_speed_rpm",
+                document.speed.shaft_speed_rpm,
+                1e-3,
+                1e6,
+                "0.001 to 1,000,000",
+            ),
+        ];
+        for (what, got, least, most, allowed) in numbers {
+            if !(least..=most).contains(&got) {
+                return Err(CaptureDocumentError::Number { what, got, allowed });
+            }
+        }
+        let orders = &document.bearing;
+        for (what, got) in [
+            ("bearing.bpfo", orders.bpfo),
+            ("bearing.bpfi", orders.bpfi),
+            ("bearing.bsf", orders.bsf),
+            ("bearing.ftf", orders.ftf),
+        ] {
+            if !(got > 0.0 && got <= 1000.0) {
+                return Err(CaptureDocumentError::Number {
+                    what,
+                    got,
+                    allowed: "above 0, at most 1,000",
+                });
+            }
+        }
+        let file = &document.file;
+        let is_name = (1..=MAX_LINE).contains(&file.name.chars().count())
+            && !file.name.chars().any(|one| is_hidden(one) || "/\\\"".contains(one));
+        let is_hash =
+            file.sha256.len() == 64 && file.sha256.bytes().all(|one| one.is_ascii_hexdigit());
+        for (what, got, is_right, allowed) in [
+            ("unit", &document.unit, document.unit == "m/s2", "\"m/s2\""),
+            ("file.name", &file.name, is_name, "the name of a file without folders"),
+            ("file.sha256", &file.sha256, is_hash, "64 hexadecimal digits"),
+        ] {
+            if !is_right {
+                let got = got.chars().take(80).collect();
+                return Err(CaptureDocumentError::Words { what, got, allowed });
+            }
+        }
+        let samples = document.samples.saturating_mul(4);
+        if file.bytes < samples || file.bytes - samples > MAX_HEAD_BYTES {
+            let allowed = "the samples in 4 bytes each, and a head of at most 64 KiB";
+            return Err(CaptureDocumentError::Number {
+                what: "file.bytes",
+                got: file.bytes as f64,
+                allowed,
+            });
+        }
+        Ok(document)
+    }
+
+    /// The bearing.
+    pub fn key(&self) -> BearingKey {
+        BearingKey {
+            site: self.site.clone(),
+            equipment: self.equipment_id.clone(),
+            bearing: self.bearing_id.clone(),
+        }
+    }
+
+    /// Its length, s; gaps are not counted.
+    pub fn duration_s(&self) -> f64 {
+        self.samples as f64 / self.sampling_rate_hz
+    }
+
+    /// Whether it belongs to an alarm: its anomaly stood, or it was captured for one.
+    pub fn is_of_alarm(&self) -> bool {
+        let is_one = |reason| match reason {
+            CaptureReason::Alarm
+            | CaptureReason::Stage
+            | CaptureReason::Name
+            | CaptureReason::NoName => true,
+            CaptureReason::Demand | CaptureReason::Reference => false,
+        };
+        self.is_in_alarm || self.triggers.iter().any(|trigger| is_one(trigger.reason))
+    }
+
     /// The document, if it can be.
     ///
     /// # Errors
@@ -292,6 +411,25 @@ mod tests {
         let document = read(EXAMPLE).expect("valid");
         let written = serde_json::to_value(&document).expect("json");
         assert_eq!(written, serde_json::from_str::<serde_json::Value>(EXAMPLE).expect("json"));
+    }
+
+    /// Issue 39: what a gateway sends is bounded before anything is computed or shown of it.
+    #[test]
+    fn a_document_of_a_gateway_is_held_to_bounds() {
+        let taken = |json: &str| read(json).expect("json").checked_of_others();
+        assert!(taken(EXAMPLE).is_ok());
+        for (from, to, told) in [
+            ("\"m/s2\"", "\"g\"", "unit"),
+            ("P-101_DE_2026", "../P-101_DE_2026", "file.name"),
+            ("\"bytes\": 1331556", "\"bytes\": 1000", "file.bytes"),
+            ("0f343b09", "zz343b09", "file.sha256"),
+            ("\"bpfo\": 3.5848", "\"bpfo\": -1.0", "bearing.bpfo"),
+            ("25600.0", "1e9", "sampling_rate_hz"),
+        ] {
+            assert!(EXAMPLE.contains(from), "{from}");
+            let error = taken(&EXAMPLE.replacen(from, to, 1)).expect_err(to).to_string();
+            assert!(error.contains(told), "{error}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use pdm_store::{Store, StoreError, StoreSize, StoreTrouble};
 use pdm_web::plant::ChannelRow;
 
 use super::failure;
-use crate::http::door;
+use crate::http::{captures, door};
 use crate::mqtt;
 use crate::notify::email::Email;
 use crate::notify::webhook::Webhook;
@@ -80,6 +80,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if settings.http.listen.is_some() {
         door::check(&settings.http).map_err(|error| failure::start(error.into()))?;
     }
+    let with_token = captures::check_tokens(&settings.gateways)
+        .map_err(|error| failure::start(door::DoorError::from(error).into()))?;
     if let Some(reasoner) = &settings.reasoner {
         reasoner.key().map_err(|error| {
             failure::start(StartError::Secret { key: "reasoner.key", source: error })
@@ -88,6 +90,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     settings.knowledge.check_keys().map_err(|error| failure::start(error.into()))?;
     let mut findings =
         vec![Finding { what: format!("configuration {}", args.config.display()), wrong: None }];
+    findings.extend(waveforms(&settings, with_token));
     findings.extend(in_loop(&settings));
     findings.push(tools(&settings)?);
     let mut failed_with = Exit::Unavailable;
@@ -116,6 +119,22 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let error = anyhow::anyhow!("{failed} of {} cannot be reached", findings.len());
     Err(Failure::new(failed_with, error).into())
+}
+
+/// Where waveforms are kept, and how many gateways may send them.
+fn waveforms(settings: &AgentSettings, with_token: usize) -> Option<Finding> {
+    let captures = settings.captures.as_ref()?;
+    let folder = captures.dir.as_deref().unwrap_or(std::path::Path::new("")).display();
+    let what = format!(
+        "captures {folder}, at most {} MB, of {with_token} gateways with a token",
+        captures.max_mb
+    );
+    let wrong = settings
+        .http
+        .listen
+        .is_none()
+        .then(|| "gateways send them to http.listen, which is not set".to_owned());
+    Some(Finding { what, wrong })
 }
 
 /// What waits for a language model in the loop, and what does not.

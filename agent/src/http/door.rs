@@ -24,6 +24,7 @@ use pdm_web::plant::PlantError;
 use pdm_web::provided;
 use tokio::net::TcpListener;
 
+use super::captures::GatewayTokenError;
 use crate::settings::{FirstAdmin, HttpSettings};
 
 /// Most connections at once: 128 live streams and as many askers. A quarter of a shell's usual limit of
@@ -56,6 +57,9 @@ pub enum DoorError {
     /// The secret or the certificates of the provider of logins cannot be read.
     #[error("http.oidc: {0}")]
     Provider(#[from] OidcError),
+    /// The token of a gateway cannot be used.
+    #[error(transparent)]
+    Gateways(#[from] GatewayTokenError),
     /// The users cannot be asked.
     #[error(transparent)]
     Users(#[from] PlantError),
@@ -78,6 +82,7 @@ impl DoorError {
             | Self::Access(_)
             | Self::NoUsers { .. }
             | Self::Tls(_)
+            | Self::Gateways(_)
             | Self::Provider(_) => true,
             Self::Users(_) | Self::Bind { .. } => false,
         }

@@ -18,16 +18,17 @@ use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
 use pdm_store::{EpisodeRecord, GatewayState, Incoming, Reported, Store, StoreError};
 use pdm_web::plant::{
-    Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, ChangeRequest, Changed,
-    ChannelRow, DocumentFile, DocumentRow, DutyRow, EpisodeAlarm, EpisodeDetail, EpisodeFilter,
-    GatewayRow, MachinePlace, PhotoFile, PhotoKept, PhotoKind, PhotoRow, Place, Plant, PlantError,
-    RefusedRow, Remark, ReportRow, ShelfEnd, ShelfRequest, Shelved, Surroundings, WindowRow,
-    Withdrawn, WorkRow, WorkSheet,
+    Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, CaptureAsked, CaptureDrawn,
+    CaptureFound, CaptureRow, ChangeRequest, Changed, ChannelRow, DocumentFile, DocumentRow,
+    DutyRow, EpisodeAlarm, EpisodeDetail, EpisodeFilter, GatewayRow, MachinePlace, PhotoFile,
+    PhotoKept, PhotoKind, PhotoRow, Place, Plant, PlantError, RefusedRow, Remark, ReportRow,
+    ShelfEnd, ShelfRequest, Shelved, Surroundings, WindowRow, Withdrawn, WorkRow, WorkSheet,
 };
 use uuid::Uuid;
 
 use super::orders::Orders;
 use super::{articles, documents, duty, surroundings};
+use crate::captures::Captures;
 use crate::intake::parse::episode_topic;
 use crate::photos::Photos;
 use crate::removal::{self, Ground};
@@ -49,6 +50,8 @@ pub(crate) struct StoredPlant {
     pub(crate) documents: Option<PathBuf>,
     /// Photos, where documents are written.
     pub(crate) photos: Option<Photos>,
+    /// Captured waveforms, where they are kept.
+    pub(crate) captures: Option<Captures>,
     /// What work orders are made of.
     pub(crate) orders: Orders,
     /// The plant's clock, and who is on duty when.
@@ -284,6 +287,52 @@ impl Plant for StoredPlant {
     async fn remove_photo(&self, id: Uuid) -> Result<Option<PhotoRow>, PlantError> {
         match &self.photos {
             Some(photos) => photos.remove(id).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn captures(
+        &self,
+        key: &BearingKey,
+        before: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<CaptureRow>, PlantError> {
+        Ok(self
+            .store
+            .captures()
+            .captures_of(key, before.unwrap_or_else(|| self.end()), limit)
+            .await?)
+    }
+
+    async fn capture(&self, id: Uuid) -> Result<Option<CaptureFound>, PlantError> {
+        Ok(self.store.captures().capture_by_id(id).await?)
+    }
+
+    async fn capture_wav(&self, id: Uuid) -> Result<Option<Vec<u8>>, PlantError> {
+        match &self.captures {
+            Some(captures) => captures.wav(id).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn capture_drawn(
+        &self,
+        id: Uuid,
+        asked: CaptureAsked,
+    ) -> Result<Option<CaptureDrawn>, PlantError> {
+        match &self.captures {
+            Some(captures) => captures.drawn(id, asked).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn capture_sound(
+        &self,
+        id: Uuid,
+        is_filtered: bool,
+    ) -> Result<Option<Vec<u8>>, PlantError> {
+        match &self.captures {
+            Some(captures) => captures.sound(id, is_filtered).await,
             None => Ok(None),
         }
     }

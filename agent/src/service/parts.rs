@@ -19,6 +19,7 @@ use super::opening;
 use super::pulse::PulseWatch;
 use super::task::{RunningTask, StopSignal, Task};
 use super::tooling::Watching;
+use crate::captures::Captures;
 use crate::conversation::Conversation;
 use crate::http::door::Door;
 use crate::http::{self, Served};
@@ -132,6 +133,8 @@ impl Parts {
             ground: Ground::of(&self.settings),
             lanes: Arc::clone(&self.lanes),
             documents: self.documents(),
+            captures: self.captures(),
+            owners: self.settings.gateways.clone(),
             table: Arc::new(self.settings.notify.table(Path::new(""))),
             reports: self.settings.reports.clone(),
             lead_time: self.settings.rules.lead_time.clone(),
@@ -301,6 +304,13 @@ impl Parts {
         self.spawn(Task::Opinions, lane.run(stop));
     }
 
+    /// Captured waveforms, where they are kept.
+    fn captures(&self) -> Option<Captures> {
+        let settings = self.settings.captures.clone()?;
+        let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
+        Some(Captures::new(store, clock, self.settings.gateways.clone(), settings))
+    }
+
     /// Where documents are written, if they are.
     fn documents(&self) -> Option<PathBuf> {
         self.settings.reports.folder.clone().filter(|_| !self.settings.reports.off)
@@ -315,6 +325,7 @@ impl Parts {
             photos: self
                 .documents()
                 .map(|folder| Photos::beside(self.store.clone(), Arc::clone(&self.clock), &folder)),
+            captures: self.captures(),
             max_bytes: self.settings.store.max_bytes,
             reporter: self.reporter.clone(),
             remarks,

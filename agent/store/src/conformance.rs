@@ -16,6 +16,7 @@ use super::{
 
 mod accounts;
 pub(super) mod before;
+mod captures;
 mod claims;
 mod episodes;
 mod graph;
@@ -235,13 +236,16 @@ const OF_EVENTS: [Claim; 62] = claims![
 ];
 
 /// What pages, users and the asset graph need.
-const OF_PEOPLE: [Claim; 17] = claims![
+const OF_PEOPLE: [Claim; 20] = claims![
     pages::the_fleet_is_listed_worst_first_with_its_alarms,
     pages::windows_are_told_as_their_events_and_judgements,
     pages::the_last_spectra_are_found,
     pages::what_staff_was_told_is_listed_newest_first,
     photos::photos_are_bounded_by_order_and_in_all,
     photos::photos_go_with_their_judgement,
+    captures::a_capture_stands_once,
+    captures::the_oldest_captures_make_room_and_those_of_open_alarms_stay,
+    captures::captures_go_with_their_bearing,
     accounts::a_user_stands_once_and_the_first_is_first,
     accounts::a_user_of_a_provider_is_found_by_its_name_there,
     accounts::a_token_lets_its_owner_in_until_its_end,

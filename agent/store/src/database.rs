@@ -60,6 +60,8 @@ pub(super) enum Lock {
     Work = 10,
     /// Photos of work orders, which are counted together.
     Photos = 11,
+    /// Captured waveforms, which are counted together.
+    Captures = 13,
     /// Taking out and renaming parts of the plant and gateways.
     Plant = 12,
 }

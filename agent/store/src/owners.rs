@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use pdm_service::config::ConfigError;
+use pdm_service::secret::SecretSource;
 use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, GatewayKey, SiteId};
 use serde::Deserialize;
 
@@ -16,8 +17,12 @@ pub struct GatewaySettings {
     pub site: SiteId,
     /// The gateway.
     pub gateway: GatewayId,
-    /// Its bearings, as `equipment/bearing`; either may be `*`.
+    /// Its bearings, as `equipment/bearing`; either may be `*`. None: those of its first events.
+    #[serde(default)]
     pub bearings: Vec<BearingPattern>,
+    /// The token with which it sends captured waveforms; without one it may send none.
+    #[serde(default)]
+    pub token: Option<SecretSource>,
 }
 
 /// Bearings of a site: `equipment/bearing`, where either may be `*` for every one.
@@ -91,7 +96,19 @@ impl BearingOwners {
                 }
             }
         }
-        Ok(Self(entries))
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let rooted = entries.into_iter().map(|entry| GatewaySettings {
+            token: entry.token.map(|token| token.rooted(folder)),
+            ..entry
+        });
+        Ok(Self(rooted.collect()))
+    }
+
+    /// The gateways that may send captured waveforms, with their tokens.
+    pub fn tokens(&self) -> impl Iterator<Item = (GatewayKey, &SecretSource)> {
+        let named =
+            |entry: &GatewaySettings| GatewayKey::new(entry.site.clone(), entry.gateway.clone());
+        self.0.iter().filter_map(move |entry| Some((named(entry), entry.token.as_ref()?)))
     }
 
     /// Whether the configuration names a gateway.
@@ -123,6 +140,7 @@ mod tests {
                 .iter()
                 .map(|text| BearingPattern::try_from((*text).to_owned()).expect("pattern"))
                 .collect(),
+            token: None,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::database::{Pool, Session, Transaction};
 
 mod accounts;
 pub(crate) mod bulk;
+mod captures;
 mod ceilings;
 mod channels;
 pub(crate) mod days;
@@ -44,6 +45,7 @@ mod windows;
 mod work_reports;
 
 pub use accounts::StoredAccounts;
+pub use captures::{CaptureNote, CaptureRoom, CaptureStore};
 pub use ceilings::CeilingStore;
 pub use desk::DeskStore;
 pub use episodes::EpisodeStore;

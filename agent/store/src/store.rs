@@ -13,9 +13,10 @@ use crate::sql::postgres::Postgres;
 use crate::sql::sqlite::Sqlite;
 use crate::sql::{Database, free_claims};
 use crate::{
-    Backlog, CeilingStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore,
-    HistoryStore, IntakeStore, JudgementStore, MessageStore, OpinionStore, OutboxStore, PageStore,
-    PhotoStore, Pulse, RemovalStore, RetentionStore, SeriesStore, StoreError, StoredAccounts,
+    Backlog, CaptureStore, CeilingStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore,
+    GraphStore, HistoryStore, IntakeStore, JudgementStore, MessageStore, OpinionStore, OutboxStore,
+    PageStore, PhotoStore, Pulse, RemovalStore, RetentionStore, SeriesStore, StoreError,
+    StoredAccounts,
 };
 
 /// The store on a SQLite file or a PostgreSQL server. A clone is another handle to the same connections.
@@ -146,6 +147,11 @@ impl Store {
     /// Episodes, remarks and work as a person at a page works with them.
     pub fn desk(&self) -> DeskStore {
         DeskStore { database: self.database.clone() }
+    }
+
+    /// Captured waveforms.
+    pub fn captures(&self) -> CaptureStore {
+        CaptureStore { database: self.database.clone() }
     }
 
     /// Photos of work orders.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::routing::get;
 use axum::{Json, Router};
+use pdm_shared::capture::CaptureDocument;
 use pdm_shared::delivery::Notification;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
@@ -17,8 +18,8 @@ use crate::accounts::Act;
 use crate::api::acting::{AckBody, FollowUpBody, ShelfBody};
 use crate::api::changing::{ForgetBody, ReasonBody, RenameBody, ReplaceBody};
 use crate::plant::{
-    BearingRow, ChannelRow, DutyRow, EpisodeDetail, GatewayRow, PhotoRow, RefusedRow, SpectrumRow,
-    TakenOut, WindowRow, WorkRow,
+    BearingRow, CaptureRow, ChannelRow, DutyRow, EpisodeDetail, GatewayRow, PhotoRow, RefusedRow,
+    SpectrumRow, TakenOut, WindowRow, WorkRow,
 };
 use crate::talk;
 
@@ -52,7 +53,7 @@ struct ChangingRoute {
 
 const BEARING: &str = "/bearings/{site}/{equipment}/{bearing}";
 
-const ROUTES: [Route; 19] = [
+const ROUTES: [Route; 21] = [
     Route {
         path: "/bearings",
         summary: "Every bearing, worst first",
@@ -77,6 +78,18 @@ const ROUTES: [Route; 19] = [
         summary: "The bearing's last 60 envelope spectra, newest first",
         query: &["before"],
         answer: list::<SpectrumRow>,
+    },
+    Route {
+        path: "/bearings/{site}/{equipment}/{bearing}/captures",
+        summary: "Captured waveforms of a bearing, newest first",
+        query: &["before", "limit"],
+        answer: list::<CaptureRow>,
+    },
+    Route {
+        path: "/captures/{id}",
+        summary: "The document of a captured waveform, as its gateway has sent it",
+        query: &[],
+        answer: one::<CaptureDocument>,
     },
     Route { path: "/events/{event_id}", summary: "An event", query: &[], answer: one::<Event> },
     Route {
@@ -387,7 +400,7 @@ fn parameters(path: &str, query: &[&str]) -> Vec<Value> {
     let in_path = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path.map(|name| {
         let mut schema = json!({ "type": "string" });
-        if matches!(name, "event_id" | "episode_id") {
+        if matches!(name, "event_id" | "episode_id" | "id") {
             schema["format"] = json!("uuid");
         }
         json!({ "name": name, "in": "path", "required": true, "schema": schema })

@@ -1,6 +1,6 @@
 //! The pages: templates filled with the rows of [`crate::plant`].
 //!
-//! `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm, `trend` the
+//! `captures` a captured waveform, whose curves `capture_plot` draws; `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm, `trend` the
 //! windows of its trend; `analysis`
 //! a judgement in five thoughts; `equipment` a machine with its graph; `episodes` and `episode` what
 //! stands and what is done about it, `forms` the forms that stand on several pages; `work` the actions
@@ -13,6 +13,8 @@
 mod ack;
 mod analysis;
 mod bearing;
+mod capture_plot;
+mod captures;
 mod channels;
 mod chat;
 mod documents;
@@ -79,6 +81,19 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         )
         .route("/bearings/{site}/{equipment}/{bearing}/trend.json", get(trend::json))
         .route("/bearings/{site}/{equipment}/{bearing}/found", post(reports::on_bearing))
+        .route("/bearings/{site}/{equipment}/{bearing}/captures/{id}", get(captures::page))
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/capture.wav",
+            get(captures::wav),
+        )
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/capture.json",
+            get(captures::json),
+        )
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/sound.wav",
+            get(captures::sound),
+        )
         .route("/equipment/{equipment}", get(equipment::page))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/episodes", get(episodes::page))
@@ -127,7 +142,9 @@ pub(crate) fn open_router() -> Router<Arc<Shared>> {
         .route("/offline", get(installed::offline))
 }
 
-const TEMPLATES: [(&str, &str); 36] = [
+const TEMPLATES: [(&str, &str); 38] = [
+    ("capture.html", include_str!("../templates/capture.html")),
+    ("captures.html", include_str!("../templates/captures.html")),
     ("removal.html", include_str!("../templates/removal.html")),
     ("ack.html", include_str!("../templates/ack.html")),
     ("episodes.html", include_str!("../templates/episodes.html")),

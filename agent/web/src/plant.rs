@@ -8,9 +8,8 @@ use async_trait::async_trait;
 use pdm_shared::delivery::{Notification, Presence};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::episode::{EpisodeState, Suppression};
-use pdm_shared::event::{Event, SpectrumLines};
+use pdm_shared::event::Event;
 use pdm_shared::fault::{Fault, finding_in_words};
-use pdm_shared::feature::Feature;
 use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
 use pdm_shared::risk::RiskLevel;
@@ -22,13 +21,19 @@ use serde::Serialize;
 use uuid::Uuid;
 
 mod acts;
+mod capture;
 mod desk;
 mod episode;
 mod order;
 mod removal;
+mod window;
 mod work;
 
 pub use acts::{Acknowledged, Acknowledgement, ShelfEnd, ShelfRequest, Shelved};
+pub use capture::{
+    CaptureAsked, CaptureCurve, CaptureCurveKind, CaptureDrawn, CaptureFound, CaptureMark,
+    CaptureRow,
+};
 pub use desk::{Article, ArticleRow, ArticleSection, DutyGap, DutyOverride, DutyRow, MachinePlace};
 pub use episode::{EpisodeAlarm, EpisodeDetail, EpisodeFilter};
 pub use order::{
@@ -38,6 +43,7 @@ pub use order::{
 pub use removal::{
     Admission, ChangeRequest, Changed, PlantChange, PlantPart, RefusedRow, TakenOut,
 };
+pub use window::{SHOWN_FEATURES, SpectrumRow, WindowRow};
 pub use work::{DocumentFile, DocumentKind, DocumentRow, ReportRow, UNDO_S, Withdrawn, WorkRow};
 
 /// The plant gave no answer. The caller logs the reason.
@@ -107,49 +113,6 @@ pub struct AlarmRow {
     pub acknowledged_by: Option<String>,
 }
 
-/// A window of a bearing, without its spectra.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct WindowRow {
-    /// The event.
-    pub event_id: EventId,
-    /// When the window was measured.
-    pub measured_at: Timestamp,
-    /// The machine ran.
-    pub running: bool,
-    /// The window could be judged.
-    pub valid: bool,
-    /// RMS of the acceleration, g.
-    pub rms_g: Option<f64>,
-    /// RMS of the velocity, 10–1000 Hz, mm/s.
-    pub velocity_rms_mm_s: Option<f64>,
-    /// RMS of the acceleration in the same band, g, where the window is too short for a velocity.
-    pub low_band_rms_g: Option<f64>,
-    /// Kurtosis of the acceleration.
-    pub kurtosis: Option<f64>,
-    /// RMS of the envelope, g.
-    pub envelope_rms_g: Option<f64>,
-    /// Anomaly score, 0–1.
-    pub anomaly_score: Option<f64>,
-    /// Level of the trend's feature in the baseline.
-    pub baseline_level: Option<f64>,
-    /// Limit of the trend's feature above which a window counts as unusual.
-    pub baseline_limit: Option<f64>,
-    /// The trend's feature.
-    pub feature: String,
-    /// Risk of the judgement; `null` before it.
-    pub risk_level: Option<RiskLevel>,
-    /// Stage of the judgement.
-    pub fault_stage: Option<u8>,
-    /// Element of the judgement.
-    pub fault_type: Option<Fault>,
-    /// Remaining life, hours.
-    pub rul_hours: Option<f64>,
-    /// Lower bound of the remaining life's 80 % interval, hours.
-    pub rul_low_hours: Option<f64>,
-    /// Upper bound of the remaining life's 80 % interval, hours.
-    pub rul_high_hours: Option<f64>,
-}
-
 impl BearingRow {
     /// The title of what stands, as the last judgement sees it: an alarm keeps the title of its message,
     /// which may be of an earlier stage.
@@ -162,46 +125,6 @@ impl BearingRow {
             format!("[{}] {equipment} {bearing}: {}", label.en, what.en),
         )
     }
-}
-
-/// The features that lists of windows show.
-pub const SHOWN_FEATURES: [Feature; 5] =
-    [Feature::Rms, Feature::Velocity, Feature::LowBandRms, Feature::EnvelopeRms, Feature::Kurtosis];
-
-impl WindowRow {
-    /// The figure of a feature in this row; `None` where it was not measured, and for features that
-    /// only the event shows.
-    pub const fn figure(&self, feature: &Feature) -> Option<f64> {
-        match feature {
-            Feature::Rms => self.rms_g,
-            Feature::Velocity => self.velocity_rms_mm_s,
-            Feature::LowBandRms => self.low_band_rms_g,
-            Feature::EnvelopeRms => self.envelope_rms_g,
-            Feature::Kurtosis => self.kurtosis,
-            Feature::Peak
-            | Feature::PeakToPeak
-            | Feature::CrestFactor
-            | Feature::Skewness
-            | Feature::ShapeFactor
-            | Feature::ImpulseFactor
-            | Feature::ClearanceFactor
-            | Feature::NoiseFloor
-            | Feature::Confidence
-            | Feature::Line(_, _)
-            | Feature::Other(_) => None,
-        }
-    }
-}
-
-/// The envelope spectrum of a window.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct SpectrumRow {
-    /// The event.
-    pub event_id: EventId,
-    /// When the window was measured.
-    pub measured_at: Timestamp,
-    /// The squared-envelope spectrum.
-    pub envelope: SpectrumLines,
 }
 
 /// A way to staff, and how it does.
@@ -469,6 +392,34 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
 
     /// Deletes a photo; the row that it had, `None` if it is not known.
     async fn remove_photo(&self, id: Uuid) -> Result<Option<PhotoRow>, PlantError>;
+
+    /// The last `limit` captured waveforms of a bearing that began before `before`, newest first.
+    async fn captures(
+        &self,
+        key: &BearingKey,
+        before: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<CaptureRow>, PlantError>;
+
+    /// A captured waveform by its identity.
+    async fn capture(&self, id: Uuid) -> Result<Option<CaptureFound>, PlantError>;
+
+    /// Its WAV file.
+    async fn capture_wav(&self, id: Uuid) -> Result<Option<Vec<u8>>, PlantError>;
+
+    /// Its pictures.
+    async fn capture_drawn(
+        &self,
+        id: Uuid,
+        asked: CaptureAsked,
+    ) -> Result<Option<CaptureDrawn>, PlantError>;
+
+    /// Its sound as 16-bit WAV: all of it, or the band in which it is demodulated.
+    async fn capture_sound(
+        &self,
+        id: Uuid,
+        is_filtered: bool,
+    ) -> Result<Option<Vec<u8>>, PlantError>;
 
     /// How many notifications of a bearing staff was told in the hours before now.
     async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError>;

@@ -6,6 +6,7 @@
 //! samples give the same figures on every run; no input panics; no figure is NaN.
 
 pub mod band;
+pub mod band_pass;
 pub mod bearing;
 pub mod cepstrum;
 pub mod diagnose;

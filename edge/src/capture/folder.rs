@@ -140,6 +140,17 @@ pub fn list(folder: &Path) -> Result<(Vec<StoredCapture>, Vec<CaptureError>), Ca
     Ok((found, unread))
 }
 
+/// The note beside a document that its capture was sent to the agent, or why it never will be.
+pub(super) fn mark_of(document: &Path) -> PathBuf {
+    document.with_extension("sent")
+}
+
+/// What became of sending the capture of a document: nothing as yet, `sent`, or why the agent does not take it.
+pub fn upload_of(document: &Path) -> Option<String> {
+    let text = read_regular(&mark_of(document), MOST_DOCUMENT).ok()??;
+    Some(String::from_utf8_lossy(&text).trim().to_owned())
+}
+
 /// The captures that are not removed for room.
 pub(super) trait Kept {
     /// Whether the alarm stands in which it was captured.
@@ -245,7 +256,7 @@ impl Folder {
                 }
                 Ok(()) | Err(_) => {}
             }
-            for path in [capture.wav(), leaving] {
+            for path in [capture.wav(), mark_of(&capture.path), leaving] {
                 match fs::remove_file(&path) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => {
                         return Err(disk(&path)(error));
@@ -275,6 +286,14 @@ fn finish(folder: &Path) -> Result<usize, CaptureError> {
     let mut count = 0;
     for entry in fs::read_dir(folder).map_err(disk(folder))? {
         let path = entry.map_err(disk(folder))?.path();
+        let is_left = path.extension().is_some_and(|ending| ending == "sent")
+            && !path.with_extension("json").exists()
+            && is_unfinished(&path.with_extension("json.tmp"));
+        if is_left {
+            fs::remove_file(&path).map_err(disk(&path))?;
+            count += 1;
+            continue;
+        }
         // only the names that are given here: files of others in the folder stay as they are
         if !is_unfinished(&path) || !path.is_file() {
             continue;

@@ -88,6 +88,32 @@ pub(super) fn unfinished(files: usize) {
     tracing::info!(files, "what was left of captures at the end of the last run is put right");
 }
 
+/// A capture is with the agent.
+pub(super) fn uploaded(file: &str, bytes: u64) {
+    counter!("pdm_edge_captures_uploaded_total").increment(1);
+    tracing::info!(file, bytes, "waveform sent to the agent");
+}
+
+/// The agent never takes a capture.
+pub(super) fn upload_refused(file: &str, reason: &str) {
+    counter!("pdm_edge_capture_uploads_refused_total").increment(1);
+    tracing::warn!(file, reason, "the agent does not take a waveform, it is kept here");
+}
+
+/// Captures cannot be sent; `failures`: before, in a row.
+pub(super) fn upload_failed(reason: &str, failures: u32) {
+    counter!("pdm_edge_capture_upload_failures_total").increment(1);
+    // the first and every doubling: an agent that is away for days does not fill the log
+    if (failures + 1).is_power_of_two() {
+        tracing::warn!(reason, "waveforms are not sent, they are kept here");
+    }
+}
+
+/// Captures that wait to be sent.
+pub(super) fn waiting_uploads(count: usize) {
+    gauge!("pdm_edge_capture_uploads_waiting").set(count as f64);
+}
+
 /// The folder cannot be used: nothing is captured.
 pub(super) fn no_folder(error: &CaptureError) {
     counter!("pdm_edge_captures_refused_total", "cause" => "disk").increment(1);

@@ -11,6 +11,7 @@ use pdm_service::clock::SharedClock;
 use pdm_shared::capture::{CaptureReason, CaptureTrigger, MAX_TRIGGERS};
 use pdm_shared::event::Event;
 use pdm_shared::id::{EventId, GatewayId, SiteId};
+use tokio::sync::Notify;
 
 use super::chunk::Origin;
 use super::document::{self, Taken};
@@ -82,6 +83,8 @@ pub(super) struct Recorder {
     folder: Option<Folder>,
     points: Vec<PointState>,
     figures_at: Instant,
+    /// Rung when a capture was written.
+    written: Arc<Notify>,
 }
 
 /// The captures of alarms that stand.
@@ -128,7 +131,14 @@ impl Recorder {
         });
         let points = states.collect();
         let figures_at = Instant::now();
-        Self { settings, names, clock, remarks, folder, points, figures_at }
+        let written = Arc::default();
+        Self { settings, names, clock, remarks, folder, points, figures_at, written }
+    }
+
+    /// The same, which rings when a capture was written.
+    #[must_use]
+    pub(super) fn ringing(self, written: Arc<Notify>) -> Self {
+        Self { written, ..self }
     }
 
     /// Works until the inbox is closed; then writes what waits, as far as its samples have come.
@@ -305,6 +315,7 @@ impl Recorder {
         match folder.save(document, &waveform.accel_m_s2, &standing) {
             Ok(stored) => {
                 log::capture_kept(&stored);
+                self.written.notify_one();
                 let state = &mut self.points[at];
                 state.hour.is_told = false;
                 if let Some(reference) = stored

@@ -25,6 +25,7 @@ fn settings(folder: &Path) -> CaptureSettings {
         after_s: 2.0,
         per_hour: 6,
         reference_s: 0.0,
+        upload: None,
     }
 }
 

@@ -130,7 +130,7 @@ fn all(settings: &CaptureSettings) -> anyhow::Result<Vec<StoredCapture>> {
 
 fn listed(settings: &CaptureSettings, json: bool) -> anyhow::Result<Exit> {
     let mut text = String::new();
-    for StoredCapture { document, .. } in all(settings)? {
+    for StoredCapture { document, path } in all(settings)? {
         if json {
             text += &(serde_json::to_string(&document)? + "\n");
             continue;
@@ -142,12 +142,13 @@ fn listed(settings: &CaptureSettings, json: bool) -> anyhow::Result<Exit> {
         let exact = if document.steps.is_exact { "exact" } else { "rounded" };
         writeln!(
             text,
-            "{}  {}  {} {point}  {seconds:.2} s at {} Hz  {exact}  {}",
+            "{}  {}  {} {point}  {seconds:.2} s at {} Hz  {exact}  {}{}",
             &id[id.len().saturating_sub(8)..],
             document.started_at,
             document.within_site(),
             document.sampling_rate_hz,
             reasons.join(", "),
+            capture::upload_of(&path).map_or_else(String::new, |said| format!("  {said}")),
         )?;
     }
     if text.is_empty() {

@@ -11,7 +11,7 @@ use pdm_service::exit::Exit;
 
 use super::Failure;
 use super::run::{runtime, spool_exit};
-use crate::capture::CaptureSettings;
+use crate::capture::{CaptureSettings, UploadError, UploadRefused};
 use crate::catalogue::Estimate;
 use crate::publish;
 use crate::settings::{self, EdgeSettings, Pace, PointSettings, SourceSettings};
@@ -63,6 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = runtime()?;
     findings.push(runtime.block_on(spool(&settings)));
     findings.extend(settings.capture.as_ref().map(|capture| captures(capture, &settings)));
+    findings.extend(runtime.block_on(upload(&settings)));
     findings.push(secrets(&settings));
     findings.extend(runtime.block_on(brokers(&settings)));
     print(&findings)?;
@@ -286,11 +287,26 @@ fn captures(capture: &CaptureSettings, settings: &EdgeSettings) -> Finding {
     Finding::good(what, parts.join("; "))
 }
 
+/// Whether the agent takes captures of this gateway.
+async fn upload(settings: &EdgeSettings) -> Option<Finding> {
+    let upload = settings.capture.as_ref()?.upload.as_ref()?;
+    let what = format!("captures to {}", upload.url);
+    Some(match upload.try_out().await {
+        Ok(()) => Finding::good(what, "the agent takes the token"),
+        Err(UploadRefused::NoAnswer(error @ (UploadError::Token(_) | UploadError::Tls(_)))) => {
+            Finding::bad(what, Exit::Config, &error)
+        }
+        Err(error) => Finding::bad(what, Exit::Unavailable, &error),
+    })
+}
+
 fn secrets(settings: &EdgeSettings) -> Finding {
     let sources =
         settings.broker.login.iter().map(|login| ("broker.password", &login.password)).chain(
             settings.admin.iter().filter_map(|admin| Some(("admin.token", admin.token.as_ref()?))),
         );
+    let upload = settings.capture.iter().filter_map(|capture| capture.upload.as_ref());
+    let sources = sources.chain(upload.map(|upload| ("capture.upload.token", &upload.token)));
     let mut count = 0;
     for (key, source) in sources {
         count += 1;

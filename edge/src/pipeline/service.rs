@@ -82,6 +82,13 @@ impl Edge {
         };
         let names = (settings.gateway.clone(), settings.site.clone());
         let captures = captures.and_then(Arc::into_inner);
+        let stop = CancellationToken::new();
+        if let Some(captures) = &captures
+            && let Some(uploading) = captures.uploading(&spool, remarks.clone(), stop.clone())
+        {
+            // it ends by the token, or with the process: what it has not sent is sent after the next start
+            tokio::spawn(uploading);
+        }
         let host = (Arc::clone(&clock), remarks.clone());
         let captures = captures.map(|captures| captures.run(names, host)).transpose();
         let captures = captures.map_err(|error| StartError::Unfit {
@@ -101,7 +108,6 @@ impl Edge {
         )
         .with_remarks(remarks)
         .with_capturing(capturing);
-        let stop = CancellationToken::new();
         let service = Service {
             settings,
             spool,

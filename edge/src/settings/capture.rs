@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use axum::http::Uri;
+use pdm_service::broker::TlsFiles;
 use pdm_service::config::ConfigError;
+use pdm_service::secret::SecretSource;
 use serde::Deserialize;
 
 use super::file::Origin;
-use crate::capture::CaptureSettings;
+use crate::capture::{CaptureSettings, UploadSettings};
 
 /// Memory of the rings where none is stated. Chosen: 29 s of 8 channels at 25.6 kHz, which holds what comes
 /// before and after a trigger and its window, and leaves a gateway with 64 MB its half.
@@ -35,6 +38,41 @@ pub(super) struct CaptureTable {
     after_s: Option<f64>,
     per_hour: Option<usize>,
     reference_every_h: Option<f64>,
+    upload: Option<UploadTable>,
+}
+
+/// `[capture.upload]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UploadTable {
+    url: String,
+    token: SecretSource,
+    #[serde(default)]
+    tls: Option<TlsFiles>,
+}
+
+impl UploadTable {
+    fn meant(self, origin: Origin<'_>) -> Result<UploadSettings, ConfigError> {
+        let allowed = "the agent's address: https://HOST:PORT, or http:// of this machine";
+        let refused = |value: &str| origin.refuse("capture.upload.url", value, allowed);
+        let url: Uri = self.url.parse().map_err(|_wrong| refused(&self.url))?;
+        let host = url.host().unwrap_or_default();
+        let is_own = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+        match (url.scheme_str(), url.query()) {
+            (Some("https"), None) if !host.is_empty() => {}
+            (Some("http"), None) if is_own => {}
+            _ => return Err(refused(&self.url)),
+        }
+        let is_tls = url.scheme_str() == Some("https");
+        if is_tls != self.tls.is_some() {
+            let key = "capture.upload.tls";
+            let allowed =
+                "{ ca = \"FILE\" } with the authorities of an https:// address, none with http://";
+            return Err(origin.refuse(key, if is_tls { "left out" } else { "set" }, allowed));
+        }
+        let tls = self.tls.map(|tls| tls.rooted(origin.folder()));
+        Ok(UploadSettings { url, token: self.token.rooted(origin.folder()), tls })
+    }
 }
 
 impl CaptureTable {
@@ -83,6 +121,7 @@ impl CaptureTable {
             after_s,
             per_hour,
             reference_s: reference_h * 3600.0,
+            upload: self.upload.map(|upload| upload.meant(origin)).transpose()?,
         })
     }
 }

@@ -28,6 +28,7 @@ fn captures(folder: &Path) -> CaptureSettings {
         after_s: 1.0,
         per_hour: 60,
         reference_s: 86_400.0,
+        upload: None,
     }
 }
 

@@ -63,17 +63,45 @@ const WINGS: [&str; 14] = [
     "pdm-reasoner",
 ];
 
-/// R-AGENT-2
+/// The one crate of the agent's side that computes: pictures and sound of captured waveforms, for people.
+const PICTURES: &str = "pdm-waveform";
+
+/// R-AGENT-2: no wing that judges, remembers, words or shows can compute, and the agent reaches the signal crate
+/// by the pictures of waveforms alone.
 #[test]
-fn the_agent_cannot_compute() {
-    let graph = graph();
+fn what_the_agent_judges_and_says_cannot_be_computed() {
+    let mut graph = graph();
+    assert!(reachable(&graph, PICTURES).contains("pdm-dsp"));
+    graph.remove(PICTURES);
     for name in WINGS.into_iter().chain(["pdm-agent"]) {
         let reached = reachable(&graph, name);
         assert!(!reached.is_empty(), "{name} is in the graph");
+        assert!(name == "pdm-agent" || !reached.contains(PICTURES), "{name} reaches {PICTURES}");
         for banned in ["pdm-dsp", "pdm-edge", "realfft", "rustfft"] {
             assert!(!reached.contains(banned), "{name} reaches {banned}");
         }
     }
+}
+
+/// R-AGENT-2: within the agent only the files of captures name the crate that computes.
+#[test]
+fn only_the_captures_of_the_agent_compute() {
+    let mut folders = vec![crate::root().join("agent/src")];
+    let mut naming = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("sources") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if std::fs::read_to_string(&path).expect("a source").contains("pdm_waveform") {
+                naming.push(path);
+            }
+        }
+    }
+    assert!(!naming.is_empty(), "the captures are drawn somewhere");
+    let captures = crate::root().join("agent/src/captures");
+    let elsewhere: Vec<_> = naming.iter().filter(|path| !path.starts_with(&captures)).collect();
+    assert!(elsewhere.is_empty(), "{elsewhere:?} compute");
 }
 
 #[test]
@@ -104,7 +132,7 @@ fn the_signal_crate_is_pure() {
 #[test]
 fn words_signal_science_and_rules_need_no_runtime() {
     let graph = graph();
-    for name in ["pdm-shared", "pdm-dsp", "pdm-expert", "pdm-episode", "pdm-routes"] {
+    for name in ["pdm-shared", "pdm-dsp", "pdm-expert", "pdm-episode", "pdm-routes", PICTURES] {
         let reached = reachable(&graph, name);
         for banned in ["tokio", "rustls", "clap", "axum", "reqwest", "sqlx", "pdm-service"] {
             assert!(!reached.contains(banned), "{name} reaches {banned}");
@@ -147,6 +175,7 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
         ("pdm-routes", &["pdm-shared"]),
         ("pdm-oidc", &["pdm-service"]),
         ("pdm-web", &["pdm-oidc", "pdm-service", "pdm-shared"]),
+        ("pdm-waveform", &["pdm-dsp", "pdm-shared"]),
         ("pdm-script", &["pdm-service"]),
         ("pdm-reasoner", &["pdm-expert", "pdm-script", "pdm-service", "pdm-shared", "pdm-tools"]),
         ("pdm-report", &["pdm-expert", "pdm-knowledge", "pdm-service", "pdm-shared"]),
@@ -182,6 +211,7 @@ fn the_arrows_between_own_crates_are_those_of_the_plan() {
                 "pdm-shared",
                 "pdm-store",
                 "pdm-tools",
+                "pdm-waveform",
                 "pdm-web",
             ],
         ),

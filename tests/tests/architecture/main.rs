@@ -28,6 +28,7 @@ const CRATES: [&str; 21] = [
     "agent/store",
     "agent/report",
     "agent/reasoner",
+    "agent/waveform",
     "agent/web",
     "deploy/standalone",
     "tests",

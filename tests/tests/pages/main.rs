@@ -3,6 +3,7 @@
 mod api;
 mod attacks;
 mod browser;
+mod captured;
 mod chat;
 mod entry;
 mod fuzzed;

@@ -81,7 +81,7 @@ async fn a_technician_works_on_a_phone_without_scrolling_sideways() {
 }
 
 /// Logs the technician in on the way to a page.
-async fn enter(browser: &Browser, plant: &Plant, to: &str) {
+pub(crate) async fn enter(browser: &Browser, plant: &Plant, to: &str) {
     browser.open(&format!("{}/login?to={to}", plant.url)).await;
     for (field, text) in [("name", "technician"), ("password", PASSWORD)] {
         browser.click(&format!("[name={field}]")).await;
@@ -158,6 +158,7 @@ async fn orders_duty_labels_search_and_statistics_keep_nobody_out() {
         "/?element=outer_race",
         "/work",
         "/bearings/ulsan-1/P-101/DE",
+        crate::captured::PAGE,
         "/duty",
         "/labels",
         "/statistics",

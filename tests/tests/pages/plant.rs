@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use crate::captured::put_captures;
 use pdm_agent::service::{Agent, Handle, open_store};
-use pdm_agent::settings::{AgentSettings, StorePlace};
+use pdm_agent::settings::{AgentSettings, CapturesSettings, StorePlace};
 use pdm_graph::assets::{Assets, check, difference, read_assets};
 use pdm_harness::{ModelStandIn, Postgres, free_port};
 use pdm_oidc::OidcSettings;
@@ -94,6 +95,10 @@ impl Plant {
         let mut settings = Self::settings(folder.path());
         settings.http.public_url = Some(PUBLIC.to_owned());
         settings.reports.folder = Some(folder.path().join("reports"));
+        settings.captures = Some(CapturesSettings {
+            dir: Some(folder.path().join("captures")),
+            ..CapturesSettings::default()
+        });
         // by day alone: the nights are gaps
         let rota = "name = \"정비반\"\nzone = \"Asia/Seoul\"\n\
                     [[shift]]\nfrom = \"07:00\"\nto = \"19:00\"\nwho = [\"박기사\"]\n";
@@ -147,6 +152,14 @@ impl Plant {
         let surroundings = surroundings(folder.path());
         let put = &mut |before: &Assets| Some(difference(before, &surroundings));
         store.graph().change_assets(put).await.expect("written");
+        if let Some(captures) = &settings.captures {
+            let event = events.last().and_then(|one| match one {
+                Incoming::Event { event, .. } => Some(event.as_ref()),
+                _ => None,
+            });
+            let folder = captures.dir.as_deref().expect("a folder");
+            put_captures(&store, folder, event.expect("an event"), now).await;
+        }
         store.close().await;
         drop(store);
         let agent = Agent::start(settings, Arc::new(SystemClock)).await.expect("starts");

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{at, event, judge_all, key, put};
 use crate::{EpisodeRecord, History, Incoming, PlantPart, RefusalCause, Removal, Store};
 
-fn how(is_dry: bool) -> Removal {
+pub(super) fn how(is_dry: bool) -> Removal {
     Removal {
         prefix: Prefix::default(),
         who: "kim".to_owned(),

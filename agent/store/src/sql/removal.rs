@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Tables whose rows name a bearing in three columns and keep its history.
-const HISTORY: [&str; 7] = [
+const HISTORY: [&str; 8] = [
     "events",
     "pdm_agent_memory",
     "follow_ups",
@@ -23,6 +23,7 @@ const HISTORY: [&str; 7] = [
     "acknowledgements",
     "notifications",
     "second_opinions",
+    "captures",
 ];
 
 /// Parameters: site, equipment or '', bearing or ''. Bearings of which something stands or is shown.
@@ -392,6 +393,7 @@ fn rename_rows(table: &str) -> &'static str {
         "work_reports" => statement!("work_reports"),
         "acknowledgements" => statement!("acknowledgements"),
         "notifications" => statement!("notifications"),
+        "captures" => statement!("captures"),
         _ => statement!("second_opinions"),
     }
 }

@@ -16,7 +16,7 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
-use super::{Reader, documents, show};
+use super::{Reader, captures, documents, show};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::event_id_of;
@@ -39,8 +39,16 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
     let event = plant.event(id).await?;
     let key = event.as_ref().map(pdm_shared::event::Event::key);
     let label = found.risk_level.label();
+    let captures = match &event {
+        Some(event) => {
+            let of = (id, event.measured_at);
+            captures::rows_of_judgement(shared, &event.key(), of, reader).await?
+        }
+        None => Vec::new(),
+    };
     Ok(context! {
         files => documents::links(shared, Some(id), reader).await?,
+        captures,
         event_id => show::value(id),
         address => key.as_ref().map(show::address),
         name => key.map(|key| BearingKey::to_string(&key)),

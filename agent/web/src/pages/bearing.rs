@@ -17,7 +17,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
 
 use super::reports::{self, RecordedAsked};
-use super::{Reader, documents, equipment, fleet, forms, show, suppressed};
+use super::{Reader, captures, documents, equipment, fleet, forms, show, suppressed};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{Names, key_of};
@@ -74,6 +74,7 @@ async fn gather(
     Ok(context! {
         levels => levels(reader),
         files,
+        captures => captures::rows(shared, &key, reader).await?,
         work => work.collect::<Vec<_>>(),
         recorded => asked.shown(shared, &address).await?,
         reports => reports::rows(shared, &key).await?,

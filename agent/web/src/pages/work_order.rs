@@ -15,7 +15,7 @@ use pdm_shared::follow_up::FollowUpState;
 
 use super::places::Places;
 use super::reports::{self, RecordedAsked};
-use super::{Reader, documents, equipment, fleet, photos, show};
+use super::{Reader, captures, documents, equipment, fleet, photos, show};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::event_id_of;
@@ -68,6 +68,7 @@ async fn gather(
         machine_name => places.name(&first.key),
         bearing => standing.map(|row| fleet::bearing_shown(&row, shared.site.clock.now(), reader)),
         sheet => show::value(&sheet),
+        captures => captures::rows(shared, &first.key, reader).await?,
         photos => photos::rows(shared, event_id).await?,
         is_open,
         due_at => show::value(rows.iter().filter_map(|row| row.due_at).min()),

@@ -1,0 +1,109 @@
+//! Captured waveforms: bounded, oldest first, never those of an open alarm nor the newest reference.
+
+use pdm_shared::capture::{CaptureDocument, CaptureReason};
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_web::plant::{CaptureFound, CaptureRow};
+use uuid::Uuid;
+
+use super::removal::how;
+use super::{at, event, judge_all, key, put};
+use crate::{CaptureNote, CaptureRoom, History, PlantPart, Store};
+
+fn capture(number: u128, key: BearingKey, reason: CaptureReason) -> CaptureNote {
+    let text = include_str!("../../../../config/examples/capture.json");
+    let mut document: CaptureDocument = serde_json::from_str(text).expect("a document");
+    document.capture_id = EventId(Uuid::from_u128(number));
+    document.started_at = at(number as f64);
+    document.file.bytes = 1000;
+    document.is_in_alarm = reason == CaptureReason::Alarm;
+    document.triggers.truncate(1);
+    document.triggers[0].reason = reason;
+    let text = serde_json::to_string(&document).expect("json");
+    let row = CaptureRow::new(key.clone(), at(number as f64), &document);
+    CaptureNote { key, found: CaptureFound { row, document, text } }
+}
+
+fn other() -> BearingKey {
+    BearingKey { bearing: "NDE".parse().expect("a name"), ..key() }
+}
+
+async fn ids(store: &Store, key: &BearingKey) -> Vec<u128> {
+    let rows = store.captures().captures_of(key, at(1e9), 100).await.expect("read");
+    rows.iter().map(|row| row.capture_id.as_u128()).collect()
+}
+
+/// Issue 39: a capture stands once, and is found by its identity and under its bearing, newest first.
+pub(super) async fn a_capture_stands_once(store: &Store) {
+    for number in [1, 2] {
+        let note = capture(number, key(), CaptureReason::Demand);
+        assert!(store.captures().note_capture(&note).await.expect("noted"));
+        assert!(!store.captures().note_capture(&note).await.expect("answered"), "once");
+    }
+    let far = capture(3, other(), CaptureReason::Demand);
+    assert!(store.captures().note_capture(&far).await.expect("noted"));
+    assert_eq!((ids(store, &key()).await, ids(store, &other()).await), (vec![2, 1], vec![3]));
+    let before = store.captures().captures_of(&key(), at(2.0), 9).await.expect("read");
+    assert_eq!(before.len(), 1, "the page before");
+    let found =
+        store.captures().capture_by_id(Uuid::from_u128(2)).await.expect("read").expect("there");
+    assert_eq!(found.document, capture(2, key(), CaptureReason::Demand).found.document);
+    assert!(store.captures().capture_by_id(Uuid::from_u128(9)).await.expect("read").is_none());
+    assert_eq!(store.captures().captures_held().await.expect("counted"), (3, 3000));
+}
+
+/// Issue 39: the oldest captures make room; those of an open alarm and the newest reference never do, and
+/// where nothing else is left the new one is refused and nothing is forgotten.
+pub(super) async fn the_oldest_captures_make_room_and_those_of_open_alarms_stay(store: &Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    for (number, key, reason) in [
+        (1, key(), CaptureReason::Alarm),
+        (2, other(), CaptureReason::Alarm),
+        (3, key(), CaptureReason::Reference),
+        (4, key(), CaptureReason::Reference),
+        (5, other(), CaptureReason::Demand),
+    ] {
+        let note = capture(number, key, reason);
+        assert!(store.captures().note_capture(&note).await.expect("noted"));
+    }
+    let room = async |needed, most| {
+        store.captures().make_capture_room(needed, most).await.expect("answered")
+    };
+    assert_eq!(room(1000, 6000).await, CaptureRoom::Made(Vec::new()), "there is room");
+    let gone = |numbers: &[u128]| {
+        CaptureRoom::Made(numbers.iter().map(|&number| Uuid::from_u128(number)).collect())
+    };
+    // 2 is of an alarm that does not stand: its bearing was never judged
+    assert_eq!(room(1000, 5000).await, gone(&[2]));
+    assert_eq!(room(2000, 4000).await, gone(&[3, 5]));
+    assert_eq!((ids(store, &key()).await, ids(store, &other()).await), (vec![4, 1], vec![]));
+    assert_eq!(room(2500, 4000).await, CaptureRoom::Short { kept_bytes: 2000 });
+    assert_eq!(ids(store, &key()).await, [4, 1], "nothing was forgotten");
+}
+
+/// A bearing that is renamed keeps its captures, and one belongs to the gateway of its first event.
+pub(super) async fn captures_go_with_their_bearing(store: &Store) {
+    assert_eq!(store.captures().capture_owner(&key()).await.expect("asked"), None);
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    assert_eq!(
+        store.captures().capture_owner(&key()).await.expect("asked"),
+        Some(event(1).gateway())
+    );
+    assert!(
+        store
+            .captures()
+            .note_capture(&capture(1, key(), CaptureReason::Demand))
+            .await
+            .expect("noted")
+    );
+    let part = |key: &BearingKey| key.to_string().parse::<PlantPart>().expect("a part");
+    store
+        .rename(&part(&key()), &part(&other()), History::Moves, &how(false))
+        .await
+        .expect("renamed");
+    assert_eq!((ids(store, &key()).await, ids(store, &other()).await), (vec![], vec![1]));
+    let found =
+        store.captures().capture_by_id(Uuid::from_u128(1)).await.expect("read").expect("there");
+    assert_eq!(found.row.key, other());
+}

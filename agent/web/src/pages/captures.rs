@@ -1,0 +1,304 @@
+//! A captured waveform: its pictures, its sound, another one over it, its files; and the lists of captures on other
+//! pages.
+//!
+//! The agent computes and thins the curves; the page draws them without a script ([`super::capture_plot`]). Whoever
+//! may see documents may see captures.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use minijinja::context;
+use minijinja::value::Value;
+use pdm_shared::capture::{CaptureDocument, CaptureReason};
+use pdm_shared::event::SpeedSource;
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::text::{Language, Text};
+use pdm_shared::time::Timestamp;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{Reader, capture_plot, refusal, show};
+use crate::Shared;
+use crate::access::{Viewer, encoded};
+use crate::api::key_of;
+use crate::plant::{CaptureAsked, CaptureDrawn, CaptureFound, CaptureRow};
+use crate::problem::Problem;
+
+/// Columns of a plot: one for each 1.2 px of the widest page.
+const COLUMNS: usize = 900;
+/// Captures in a list.
+const IN_LIST: u32 = 10;
+/// Captures that another one may be laid over.
+const TO_COMPARE: u32 = 100;
+/// How far after a judgement's window a capture may begin that shows it, s: the longest time before a window that a
+/// gateway captures.
+const AFTER_S: f64 = 60.0;
+
+/// Site, machine, bearing and capture of an address.
+type CaptureNames = (String, String, String, String);
+
+/// What is asked of the page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PageAsked {
+    /// The capture that lies over this one.
+    #[serde(default)]
+    over: String,
+    /// `window` or `all`.
+    #[serde(default)]
+    part: String,
+}
+
+/// What is asked of the sound.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SoundAsked {
+    /// `band` or `all`.
+    #[serde(default)]
+    part: String,
+}
+
+fn is_part(asked: &str, usual: &str, other: &str) -> Result<bool, Problem> {
+    match asked {
+        "" => Ok(false),
+        one if one == usual => Ok(false),
+        one if one == other => Ok(true),
+        wrong => Err(Problem::parameter("part", wrong, &format!("{usual}, {other}"))),
+    }
+}
+
+/// The capture of an address, which names its bearing too.
+async fn found(shared: &Shared, names: &CaptureNames) -> Result<CaptureFound, Problem> {
+    let (site, equipment, bearing, id) = names;
+    let key = key_of(&(site.clone(), equipment.clone(), bearing.clone()))?;
+    let id = Uuid::parse_str(id).map_err(|_other| Problem::unknown("capture"))?;
+    let found = shared.site.plant.capture(id).await?;
+    found.filter(|found| found.row.key == key).ok_or_else(|| Problem::unknown("capture"))
+}
+
+pub(super) async fn page(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Path(names): Path<CaptureNames>,
+    Query(asked): Query<PageAsked>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::of(&viewer, &headers);
+    super::answer("capture.html", &reader, gather(&shared, &names, &asked, &reader).await)
+}
+
+async fn gather(
+    shared: &Shared,
+    names: &CaptureNames,
+    asked: &PageAsked,
+    reader: &Reader,
+) -> Result<Value, Problem> {
+    let plant = &shared.site.plant;
+    let CaptureFound { row, document, .. } = found(shared, names).await?;
+    let is_whole = is_part(&asked.part, "window", "all")?;
+    let others = plant.captures(&row.key, None, TO_COMPARE).await?;
+    let others: Vec<&CaptureRow> =
+        others.iter().filter(|other| other.capture_id != row.capture_id).collect();
+    let over = match asked.over.as_str() {
+        "" => None,
+        id => {
+            let one = others.iter().find(|other| other.capture_id.to_string() == id);
+            Some(*one.ok_or_else(|| Problem::unknown("capture"))?)
+        }
+    };
+    let drawn = CaptureAsked { columns: COLUMNS, is_whole, over: over.map(|over| over.capture_id) };
+    let drawn = plant.capture_drawn(row.capture_id, drawn).await?;
+    let reference = |other: &&&CaptureRow| other.reasons.contains(&CaptureReason::Reference);
+    let address = address_of(&row);
+    Ok(context! {
+        capture => listed(&row, reader),
+        over => over.map(|over| listed(over, reader)),
+        others => others.iter().map(|other| listed(other, reader)).collect::<Vec<_>>(),
+        reference => others.iter().find(reference).map(|other| listed(other, reader)),
+        plots => drawn.as_ref().map(|drawn| capture_plot::plots(drawn, reader.language)),
+        facts => drawn.as_ref().map(|drawn| facts(drawn, reader.language)),
+        speed => speed(&document, drawn.as_ref(), reader.language),
+        bearing_of => document.bearing.estimated_for.clone(),
+        missing => document.gaps.len(),
+        not_finite => document.not_finite,
+        is_exact => document.steps.is_exact,
+        is_whole,
+        bearing_address => show::address(&row.key),
+        name => row.key.to_string(),
+        file => document.file.name.clone(),
+        megabytes => format!("{:.1}", row.bytes as f64 / 1e6),
+        address,
+    })
+}
+
+/// The stretch of the spectra and the band of the envelope, in words.
+fn facts(drawn: &CaptureDrawn, language: Language) -> Value {
+    let [from, length] = drawn.stretch_s;
+    let stretch = format!("{from:.2} … {:.2} s", from + length);
+    let band = drawn.band_hz.map(|[low, high]| format!("{low:.0}–{high:.0} Hz"));
+    let lost = (drawn.not_finite > 0).then(|| {
+        let count = drawn.not_finite;
+        Text::new(
+            format!("이 구간의 표본 {count}개는 수가 아니어서 0으로 보았습니다."),
+            format!("{count} samples of this stretch are no numbers and are taken as 0."),
+        )
+        .in_language(language)
+        .to_owned()
+    });
+    context! { stretch, band, lost }
+}
+
+/// The shaft's speed and where it is from.
+fn speed(document: &CaptureDocument, drawn: Option<&CaptureDrawn>, language: Language) -> String {
+    let from = match document.speed.speed_source {
+        SpeedSource::Configured => Text::new("설정값", "configured"),
+        SpeedSource::Tachometer => Text::new("회전계", "tachometer"),
+        SpeedSource::Tag => Text::new("태그", "tag"),
+        SpeedSource::Estimated => Text::new("추정", "estimated"),
+    };
+    let rpm = document.speed.shaft_speed_rpm;
+    let told = format!("{rpm:.1} rpm ({})", from.in_language(language));
+    match drawn.filter(|drawn| drawn.is_tracked) {
+        Some(drawn) => {
+            let found = Text::new("파형에서 따라간 값", "followed in the waveform");
+            format!("{told}, {:.1} rpm ({})", 60.0 * drawn.shaft_hz, found.in_language(language))
+        }
+        None => told,
+    }
+}
+
+fn address_of(row: &CaptureRow) -> String {
+    format!("{}/captures/{}", show::address(&row.key), row.capture_id)
+}
+
+/// A capture for a list.
+fn listed(row: &CaptureRow, reader: &Reader) -> Value {
+    let reasons: Vec<&str> =
+        row.reasons.iter().map(|&reason| reason_in_words(reason, reader.language)).collect();
+    context! {
+        id => row.capture_id.to_string(),
+        address => address_of(row),
+        reasons => reasons.join(", "),
+        is_reference => row.reasons.contains(&CaptureReason::Reference),
+        started_at => show::value(row.started_at),
+        seconds => format!("{:.1}", row.duration_s),
+        rate => format!("{:.0}", row.sampling_rate_hz),
+        point => row.measuring_point.as_ref().map(ToString::to_string),
+        gateway => row.gateway_id.to_string(),
+    }
+}
+
+const fn reason_in_words(reason: CaptureReason, language: Language) -> &'static str {
+    let (ko, en) = match reason {
+        CaptureReason::Alarm => ("이상 발생", "anomaly"),
+        CaptureReason::Stage => ("진동 등급 상승", "zone rose"),
+        CaptureReason::Name => ("결함 판별", "fault named"),
+        CaptureReason::NoName => ("결함 미판별", "no fault named"),
+        CaptureReason::Demand => ("요청", "on demand"),
+        CaptureReason::Reference => ("정상 기준", "sound reference"),
+    };
+    match language {
+        Language::Ko => ko,
+        Language::En => en,
+    }
+}
+
+/// The last captures of a bearing.
+pub(super) async fn rows(
+    shared: &Shared,
+    key: &BearingKey,
+    reader: &Reader,
+) -> Result<Vec<Value>, Problem> {
+    let rows = shared.site.plant.captures(key, None, IN_LIST).await?;
+    Ok(rows.iter().map(|row| listed(row, reader)).collect())
+}
+
+/// The captures that show the window of a judgement, and the bearing's newest reference before it.
+pub(super) async fn rows_of_judgement(
+    shared: &Shared,
+    key: &BearingKey,
+    (event_id, measured_at): (EventId, Timestamp),
+    reader: &Reader,
+) -> Result<Vec<Value>, Problem> {
+    let before = measured_at.plus_seconds(AFTER_S);
+    let rows = shared.site.plant.captures(key, Some(before), TO_COMPARE).await?;
+    let shows = |row: &&CaptureRow| {
+        let since = measured_at.seconds_since(row.started_at);
+        row.event_ids.contains(&event_id) || (0.0..row.duration_s).contains(&since)
+    };
+    let reference = rows.iter().find(|row| row.reasons.contains(&CaptureReason::Reference));
+    let of_judgement = rows.iter().filter(shows);
+    let of_judgement = of_judgement.chain(reference.filter(|row| !shows(row)));
+    Ok(of_judgement.map(|row| listed(row, reader)).collect())
+}
+
+pub(super) async fn wav(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Path(names): Path<CaptureNames>,
+    headers: HeaderMap,
+) -> Response {
+    let content = async {
+        let found = found(&shared, &names).await?;
+        let content = shared.site.plant.capture_wav(found.row.capture_id).await?;
+        let content = content.ok_or_else(|| Problem::unknown("capture"))?;
+        Ok((found, content))
+    };
+    match content.await {
+        Ok((found, content)) => {
+            let name = &found.document.file.name;
+            file(content.into_response(), "audio/wav", Some(name))
+        }
+        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
+    }
+}
+
+pub(super) async fn json(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Path(names): Path<CaptureNames>,
+    headers: HeaderMap,
+) -> Response {
+    match found(&shared, &names).await {
+        Ok(found) => {
+            let name = found.document.file.name.trim_end_matches(".wav");
+            let name = format!("{name}.json");
+            file(found.text.into_response(), "application/json", Some(&name))
+        }
+        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
+    }
+}
+
+pub(super) async fn sound(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Path(names): Path<CaptureNames>,
+    Query(asked): Query<SoundAsked>,
+    headers: HeaderMap,
+) -> Response {
+    let content = async {
+        let is_all = is_part(&asked.part, "band", "all")?;
+        let found = found(&shared, &names).await?;
+        let content = shared.site.plant.capture_sound(found.row.capture_id, !is_all).await?;
+        content.ok_or_else(|| Problem::unknown("capture"))
+    };
+    match content.await {
+        Ok(content) => file(content.into_response(), "audio/wav", None),
+        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
+    }
+}
+
+/// An answer as a file of a kind, to be kept under a name where there is one.
+fn file(mut answer: Response, kind: &'static str, name: Option<&str>) -> Response {
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    if let Some(name) = name {
+        // a gateway's name may hold characters that a header does not take
+        let shown = format!("attachment; filename*=UTF-8''{}", encoded(name).replace('/', "%2F"));
+        let shown = HeaderValue::try_from(shown).ok();
+        headers.extend(shown.map(|shown| (header::CONTENT_DISPOSITION, shown)));
+    }
+    answer
+}
