@@ -28,7 +28,7 @@ use pdm_shared::episode::Suppression;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
-use pdm_store::{Store, StoreError, VECTORS_LANE};
+use pdm_store::{Store, StoreError};
 use pdm_tools::Runtime;
 use pdm_web::plant::BearingRow;
 use pdm_web::talk::{Busy, Talk, TalkAnswer, TalkQuestion, TalkRole, TalkStep};

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use pdm_store::{CaptureNote, Store};
 use pdm_shared::capture::{CaptureDocument, CaptureReason};
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
+use pdm_store::{CaptureNote, Store};
 use pdm_web::plant::{CaptureFound, CaptureRow};
 use serde_json::json;
 use uuid::Uuid;

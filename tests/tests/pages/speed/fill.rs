@@ -92,7 +92,6 @@ pub(super) async fn fill(place: &StorePlace) {
             }
             connection.close().await.expect("closed");
         }
-        _ => unreachable!("a store of the agent's"),
     }
 }
 

@@ -82,9 +82,9 @@ fn add_run<'a>(
     named: &[(&'a str, Vec<Name>)],
 ) -> usize {
     // a single letter is a label or an article
-    let is_word =
+    let is_part =
         |token: &&Token| !token.is_number && (token.text.len() > 1 || !token.text.is_ascii());
-    let words = tokens[from..].iter().take(MOST_WORDS).take_while(is_word).count();
+    let words = tokens[from..].iter().take(MOST_WORDS).take_while(is_part).count();
     for count in (1..=words).rev() {
         let run = &tokens[from..from + count];
         let fits = named.iter().filter_map(|(machine, names)| {
