@@ -8,6 +8,7 @@ use std::sync::Arc;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::exit::{Exit, Failure};
+use pdm_service::telemetry::LogFormat;
 use pdm_service::{shutdown, telemetry};
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingId, EquipmentId, MeasuringPoint};
@@ -91,7 +92,11 @@ fn time(text: &str) -> Result<Timestamp, String> {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let source = source(args)?;
     match &args.config {
-        None => print_events(args, source),
+        None => {
+            // what is set aside is said on the error output
+            telemetry::start(LogFormat::Text, "warn");
+            print_events(args, source)
+        }
         Some(config) => {
             let (mut settings, log) = settings::read_settings(config)
                 .map_err(|error| Failure::new(Exit::Config, error))?;
@@ -121,14 +126,21 @@ fn source(args: &Args) -> anyhow::Result<SourceSettings> {
     if let Some(input) = opened.interpretation() {
         super::note(&input.to_string());
     }
+    let expected = opened.expected_blocks().filter(|_| args.speed == Pace::AsFastAsItGoes);
     drop(opened);
+    // the last snapshot is taken now
+    let start = args.start.or_else(|| {
+        let before = expected?.saturating_sub(1) as f64;
+        Some(SystemClock.now().plus_seconds(-args.period * before))
+    });
+    let options = RecordingOptions { started_at: start, ..options };
     let points = (0..channels)
         .map(|row| point(args, &machine, row))
         .collect::<Result<_, pdm_shared::id::NameError>>()
         .map_err(usage)?;
     // a new name for each replay, so that no position of an earlier one is continued
     let name = format!("replay-{}", SystemClock.now().unix_ms());
-    let timing = Timing { started_at: args.start, period_s: Some(args.period) };
+    let timing = Timing { started_at: start, period_s: Some(args.period) };
     Ok(SourceSettings {
         name,
         input: SourceInput::Recording { files: args.files.clone(), options: Box::new(options) },

@@ -167,12 +167,65 @@ pub fn read_table(mut input: impl Read, request: &Request) -> Result<Table, Seri
     }
     let instants = instants(&rows, time, &header, &TimesAsked { request, form, time_unit })?;
     notes.extend(instants.notes);
-    let mut rows: Vec<Row> =
-        instants.at.into_iter().zip(values).map(|(at, values)| Row { at, values }).collect();
+    notes.extend(repeated_times(&rows, time, &columns, &header)?);
+    // the instants are in the order of time already
     if instants.is_reversed {
-        rows.reverse();
+        values.reverse();
     }
+    let rows: Vec<Row> =
+        instants.at.into_iter().zip(values).map(|(at, values)| Row { at, values }).collect();
     Ok(Table { columns: request.values.clone(), rows, notes })
+}
+
+/// Share of rows with the time of the row before from which a column that tells such rows apart makes a table of
+/// several series. Chosen: two tags below each other give half, a repeated hour of summer time a hundredth.
+const SEVERAL_SERIES: f64 = 0.3;
+/// Most names of series that a refusal tells.
+const NAMES_TOLD: usize = 5;
+
+/// A note on rows that have the time of the row before.
+///
+/// # Errors
+/// The column that tells them apart, where the table holds several series below each other.
+fn repeated_times(
+    rows: &[FieldRow<'_>],
+    time: usize,
+    values: &[usize],
+    header: &[String],
+) -> Result<Option<String>, SeriesError> {
+    let field = |row: &FieldRow<'_>, place: usize| {
+        row.fields.get(place).copied().unwrap_or_default().to_owned()
+    };
+    let again: Vec<&[FieldRow<'_>]> =
+        rows.windows(2).filter(|pair| field(&pair[0], time) == field(&pair[1], time)).collect();
+    if again.is_empty() {
+        return Ok(None);
+    }
+    if again.len() as f64 >= SEVERAL_SERIES * rows.len() as f64 {
+        let tells_apart = |place: &usize| {
+            *place != time
+                && !values.contains(place)
+                && again.iter().all(|pair| field(&pair[0], *place) != field(&pair[1], *place))
+        };
+        if let Some(place) = (0..header.len()).find(tells_apart) {
+            let names: std::collections::BTreeSet<String> =
+                rows.iter().map(|row| field(row, place)).collect();
+            let told: Vec<String> =
+                names.iter().take(NAMES_TOLD).map(|name| format!("{name:?}")).collect();
+            let reason = format!(
+                "the times stand several times, and column {:?} tells such rows apart ({}): the table holds several \
+                 series below each other; keep the rows of one of them, or give each a column of its own",
+                header[place],
+                told.join(", ")
+            );
+            return Err(SeriesError::Ambiguous { line: again[0][1].line, reason });
+        }
+    }
+    let line = again[0][1].line;
+    Ok(Some(format!(
+        "{} rows have the time of the row before, so that times stand twice (first in line {line})",
+        again.len()
+    )))
 }
 
 /// The lines without those that begin in `#`: the markers `"#TYPES"` and `"#ROWS"` of Ignition, and the
@@ -351,6 +404,34 @@ mod tests {
         assert!((first_step("t,a\n0.0,1\n10.0,1") - 600.0).abs() < 1e-6, "minutes");
         assert!(table("t,a\n0.5,1\n7.7,1").is_err(), "no unit fits the period");
         assert!((first_step("t,a\n1700000000000,1\n1700000000500,1") - 0.5).abs() < 1e-6);
+    }
+
+    /// Issue 32: the values and the times are turned round together.
+    #[test]
+    fn a_table_whose_newest_row_comes_first_reads_as_the_same_in_order() {
+        let newest =
+            "t,a\n2026-01-01T00:20:00Z,3\n2026-01-01T00:10:00Z,2\n2026-01-01T00:00:00Z,1\n";
+        let oldest =
+            "t,a\n2026-01-01T00:00:00Z,1\n2026-01-01T00:10:00Z,2\n2026-01-01T00:20:00Z,3\n";
+        let (newest, oldest) = (table(newest).expect("reads"), table(oldest).expect("reads"));
+        assert_eq!(newest.rows, oldest.rows);
+        assert!(newest.notes.iter().any(|note| note.contains("turned round")));
+    }
+
+    /// Issue 32: two tags below each other are no series.
+    #[test]
+    fn a_table_of_several_tags_below_each_other_is_refused_with_their_column() {
+        let text = "t,tag,a\n2026-01-01T00:00:00Z,RMS,1\n2026-01-01T00:00:00Z,TEMP,60\n\
+                    2026-01-01T00:10:00Z,RMS,1\n2026-01-01T00:10:00Z,TEMP,61\n";
+        let error = table(text).expect_err("two tags").to_string();
+        assert!(
+            error.contains("tag") && error.contains("RMS") && error.contains("TEMP"),
+            "{error}"
+        );
+        let copied =
+            "t,a\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:00Z,1\n2026-01-01T00:10:00Z,2\n";
+        let told = table(copied).expect("reads").notes;
+        assert!(told.iter().any(|note| note.contains("twice")), "{told:?}");
     }
 
     /// The export of Ignition has markers and a row of types; that of PI writes its state for a value.

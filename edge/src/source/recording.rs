@@ -51,6 +51,7 @@ mod lvm;
 mod matlab4;
 mod matlab5;
 mod meaning;
+mod name_days;
 mod not_read;
 mod npy;
 mod options;

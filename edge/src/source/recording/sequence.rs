@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::name_days::days_of_names;
 use super::{Recording, RecordingOptions, counted};
 use crate::source::{Block, Interpretation, Source, SourceError, SourceFormat};
 
@@ -24,7 +25,7 @@ struct SequenceFile {
 }
 
 /// Opens several recordings of the same format as one sequence of snapshots. A folder is replaced
-/// by its files, sorted by name, without hidden ones.
+/// by its files, sorted by name (by the day where names write the year last), without hidden ones.
 ///
 /// # Errors
 /// As [`super::open_recording`] for the first readable file. Each later file is opened after the one
@@ -45,6 +46,7 @@ pub fn open_sequence(
         }
     }
     let is_one = files.len() == 1;
+    let count = files.len() as u64;
     let mut later = files.into_iter();
     let (current, is_found) = first(&mut later, options, paths)?;
     if is_one && !is_found {
@@ -52,6 +54,10 @@ pub fn open_sequence(
     }
     let format = SourceFormat { block_samples: None, ..current.format.clone() };
     let options = options.clone();
+    // a file that cannot be read keeps its place in time
+    let left_out = count - 1 - later.len() as u64;
+    // of files of one snapshot each the length is known
+    let expected = (current.expected_blocks() == Some(1)).then_some(count);
     Ok(Box::new(Sequence {
         current: Some(current),
         is_found,
@@ -59,6 +65,8 @@ pub fn open_sequence(
         options,
         format,
         next_index: 0,
+        left_out,
+        expected,
     }))
 }
 
@@ -106,6 +114,12 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
         }
     }
     files.sort_by_cached_key(|path| numeric_order(path));
+    if let Some(days) = days_of_names(&files) {
+        let mut dated: Vec<_> = days.into_iter().zip(files).collect();
+        // a stable sort: files of a day stay in the order of their names
+        dated.sort_by_key(|(day, _)| *day);
+        return Ok(dated.into_iter().map(|(_, path)| path).collect());
+    }
     Ok(files)
 }
 
@@ -146,6 +160,10 @@ struct Sequence {
     options: RecordingOptions,
     format: SourceFormat,
     next_index: u64,
+    /// Files before the next block that were set aside: each has its place in time.
+    left_out: u64,
+    /// Blocks of the whole sequence, those of files that are set aside among them.
+    expected: Option<u64>,
 }
 
 impl Sequence {
@@ -157,7 +175,10 @@ impl Sequence {
                     (self.current, self.is_found) = (Some(next), is_found);
                     return Ok(true);
                 }
-                Err(error) if is_found => set_aside(&error),
+                Err(error) if is_found => {
+                    set_aside(&error);
+                    self.left_out += 1;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -189,7 +210,8 @@ impl Sequence {
         block.index = self.next_index;
         block.started_at = match (self.options.started_at, self.options.period_s) {
             (Some(at), Some(period)) => {
-                Some(at.plus_seconds(period * block.index as f64 + self.options.start_s))
+                let place = (block.index + self.left_out) as f64;
+                Some(at.plus_seconds(period * place + self.options.start_s))
             }
             _ => None,
         };
@@ -224,6 +246,6 @@ impl Source for Sequence {
     }
 
     fn expected_blocks(&self) -> Option<u64> {
-        None
+        self.expected
     }
 }

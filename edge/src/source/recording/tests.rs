@@ -108,6 +108,25 @@ fn a_sequence_is_one_source_and_its_files_are_alike() {
     assert_eq!(source.skip_blocks(9).expect("the third is set aside"), 2);
 }
 
+/// Issue 32: what is left out does not move what comes after it.
+#[test]
+fn a_file_that_is_set_aside_keeps_its_place_in_time() {
+    let folder = tempfile::tempdir().expect("folder");
+    for (name, content) in [("1", "1 2\n3 4\n"), ("2", "words\n"), ("3", "5 6\n7 9\n")] {
+        std::fs::write(folder.path().join(name), content).expect("written");
+    }
+    let start = pdm_shared::time::Timestamp::parse("2026-03-01T00:00:00Z").expect("a time");
+    let options =
+        RecordingOptions { started_at: Some(start), period_s: Some(60.0), ..options(10.0) };
+    let mut source = open_sequence(&[folder.path().to_owned()], &options).expect("valid");
+    assert_eq!(source.expected_blocks(), Some(3));
+    let mut at = Vec::new();
+    while let Some(block) = source.next_block().expect("readable") {
+        at.push(block.started_at.expect("dated").seconds_since(start));
+    }
+    assert_eq!(at, [0.0, 120.0]);
+}
+
 #[test]
 fn a_bad_file_of_a_folder_is_set_aside_and_one_that_is_named_is_an_error() {
     let folder = tempfile::tempdir().expect("folder");
