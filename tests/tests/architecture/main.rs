@@ -9,7 +9,7 @@ mod names;
 use std::path::{Path, PathBuf};
 
 /// The crates whose folders and modules are looked at, as folders from the project's root.
-const CRATES: [&str; 21] = [
+const CRATES: [&str; 22] = [
     "shared",
     "shared/service",
     "edge",

@@ -32,6 +32,8 @@ fn core(equipment: &str, risk: RiskLevel) -> CoreFields {
         measured_at: Timestamp::parse("2026-11-21T05:10:21Z").ok(),
         alarm: None,
         machine_name: None,
+        location: None,
+        suppression: pdm_shared::episode::Suppression::None,
     }
 }
 

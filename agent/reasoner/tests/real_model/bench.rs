@@ -126,6 +126,8 @@ fn core() -> CoreFields {
         measured_at: None,
         alarm: None,
         machine_name: None,
+        location: None,
+        suppression: pdm_shared::episode::Suppression::None,
     }
 }
 

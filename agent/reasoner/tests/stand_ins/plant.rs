@@ -81,6 +81,8 @@ impl Desk for OneBearing {
             measured_at: None,
             alarm: None,
             machine_name: None,
+            location: None,
+            suppression: pdm_shared::episode::Suppression::None,
         }])
     }
 

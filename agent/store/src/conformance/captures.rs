@@ -99,6 +99,7 @@ pub(super) async fn captures_go_with_their_bearing(store: &Store) {
     );
     let part = |key: &BearingKey| key.to_string().parse::<PlantPart>().expect("a part");
     store
+        .removal()
         .rename(&part(&key()), &part(&other()), History::Moves, &how(false))
         .await
         .expect("renamed");

@@ -18,6 +18,8 @@ fn fleet() -> Vec<CoreFields> {
         measured_at: None,
         alarm: None,
         machine_name: None,
+        location: None,
+        suppression: pdm_shared::episode::Suppression::None,
     };
     names.into_iter().filter(|(machine, _)| machine.is_ascii()).map(core).collect()
 }
