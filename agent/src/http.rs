@@ -131,8 +131,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         changes,
         stop: stop.clone(),
     });
-    let watched = progress.clone();
-    let follow = follow(progress, changed);
+    let (watched, follow) = (progress.clone(), follow(progress, changed));
     let series = store.clone();
     let metered = (store.clone(), lanes);
     let health =

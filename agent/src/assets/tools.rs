@@ -167,7 +167,9 @@ impl Builtin for Function {
             AssetTool::Information => {
                 tools.information(asked(&invocation, "equipment_id")?, information::PARTS).await
             }
-            AssetTool::Similar => tools.similar(asked(&invocation, "equipment_id")?).await,
+            AssetTool::Similar => {
+                Box::pin(tools.similar(asked(&invocation, "equipment_id")?)).await
+            }
             AssetTool::Changes => {
                 let period =
                     trend::days_of(invocation.text("period").unwrap_or("1d"), &["1d", "1w", "1m"])?;

@@ -98,10 +98,9 @@ impl From<WavError> for Refusal {
 
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
-        let cause = match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => RefusalCause::Room,
-            _ => RefusalCause::Unavailable,
-        };
+        let is_full =
+            matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let cause = if is_full { RefusalCause::Room } else { RefusalCause::Unavailable };
         tracing::warn!(%error, "a waveform was not written");
         Self::new(cause, format!("the disk of the captures: {error}"))
     }

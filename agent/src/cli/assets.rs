@@ -116,7 +116,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 async fn answer(command: &Command, store: &Store) -> Result<String, Failure> {
     match command {
-        Command::Import { files, dry_run, prune } => import(&store, files, *dry_run, *prune).await,
+        Command::Import { files, dry_run, prune } => import(store, files, *dry_run, *prune).await,
         Command::Export => Ok(to_yaml(&store.graph().assets().await.map_err(failure::store)?)),
         Command::Show { node } => {
             let assets = store.graph().assets().await.map_err(failure::store)?;
@@ -133,7 +133,7 @@ async fn answer(command: &Command, store: &Store) -> Result<String, Failure> {
         }
         Command::Query { cypher, rows } => query(store, cypher, *rows).await,
         Command::Refresh => {
-            let change = digests::refresh(&store).await.map_err(failure::store)?;
+            let change = digests::refresh(store).await.map_err(failure::store)?;
             Ok(told(&change, "brought in"))
         }
     }

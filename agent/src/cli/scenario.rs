@@ -125,7 +125,7 @@ async fn play_all(scenarios: &[Scenario], cast: &Cast) -> Result<Vec<Played>, Fa
     let mut all = Vec::with_capacity(scenarios.len());
     for scenario in scenarios {
         let folder = Scratch::new().map_err(|error| Failure::new(Exit::Io, error))?;
-        let played = play(scenario, cast, folder.path()).await;
+        let played = Box::pin(play(scenario, cast, folder.path())).await;
         let cannot = |error| anyhow::Error::new(error).context(scenario.name.clone());
         all.push(played.map_err(|error| Failure::new(Exit::Unavailable, cannot(error)))?);
     }

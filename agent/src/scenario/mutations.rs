@@ -44,7 +44,8 @@ async fn conclusions() -> Vec<(State, Diagnosis)> {
     for scenario in super::read_scenarios(&folder).expect("scenarios") {
         let place = tempfile::tempdir().expect("folder");
         let reasoner: Arc<dyn Reasoner> = recorder.clone();
-        let played = play_by(&scenario, &cast, place.path(), reasoner).await.expect("played");
+        let played =
+            Box::pin(play_by(&scenario, &cast, place.path(), reasoner)).await.expect("played");
         assert!(played.wrong.is_empty(), "{}: {:#?}", played.name, played.wrong);
     }
     std::mem::take(&mut *recorder.concluded.lock().expect("one thread"))

@@ -274,7 +274,8 @@ fn lane(
 /// # Errors
 /// [`PlayError`] if it cannot be played; what is not as expected stands in [`Played::wrong`].
 pub async fn play(scenario: &Scenario, cast: &Cast, folder: &Path) -> Result<Played, PlayError> {
-    play_by(scenario, cast, folder, Arc::new(Expert::new(cast.rules.clone()))).await
+    let expert = Arc::new(Expert::new(cast.rules.clone()));
+    Box::pin(play_by(scenario, cast, folder, expert)).await
 }
 
 /// [`play`] with another reasoner.
@@ -297,7 +298,7 @@ pub(super) async fn play_by(
         let at_h =
             event.measured_at.seconds_since(*begun.get_or_insert(event.measured_at)) / 3600.0;
         let is_checked = total.get(index + 1).is_none_or(|(next, _)| next != phase);
-        let (diagnosis, trace, took) = stage.play(event.clone()).await?;
+        let (diagnosis, trace, took) = Box::pin(stage.play(event.clone())).await?;
         events.push(PlayedEvent {
             phase: *phase,
             at_h,

@@ -88,7 +88,7 @@ impl PulseWatch {
     /// What is wrong and since when, if that is known; none if all is well.
     async fn look<'a>(&'a self, known: &mut Known<'a>) -> Option<(Option<Instant>, Blindness)> {
         // a password that was changed meanwhile is used by the next connection
-        let login = self.store.renew_login().await;
+        let login = self.store.renew_login();
         let now = self.clock.now();
         let begin = || (Box::pin(self.store.beat(now)) as Beat<'a>, Instant::now());
         let (beat, begun) = known.beat.get_or_insert_with(begin);

@@ -231,7 +231,7 @@ impl Store {
     }
 
     /// Reads the password of the server again, for connections that are made from now on.
-    pub async fn renew_login(&self) -> Result<(), StoreError> {
+    pub fn renew_login(&self) -> Result<(), StoreError> {
         match &self.database {
             Database::Sqlite(_) => Ok(()),
             Database::Postgres(server) => server.renew_login(),

@@ -160,7 +160,9 @@ mod tests {
         file.extend_from_slice(&[0; 2]);
         file.extend_from_slice(b"LIST\x03\0\0\0abc\0data");
         file.extend_from_slice(&(4 * samples.len() as u32).to_le_bytes());
-        samples.iter().for_each(|sample| file.extend_from_slice(&sample.to_le_bytes()));
+        for sample in samples {
+            file.extend_from_slice(&sample.to_le_bytes());
+        }
         file
     }
 

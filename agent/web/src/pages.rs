@@ -81,19 +81,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         )
         .route("/bearings/{site}/{equipment}/{bearing}/trend.json", get(trend::json))
         .route("/bearings/{site}/{equipment}/{bearing}/found", post(reports::on_bearing))
-        .route("/bearings/{site}/{equipment}/{bearing}/captures/{id}", get(captures::page))
-        .route(
-            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/capture.wav",
-            get(captures::wav),
-        )
-        .route(
-            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/capture.json",
-            get(captures::json),
-        )
-        .route(
-            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/sound.wav",
-            get(captures::sound),
-        )
+        .merge(captured())
         .route("/equipment/{equipment}", get(equipment::page))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/episodes", get(episodes::page))
@@ -129,6 +117,24 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/chat", get(chat::page).post(chat::ask))
         .route("/language", post(choose))
         .route_layer(middleware::from_fn(show_refusals))
+}
+
+/// The page of a captured waveform and its files.
+fn captured() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/bearings/{site}/{equipment}/{bearing}/captures/{id}", get(captures::page))
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/capture.wav",
+            get(captures::wav),
+        )
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/capture.json",
+            get(captures::json),
+        )
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/sound.wav",
+            get(captures::sound),
+        )
 }
 
 /// Pages that are open to whoever has their link, and what a browser asks for without a login.

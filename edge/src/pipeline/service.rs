@@ -95,19 +95,10 @@ impl Edge {
             name: "of captures".to_owned(),
             reason: format!("no thread: {error}"),
         })?;
-        let publisher = Publisher::new(
-            PublisherSettings {
-                broker: settings.broker.clone(),
-                prefix: settings.prefix.clone(),
-                site: settings.site.clone(),
-                bearings: settings.bearings(),
-            },
-            spool.clone(),
-            clock,
-            progress.clone(),
-        )
-        .with_remarks(remarks)
-        .with_capturing(capturing);
+        let publisher =
+            Publisher::new(published_as(&settings), spool.clone(), clock, progress.clone())
+                .with_remarks(remarks)
+                .with_capturing(capturing);
         let service = Service {
             settings,
             spool,
@@ -118,6 +109,16 @@ impl Edge {
         };
         let admin = admin.map(|admin| tokio::spawn(admin.serve(stop.clone())));
         Ok(Handle { stop, progress, task: tokio::spawn(service.run(built, publisher, admin)) })
+    }
+}
+
+/// To which broker the events go, and under which topics.
+fn published_as(settings: &EdgeSettings) -> PublisherSettings {
+    PublisherSettings {
+        broker: settings.broker.clone(),
+        prefix: settings.prefix.clone(),
+        site: settings.site.clone(),
+        bearings: settings.bearings(),
     }
 }
 

@@ -155,7 +155,11 @@ impl Plant {
         if let Some(captures) = &settings.captures {
             let event = events.last().and_then(|one| match one {
                 Incoming::Event { event, .. } => Some(event.as_ref()),
-                _ => None,
+                Incoming::Status { .. }
+                | Incoming::Ack { .. }
+                | Incoming::Shelve { .. }
+                | Incoming::FollowUp { .. }
+                | Incoming::Refused(_) => None,
             });
             let folder = captures.dir.as_deref().expect("a folder");
             put_captures(&store, folder, event.expect("an event"), now).await;

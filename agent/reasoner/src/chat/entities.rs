@@ -59,6 +59,8 @@ pub(super) struct Meant {
     pub(super) keys: Vec<BearingKey>,
     /// Names that nobody knows.
     pub(super) unknown: Vec<UnknownName>,
+    /// A name in the singular fits several machines, all of which are among the bearings.
+    pub(super) is_ambiguous: bool,
 }
 
 /// The bearings of a question.
@@ -70,6 +72,15 @@ pub(super) fn meant(question: &Question, fleet: &[CoreFields]) -> Meant {
     }
     if meant.keys.is_empty() && meant.unknown.is_empty() && !question.history.is_empty() {
         meant.keys.extend(named_in_short(question, fleet));
+    }
+    if meant.is_ambiguous {
+        // "the pump" is the one that is spoken of, where one is
+        let spoken_of = question.about.iter().cloned().chain(of_history(&question.history, fleet));
+        let is_one = |key: &BearingKey| meant.keys.iter().any(|one| one.equipment == key.equipment);
+        let spoken_of: Vec<BearingKey> = spoken_of.filter(is_one).take(1).collect();
+        if !spoken_of.is_empty() {
+            meant.keys = spoken_of;
+        }
     }
     meant.keys.truncate(MAX_BEARINGS);
     if !meant.keys.is_empty() || !meant.unknown.is_empty() {
@@ -217,6 +228,7 @@ pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
     meant.keys = found.into_iter().map(|(_, key)| key).collect();
     meant.unknown.extend(unknown_in(&words, fleet));
     meant.unknown.extend(called.unknown);
+    meant.is_ambiguous = called.is_ambiguous;
     meant
 }
 

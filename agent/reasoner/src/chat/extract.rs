@@ -91,52 +91,36 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
 
 /// What a look-up finds, in sentences; nothing if there is nothing.
 pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) -> Option<String> {
-    let language = reader.language;
-    let (lookup, clause, tools) = (part.lookup, part.clause.as_str(), sources.tools);
-    match lookup {
-        Lookup::Fleet => Some(plant_records::fleet(sources.fleet, clause, reader)),
-        Lookup::Count => Some(plant_records::count(sources.fleet, language)),
-        Lookup::Which => Some(plant_records::which(sources.fleet, language)),
+    let (language, clause, tools) = (reader.language, part.clause.as_str(), sources.tools);
+    let (fleet, desk, focus) = (sources.fleet, sources.desk, sources.focus(part));
+    let core = focus.map(|focus| &focus.core);
+    let extended = |told: String| with_extent(told, sources, language);
+    match part.lookup {
+        Lookup::Fleet => Some(plant_records::fleet(fleet, clause, reader)),
+        Lookup::Count => Some(plant_records::count(fleet, language)),
+        Lookup::Which => Some(plant_records::which(fleet, language)),
         Lookup::Compare => courses::compared(&sources.foci.iter().collect::<Vec<_>>(), reader),
-        Lookup::Duty => plant_records::duty(sources.desk, clause, reader).await,
-        Lookup::Sound => Some(plant_records::sound(sources.fleet, reader)),
-        Lookup::Alarms => Some(plant_records::alarms(sources.fleet, clause, reader)),
-        Lookup::ToldOfAll => plant_records::told_of_all(sources.desk, clause, reader).await,
-        Lookup::WorkOfAll => {
-            Some(with_extent(records::work_of_all(sources.foci, reader), sources, language))
-        }
-        Lookup::Overdue => {
-            Some(with_extent(records::overdue_work(sources.foci, reader), sources, language))
-        }
-        Lookup::Shelf => {
-            let of = sources.focus(part).map(|focus| &focus.core);
-            Some(suppressed::shelved(sources.fleet, of, reader))
-        }
-        Lookup::Sensors => suppressed::bad_sensors(sources.desk, part.about.as_ref(), reader).await,
-        Lookup::Notes => Some(records::notes(sources.focus(part)?, reader)),
-        Lookup::Lines => Some(figures::defect_lines(sources.focus(part)?, clause, language)),
-        Lookup::Past => Some(courses::past(sources.desk, sources.focus(part)?, reader).await),
-        Lookup::State => {
-            let focus = sources.focus(part)?;
-            let others = records::others_of_machine(sources, &focus.core, clause, reader);
-            let state = records::record_in_words(lookup, focus, reader)?;
-            Some(others.map_or(state.clone(), |others| format!("{state}\n{others}")))
-        }
-        Lookup::Zones => {
-            let zones = figures::zones(sources.foci, clause, language)?;
-            Some(with_extent(zones, sources, language))
-        }
+        Lookup::Duty => plant_records::duty(desk, clause, reader).await,
+        Lookup::Sound => Some(plant_records::sound(fleet, reader)),
+        Lookup::Alarms => Some(plant_records::alarms(fleet, clause, reader)),
+        Lookup::ToldOfAll => plant_records::told_of_all(desk, clause, reader).await,
+        Lookup::WorkOfAll => Some(extended(records::work_of_all(sources.foci, reader))),
+        Lookup::Overdue => Some(extended(records::overdue_work(sources.foci, reader))),
+        Lookup::Shelf => Some(suppressed::shelved(fleet, core, reader)),
+        Lookup::Sensors => suppressed::bad_sensors(desk, part.about.as_ref(), reader).await,
+        Lookup::Notes => Some(records::notes(focus?, reader)),
+        Lookup::Lines => Some(figures::defect_lines(focus?, clause, language)),
+        Lookup::Past => Some(courses::past(desk, focus?, reader).await),
+        Lookup::State => Some(records::state_of_machine(sources, focus?, clause, reader)),
+        Lookup::Zones => figures::zones(sources.foci, clause, language).map(extended),
         Lookup::Unmeasured => Some(figures::unmeasured(clause, language)),
-        Lookup::Heard => Some(match sources.focus(part) {
-            Some(focus) => figures::last_heard(&focus.core, reader),
-            None => figures::not_heard(sources.fleet, figures::OLD_H, reader),
+        Lookup::Heard => Some(match core {
+            Some(core) => figures::last_heard(core, reader),
+            None => figures::not_heard(fleet, figures::OLD_H, reader),
         }),
-        Lookup::Figures => figures_of(part, reader, sources).await,
-        Lookup::Identity => Some(figures::identity(sources.focus(part)?, language)),
-        Lookup::Gateways => {
-            let of = sources.focus(part).map(|focus| &focus.core);
-            plant_records::gateways(sources.desk, clause, of, reader).await
-        }
+        Lookup::Figures => Some(figures_of(clause, focus?, reader, tools).await),
+        Lookup::Identity => Some(figures::identity(focus?, language)),
+        Lookup::Gateways => plant_records::gateways(desk, clause, core, reader).await,
         Lookup::Meaning => {
             let meaning = meanings::named_in(&clause.to_lowercase());
             meaning.map(|text| text.in_language(language).to_owned())
@@ -148,25 +132,22 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Cases => passage::cases(tools, clause, language).await,
         Lookup::Help => Some(plant_records::help(language).to_owned()),
         Lookup::Act => Some(plant_records::read_only(language).to_owned()),
-        Lookup::Changes => {
-            Some(courses::changes(tools, sources.focus(part)?, clause, reader).await)
-        }
+        Lookup::Changes => Some(courses::changes(tools, focus?, clause, reader).await),
         Lookup::Why
         | Lookup::Onset
         | Lookup::Stop
         | Lookup::Doubts
         | Lookup::Life
         | Lookup::Work
-        | Lookup::Told => records::record_in_words(lookup, sources.focus(part)?, reader),
+        | Lookup::Told => records::record_in_words(part.lookup, focus?, reader),
     }
 }
 
 /// The figures of the last window, or of the days that the clause names.
-async fn figures_of(part: &Part, reader: Reader, sources: &Sources<'_>) -> Option<String> {
-    let (focus, clause) = (sources.focus(part)?, part.clause.as_str());
+async fn figures_of(clause: &str, focus: &Focus, reader: Reader, tools: &dyn Toolbox) -> String {
     let span = reader.today().and_then(|today| Some((dates::span_in(clause, today)?, today)));
-    Some(match span {
-        Some(days) => figures::figures_of_days(sources.tools, focus, days, reader.language).await,
+    match span {
+        Some(days) => figures::figures_of_days(tools, focus, days, reader.language).await,
         None => figures::last_figures(focus, clause, reader),
-    })
+    }
 }

@@ -326,8 +326,10 @@ fn of_one_or_all(asked: &mut Vec<Lookup>, clause: &str, names_bearing: bool, is_
         asked.push(Lookup::Past);
     }
     if asked.contains(&Lookup::ToldOfAll) && dates::names_day(clause) {
-        // what was told in some time, not what stands now
-        asked.retain(|one| *one != Lookup::Alarms);
+        // what was told in some time, not what stands now; a number is one of alarms
+        let is_counted = bare::asks_quantity(clause) && asked.contains(&Lookup::Alarms);
+        let other = if is_counted { Lookup::ToldOfAll } else { Lookup::Alarms };
+        asked.retain(|one| *one != other);
     }
     if names_bearing && asked.contains(&Lookup::State) && dates::names_day(clause) {
         asked.retain(|one| *one != Lookup::State);
@@ -341,7 +343,7 @@ fn of_one_or_all(asked: &mut Vec<Lookup>, clause: &str, names_bearing: bool, is_
         asked.retain(|one| *one != Lookup::Sensors);
     }
     if !names_bearing && asked.contains(&Lookup::Told) && has(&text, &words.all) {
-        asked.retain(|one| *one != Lookup::Told);
+        asked.retain(|one| !matches!(one, Lookup::Told | Lookup::ToldOfAll));
         asked.push(Lookup::ToldOfAll);
     }
     if has(&text, &words.todo) {

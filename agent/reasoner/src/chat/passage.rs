@@ -43,9 +43,8 @@ pub(super) async fn manual(
         return Some(told);
     }
     let clause = &without_designation(clause);
-    let told = match searched(tools, MANUALS, clause, language).await {
-        Some(told) => told,
-        None => return searched(tools, CASES, clause, language).await,
+    let Some(told) = searched(tools, MANUALS, clause, language).await else {
+        return searched(tools, CASES, clause, language).await;
     };
     let lower = clause.to_lowercase();
     let decisive = QUESTION_WORDS.passages.decisive.iter().find(|group| has(&lower, group));

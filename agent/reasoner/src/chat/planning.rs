@@ -69,7 +69,11 @@ pub(super) fn plan(
     let is_named =
         entities::named_in(&asking(&question.message), fleet).keys == before && !before.is_empty();
     for clause in clauses(asking(&question.message).as_str()) {
-        let named = entities::named_in(&clause, fleet).keys;
+        let mut named = entities::named_in(&clause, fleet);
+        if named.is_ambiguous {
+            named.keys.retain(|key| meant.keys.contains(key));
+        }
+        let named = named.keys;
         if !named.is_empty() {
             before.clone_from(&named);
         }

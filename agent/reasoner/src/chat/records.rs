@@ -22,7 +22,6 @@ const MAX_TOLD: usize = 10;
 pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, reader: Reader) -> Option<String> {
     let language = reader.language;
     match lookup {
-        Lookup::State => Some(state(focus, reader)),
         Lookup::Why => why(focus, language),
         Lookup::Onset => Some(onset(focus, reader)),
         Lookup::Stop => Some(stop(focus, reader)),
@@ -31,6 +30,7 @@ pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, reader: Reader) -> 
         Lookup::Work => Some(work(focus, reader)),
         Lookup::Told => Some(notified(focus, reader)),
         Lookup::Changes
+        | Lookup::State
         | Lookup::Past
         | Lookup::Overdue
         | Lookup::Shelf
@@ -99,8 +99,20 @@ pub(super) fn levels(focus: &Focus, language: Language) -> Option<String> {
     (!told.is_empty()).then(|| format!("{}{}", head.in_language(language), told.join(", ")))
 }
 
+/// The state of a bearing, with the other bearings of its machine where a clause names the machine alone.
+pub(super) fn state_of_machine(
+    sources: &Sources<'_>,
+    focus: &Focus,
+    clause: &str,
+    reader: Reader,
+) -> String {
+    let others = others_of_machine(sources, &focus.core, clause, reader);
+    let parts = std::iter::once(state(focus, reader)).chain(others);
+    parts.collect::<Vec<_>>().join("\n")
+}
+
 /// The other bearings of the machine, where a clause names the machine alone.
-pub(super) fn others_of_machine(
+fn others_of_machine(
     sources: &Sources<'_>,
     core: &CoreFields,
     clause: &str,

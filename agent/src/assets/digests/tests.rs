@@ -50,21 +50,21 @@ async fn digests_of_events_and_judgements_are_brought_on_both_stores() {
     let folder = tempfile::tempdir().expect("folder");
     let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
     store.migrate().await.expect("migrated");
-    events_and_judgements_are_brought_in_short(&store).await;
+    Box::pin(events_and_judgements_are_brought_in_short(&store)).await;
     let test = "digests_of_events_and_judgements_are_brought_on_both_stores";
     if let Some(server) = Postgres::start(test) {
         let settings = PostgresSettings::at(server.url());
         let store = Store::open_postgres(&settings, "agent").await.expect("opens");
         store.migrate().await.expect("migrated");
-        events_and_judgements_are_brought_in_short(&store).await;
+        Box::pin(events_and_judgements_are_brought_in_short(&store)).await;
     }
 }
 
 /// What events and judgements said, in short; renewed, and nothing twice.
 async fn events_and_judgements_are_brought_in_short(store: &Store) {
-    judged(store, event(1)).await;
+    Box::pin(judged(store, event(1))).await;
     refresh(store).await.expect("refreshed");
-    judged(store, event(2)).await;
+    Box::pin(judged(store, event(2))).await;
     refresh(store).await.expect("refreshed");
     let again = refresh(store).await.expect("refreshed");
     assert!(again.is_empty(), "{again}");

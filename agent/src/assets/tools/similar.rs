@@ -28,7 +28,7 @@ impl AssetTools {
         let own = self.equipment(id).await?;
         let store = &self.store;
         let mut votes: HashMap<i64, usize> = HashMap::new();
-        for machine in neighbours(store, own.id).await.map_err(away)? {
+        for machine in Box::pin(neighbours(store, own.id)).await.map_err(away)? {
             *votes.entry(machine).or_default() += 1;
         }
         votes.remove(&own.id);
@@ -36,7 +36,7 @@ impl AssetTools {
         ranked.sort_by_key(|(machine, votes)| (Reverse(*votes), *machine));
         let mut ids: Vec<i64> = ranked.into_iter().take(CANDIDATES).map(|(id, _)| id).collect();
         ids.push(own.id);
-        let (features, nodes) = features(store, &ids).await.map_err(away)?;
+        let (features, nodes) = Box::pin(features(store, &ids)).await.map_err(away)?;
         Ok(alike(own.id, &ids, &features, &nodes).into())
     }
 }

@@ -201,14 +201,8 @@ fn undecided_work(
 /// An event of a batch, its text, and whether its topic names the gateway.
 type Arrived<'a> = (&'a Event, &'a str, bool);
 
-async fn store_events(
-    connection: &mut Connection<'_>,
-    terms: &IntakeTerms,
-    piece: &[Incoming],
-    now: Timestamp,
-    stored: &mut Stored,
-) -> Result<(), StoreError> {
-    let arrived: Vec<Arrived<'_>> = piece
+fn arrived_events(piece: &[Incoming]) -> Vec<Arrived<'_>> {
+    piece
         .iter()
         .filter_map(|incoming| match incoming {
             Incoming::Event { event, payload, proven } => {
@@ -220,7 +214,17 @@ async fn store_events(
             | Incoming::FollowUp { .. }
             | Incoming::Refused(_) => None,
         })
-        .collect();
+        .collect()
+}
+
+async fn store_events(
+    connection: &mut Connection<'_>,
+    terms: &IntakeTerms,
+    piece: &[Incoming],
+    now: Timestamp,
+    stored: &mut Stored,
+) -> Result<(), StoreError> {
+    let arrived = arrived_events(piece);
     if arrived.is_empty() {
         return Ok(());
     }

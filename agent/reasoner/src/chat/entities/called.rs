@@ -13,6 +13,10 @@ const MOST_WORDS: usize = 4;
 /// Longest particle behind a Korean name, letters: `에서는`.
 const PARTICLE: usize = 3;
 
+/// Words with which a name in the singular is said of several machines.
+const SEVERAL: [&str; 10] =
+    ["대 ", "대를", "대 중", "모두", "전부", "비교", " all ", "both", "each ", "compare"];
+
 /// A run of letters or of digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
@@ -40,6 +44,8 @@ pub(super) struct Called<'a> {
     pub(super) machines: Vec<(usize, &'a str)>,
     /// Numbers that no machine of the kind has.
     pub(super) unknown: Vec<UnknownName>,
+    /// Words in the singular fit several machines: `the pump`.
+    pub(super) is_ambiguous: bool,
 }
 
 /// How a name fits words of a text.
@@ -99,8 +105,12 @@ fn add_run<'a>(
             called.unknown.push(UnknownName { name: labelled(text, tokens, from, count), near });
             return count;
         }
-        let found = fits.into_iter().filter(|(_, fit)| *fit == best);
-        called.machines.extend(found.map(|(machine, _)| (run[0].at, machine)));
+        let found: Vec<&str> =
+            fits.into_iter().filter(|(_, fit)| *fit == best).map(|(machine, _)| machine).collect();
+        let is_plural = run[count - 1].text.ends_with(['s', '들'])
+            || SEVERAL.iter().any(|word| text.to_lowercase().contains(word));
+        called.is_ambiguous |= found.len() > 1 && !is_plural;
+        called.machines.extend(found.into_iter().map(|machine| (run[0].at, machine)));
         return count;
     }
     let is_kind = QUESTION_WORDS.machine_kinds.iter().any(|kind| is_word(&tokens[from].text, kind));
@@ -136,7 +146,7 @@ fn letters_in_common(name: &[String], run: &[&str]) -> Option<usize> {
         let is_last = is_word(run.last()?, rest.next()?);
         let mut others = run.iter().rev().skip(1);
         let is_same = others.all(|said| rest.any(|word| is_word(said, word)));
-        return (is_last && is_same).then(|| said.len());
+        return (is_last && is_same).then_some(said.len());
     }
     let known = whole.chars().count();
     let said: Vec<char> = said.chars().collect();
@@ -244,7 +254,10 @@ fn tokens(text: &str) -> Vec<Token> {
         let (is_number, token) = (runs[at].is_number, runs[at].clone());
         at += 1;
         match attached.filter(|word| is_number && !word.is_ascii()) {
-            Some(word) if word.starts_with(['호', '번']) => {
+            Some(word)
+                if word.starts_with(['호', '번'])
+                    || is_particle(&word.chars().collect::<Vec<char>>()) =>
+            {
                 kept.push(token);
                 at += 1;
             }

@@ -63,7 +63,9 @@ fn a_machine_is_named_by_what_people_call_it() {
     assert_eq!(told("급수펌푸 어떻슴까"), ["P-102"]);
     assert_eq!(told("feedwater pmup health check"), ["P-102"]);
     assert_eq!(told("will the feed pump make it"), ["P-102"]);
-    assert_eq!(told("the pump sounds odd"), Vec::<String>::new(), "there are two");
+    assert_eq!(told("the pump sounds odd"), ["P-101", "P-102"], "there are two");
+    assert!(named_in("the pump sounds odd", &fleet).is_ambiguous);
+    assert!(!named_in("compare the pumps", &fleet).is_ambiguous);
 }
 
 #[test]
