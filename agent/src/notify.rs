@@ -11,6 +11,7 @@ pub(crate) mod email;
 mod escape;
 mod failing_ways;
 mod gateways;
+pub(crate) mod gone_way;
 mod grouping;
 pub(crate) mod lanes;
 pub(crate) mod linked;

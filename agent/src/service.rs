@@ -40,6 +40,7 @@ use crate::mqtt::receiver::Receiver;
 use crate::mqtt::{PutOff, Thrown};
 use crate::notify::blind::Outage;
 pub use crate::notify::email::EmailError;
+use crate::notify::gone_way::gone_ways;
 use crate::notify::lanes::Channel;
 use crate::notify::linked::Linked;
 use crate::notify::policy::Policy;
@@ -250,11 +251,12 @@ async fn linked_channels(
     clock: &SharedClock,
 ) -> Result<Vec<Arc<dyn Channel>>, StartError> {
     let channels = channels::channels(&settings.notify, &settings.reports, clock)?;
+    let gone = gone_ways(store, &channels, clock.now()).await;
     let Some(links) = door::links(&settings.http, store, clock).await? else {
-        return Ok(channels);
+        return Ok(channels.into_iter().chain(gone).collect());
     };
     let linked = |channel| Arc::new(Linked { channel, links: links.clone() }) as _;
-    Ok(channels.into_iter().map(linked).collect())
+    Ok(channels.into_iter().map(linked).chain(gone).collect())
 }
 
 /// The workflow that judges by the expert's rules and calls the tools over MCP.

@@ -101,7 +101,8 @@ impl Watchdog {
         let Some((first, others)) = lost.split_first() else { return Ok(()) };
         let presence = first.gateway.presence.map(|(presence, _): (Presence, _)| presence);
         let name = &first.gateway.gateway.gateway;
-        let words = wording::silent(name, first.gateway.last_event_at, presence);
+        let words =
+            wording::silent(name, first.gateway.last_event_at, presence, self.policy.zone());
         let words = wording::with_others(words, &keys(others));
         let told = self.policy.silent(&first.key, self.silence.risk, words, &keys(others), now);
         if let Some(told) = told {

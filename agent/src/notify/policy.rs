@@ -63,6 +63,11 @@ impl Policy {
         Self { settings, prefix, directory }
     }
 
+    /// The zone of the plant's clock, by which messages tell times.
+    pub(crate) const fn zone(&self) -> pdm_routes::Zone {
+        self.settings.zone
+    }
+
     /// Seconds after which an alarm that nobody acknowledged is repeated; `None` never.
     pub(crate) fn repeat_every_s(&self) -> Option<f64> {
         let hours = self.settings.repeat_after_h;

@@ -3,6 +3,7 @@
 //! otherwise; safety.
 
 use pdm_expert::case::BearingState;
+use pdm_routes::Zone;
 use pdm_shared::diagnosis::{Diagnosis, SecondOpinion, UncertaintyLevel};
 use pdm_shared::event::{Change, Event};
 use pdm_shared::fault::finding_in_words;
@@ -123,7 +124,7 @@ fn fault(diagnosis: &Diagnosis) -> Text {
 }
 
 /// The body, one statement a line.
-pub(super) fn body(diagnosis: &Diagnosis, state: &BearingState) -> Text {
+pub(super) fn body(diagnosis: &Diagnosis, state: &BearingState, zone: Zone) -> Text {
     let mut lines = vec![certainty(diagnosis)];
     let thought = |index: usize, ko: &str, en: &str| {
         diagnosis.thoughts.get(index).map(|thought| {
@@ -135,7 +136,7 @@ pub(super) fn body(diagnosis: &Diagnosis, state: &BearingState) -> Text {
     };
     lines.extend(thought(0, "근거", "Evidence"));
     lines.extend(thought(1, "단계", "Stage"));
-    lines.extend(state.since.map(since));
+    lines.extend(state.since.map(|at| since(at, zone)));
     lines.extend(thought(2, "진행", "Progress"));
     lines.extend(thought(3, "잔여수명", "Remaining life"));
     lines.push(Text::new(
@@ -176,8 +177,8 @@ fn certainty(diagnosis: &Diagnosis) -> Text {
     )
 }
 
-fn since(at: Timestamp) -> Text {
-    let at = at.date_time().format("%Y-%m-%d %H:%M UTC");
+fn since(at: Timestamp, zone: Zone) -> Text {
+    let at = zone.in_words(at);
     Text::new(format!("시작: {at}"), format!("Since: {at}"))
 }
 
@@ -206,6 +207,7 @@ pub(super) fn cleared(
     diagnosis: &Diagnosis,
     highest: RiskLevel,
     told_at: Option<Timestamp>,
+    zone: Zone,
 ) -> (Text, Text) {
     let before = highest.label();
     let now = diagnosis.risk_level.label();
@@ -215,7 +217,7 @@ pub(super) fn cleared(
         format!("[Cleared] {equipment} {bearing}: {} to {}", before.en, now.en),
     );
     let told_at = told_at.unwrap_or(diagnosis.judged_at);
-    let told = told_at.date_time().format("%Y-%m-%d %H:%M UTC");
+    let told = zone.in_words(told_at);
     let body = Text::new(
         format!(
             "{told} 알림의 위험도가 지속적인 정상 측정으로 해제됨\n조치: {}",
@@ -305,9 +307,10 @@ pub(super) fn with_beside(
     key: &BearingKey,
     event: &Event,
     change: Option<&Change>,
+    zone: Zone,
 ) -> Text {
-    let change = change.map(|change| changed(key, change));
-    let times = event.timing.as_ref().and_then(|times| timing(event, times));
+    let change = change.map(|change| changed(key, change, zone));
+    let times = event.timing.as_ref().and_then(|times| timing(event, times, zone));
     change.into_iter().chain(times).fold(body, |body, (title, what)| {
         let after = |body: &str, title: &str, what: &str| format!("{body}\n{title}\n{what}");
         Text::new(after(&body.ko, &title.ko, &what.ko), after(&body.en, &title.en, &what.en))

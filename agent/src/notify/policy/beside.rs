@@ -60,7 +60,7 @@ impl Policy {
         let wait_s = 3600.0 * self.settings.sensor_after_h;
         let sensor = &state.points.get(point)?.sensor;
         let fails = wait_s > 0.0 && sensor.fails_after(wait_s);
-        let words = wording::sensor_failed(key, point, sensor);
+        let words = wording::sensor_failed(key, point, sensor, self.settings.zone);
         fails.then(|| self.beside(key, NotificationReason::Silent, words, now))
     }
 
@@ -89,7 +89,7 @@ impl Policy {
         now: Timestamp,
     ) -> Option<Announcement> {
         let change = change?;
-        let words = wording::changed(key, change);
+        let words = wording::changed(key, change, self.settings.zone);
         let heard = self.in_the_days_message(key, is_of_operation(change), now);
         Some(self.beside_to(&heard, key, NotificationReason::Message, words, now))
     }
@@ -109,7 +109,7 @@ impl Policy {
 
     /// A clock that was moved, or windows at another period: told once for its gateway, it is no risk.
     pub(super) fn timing(&self, event: &Event, now: Timestamp) -> Option<Announcement> {
-        let words = wording::timing(event, event.timing.as_ref()?)?;
+        let words = wording::timing(event, event.timing.as_ref()?, self.settings.zone)?;
         let key = pdm_store::gateway_alarm::silence_alarm(&event.site, &event.gateway_id);
         let key = key.unwrap_or_else(|| event.key());
         Some(self.beside(&key, NotificationReason::Message, words, now))

@@ -152,7 +152,7 @@ impl Policy {
         let Ok(gateway) = pdm_shared::id::GatewayId::new(key.bearing.as_str()) else {
             return change;
         };
-        let (title, body) = super::wording::silent(&gateway, None, None);
+        let (title, body) = super::wording::silent(&gateway, None, None, self.settings.zone);
         let reason = NotificationReason::Silent;
         let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
         let notification = super::notification(&subject, now);

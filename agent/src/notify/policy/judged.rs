@@ -77,22 +77,26 @@ impl Policy {
         let event_id = Some(diagnosis.event_id);
         let (reason, risk, (title, body)) = match tell {
             Tell::Raised(level) | Tell::Passed(level) => {
-                let words = (wording::title(key, diagnosis), wording::body(diagnosis, state));
+                let words = (
+                    wording::title(key, diagnosis),
+                    wording::body(diagnosis, state, self.settings.zone),
+                );
                 (NotificationReason::Raised, level, words)
             }
             Tell::Insisted(level) => {
                 let title = wording::again(&wording::title(key, diagnosis));
-                let words = (title, wording::body(diagnosis, state));
+                let words = (title, wording::body(diagnosis, state, self.settings.zone));
                 (NotificationReason::Repeated, level, words)
             }
             Tell::Cleared(highest) => {
                 let told_at = record.and_then(|one| one.alarm.as_ref());
                 let told_at = told_at.map(|alarm| alarm.notification.created_at);
-                let words = wording::cleared(key, diagnosis, highest, told_at);
+                let words = wording::cleared(key, diagnosis, highest, told_at, self.settings.zone);
                 (NotificationReason::Cleared, diagnosis.risk_level, words)
             }
         };
-        let body = wording::with_beside(body, key, window.event, window.change());
+        let body =
+            wording::with_beside(body, key, window.event, window.change(), self.settings.zone);
         let loudness = loudness_of(tell);
         let subject = Subject { key, event_id, risk, loudness, reason, title, body };
         Followed::Told(Box::new(self.told(&subject, record, step, now)))
@@ -184,7 +188,8 @@ impl Policy {
             return Followed::Quiet(Box::new(self.change(key, Some(record), step)));
         };
         let stands = step.episode.course.condition.level();
-        let (title, body) = wording::meanwhile(key, tell, stands, (until, ended));
+        let (title, body) =
+            wording::meanwhile(key, tell, stands, (until, ended), self.settings.zone);
         let (reason, risk) = match tell {
             Tell::Raised(level) | Tell::Insisted(level) | Tell::Passed(level) => {
                 (NotificationReason::Raised, level)

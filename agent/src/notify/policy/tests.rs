@@ -109,6 +109,24 @@ fn each_return_waits_longer_so_a_level_that_flutters_is_told_a_few_times() {
     assert!(told(&stretches(&hourly)).len() <= 6);
 }
 
+/// A message tells times on the plant's clock.
+#[test]
+fn times_of_a_message_are_those_of_the_plants_clock() {
+    let key = BearingKey::parse("ulsan-1", "P-101", "DE").expect("names");
+    let at = Timestamp::parse("2026-11-20T00:30:00Z").expect("a time");
+    let change = pdm_shared::event::Change {
+        kind: pdm_shared::event::ChangeKind::Replaced,
+        since: at,
+        level_ratio: 2.0,
+        bearings: Vec::new(),
+    };
+    let zone = serde_json::from_str("\"Asia/Seoul\"").expect("a zone");
+    let (_, body) = super::wording::changed(&key, &change, zone);
+    assert!(body.ko.starts_with("시작: 2026-11-20 09:30 KST\n"), "{}", body.ko);
+    let (_, body) = super::wording::changed(&key, &change, pdm_routes::Zone::default());
+    assert!(body.en.starts_with("Since: 2026-11-20 00:30 UTC\n"), "{}", body.en);
+}
+
 #[test]
 fn a_sensor_that_fails_is_told_once_and_so_is_its_return() {
     use NotificationReason::{Message, Raised, Silent};

@@ -1,11 +1,12 @@
 //! The words for a change that the edge found and that is no damage.
 
+use pdm_routes::Zone;
 use pdm_shared::event::{Change, ChangeKind};
 use pdm_shared::id::{BearingId, BearingKey};
 use pdm_shared::text::Text;
 
 /// Title and body when the edge found a change that is no damage.
-pub(in crate::notify) fn changed(key: &BearingKey, change: &Change) -> (Text, Text) {
+pub(in crate::notify) fn changed(key: &BearingKey, change: &Change, zone: Zone) -> (Text, Text) {
     let (equipment, bearing) = (&key.equipment, &key.bearing);
     let named: Vec<&str> = change.bearings.iter().map(BearingId::as_str).collect();
     let (others, ratio) = (named.join(", "), change.level_ratio);
@@ -47,7 +48,7 @@ pub(in crate::notify) fn changed(key: &BearingKey, change: &Change) -> (Text, Te
             ),
         ),
     };
-    let since = super::since(change.since);
+    let since = super::since(change.since, zone);
     let body =
         Text::new(format!("{}\n{}", since.ko, body.ko), format!("{}\n{}", since.en, body.en));
     (Text::new(ko, en), body)

@@ -1,6 +1,7 @@
 //! The words for what rose or resolved while staff was told nothing of a bearing.
 
 use pdm_episode::Tell;
+use pdm_routes::Zone;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -73,9 +74,10 @@ pub(in crate::notify) fn meanwhile(
     tell: Tell,
     stands: RiskLevel,
     (until, ended): (Timestamp, Ended<'_>),
+    zone: Zone,
 ) -> (Text, Text) {
     let (equipment, bearing) = (&key.equipment, &key.bearing);
-    let at = until.date_time().format("%Y-%m-%d %H:%M UTC");
+    let at = zone.in_words(until);
     let now = stands.label();
     let (meanwhile, ended) = (ended.meanwhile(), ended.words());
     let (level, what) = match tell {
@@ -124,7 +126,7 @@ mod tests {
         let at = Timestamp::from_unix_ms(0).expect("epoch");
         let words = |ended| {
             let told = Tell::Raised(RiskLevel::Watch);
-            meanwhile(&own, told, RiskLevel::Watch, (at, ended))
+            meanwhile(&own, told, RiskLevel::Watch, (at, ended), Zone::default())
         };
         let title = |ended| words(ended).0.en;
         let body = |ended| words(ended).1.en;

@@ -1,13 +1,18 @@
 //! The words for a gateway's times: a clock that was moved, windows at another period.
 
 use pdm_expert::wording::figure;
+use pdm_routes::Zone;
 use pdm_shared::event::{Event, PeriodChange, Timing};
 use pdm_shared::text::Text;
 
 /// Title and body when the edge noticed either; both in one message if both came with one window.
-pub(in crate::notify) fn timing(event: &Event, timing: &Timing) -> Option<(Text, Text)> {
-    let clock = timing.clock_moved_s.map(|moved_s| clock(event, moved_s));
-    let period = timing.period.as_ref().map(|period| another_period(event, period));
+pub(in crate::notify) fn timing(
+    event: &Event,
+    timing: &Timing,
+    zone: Zone,
+) -> Option<(Text, Text)> {
+    let clock = timing.clock_moved_s.map(|moved_s| clock(event, moved_s, zone));
+    let period = timing.period.as_ref().map(|period| another_period(event, period, zone));
     match (clock, period) {
         (Some((title, clock)), Some((_, period))) => {
             let both = |a: &str, b: &str| format!("{a}\n{b}");
@@ -17,7 +22,7 @@ pub(in crate::notify) fn timing(event: &Event, timing: &Timing) -> Option<(Text,
     }
 }
 
-fn clock(event: &Event, moved_s: f64) -> (Text, Text) {
+fn clock(event: &Event, moved_s: f64, zone: Zone) -> (Text, Text) {
     let gateway = &event.gateway_id;
     let by = length(moved_s.abs());
     let (ko, en) = if moved_s > 0.0 { ("앞으로", "ahead") } else { ("뒤로", "back") };
@@ -25,7 +30,7 @@ fn clock(event: &Event, moved_s: f64) -> (Text, Text) {
         format!("[시계] 게이트웨이 {gateway}: 시각이 {ko} 바뀜"),
         format!("[Clock] gateway {gateway}: the time was set {en}"),
     );
-    let now = super::since(event.measured_at);
+    let now = super::since(event.measured_at, zone);
     let body = Text::new(
         format!(
             "약 {} {ko} 바뀜. {} (바뀐 시각 기준)\n조치: 게이트웨이의 시각 동기(NTP) 확인. 측정은 계속되며 진동 경보가 아님. 바뀌기 전후의 시각은 서로 맞지 않음",
@@ -39,7 +44,7 @@ fn clock(event: &Event, moved_s: f64) -> (Text, Text) {
     (title, body)
 }
 
-fn another_period(event: &Event, period: &PeriodChange) -> (Text, Text) {
+fn another_period(event: &Event, period: &PeriodChange, zone: Zone) -> (Text, Text) {
     let gateway = &event.gateway_id;
     let (equipment, bearing) = (&event.equipment_id, &event.bearing_id);
     let (before, after) = (length(period.before_s), length(period.after_s));
@@ -47,7 +52,7 @@ fn another_period(event: &Event, period: &PeriodChange) -> (Text, Text) {
         format!("[측정 간격] 게이트웨이 {gateway}: {}에서 {}(으)로 바뀜", before.ko, after.ko),
         format!("[Period] gateway {gateway}: a window each {} instead of {}", after.en, before.en),
     );
-    let since = super::since(period.since);
+    let since = super::since(period.since, zone);
     let body = Text::new(
         format!(
             "{equipment} {bearing} 및 같은 입력의 측정점. {}\n조치: 의도한 변경인지 확인. 경보는 여러 번의 측정으로 확정되므로, 간격이 길어지면 경보까지의 시간도 그만큼 길어짐",

@@ -4,6 +4,7 @@
 use pdm_expert::screening::flags;
 use pdm_expert::standing::Sensor;
 use pdm_knowledge::SetAside;
+use pdm_routes::Zone;
 use pdm_shared::delivery::Presence;
 use pdm_shared::id::{BearingKey, GatewayId};
 use pdm_shared::text::Text;
@@ -16,6 +17,7 @@ pub(in crate::notify) fn sensor_failed(
     key: &BearingKey,
     point: &str,
     sensor: &Sensor,
+    zone: Zone,
 ) -> (Text, Text) {
     let (equipment, bearing) = (&key.equipment, &key.bearing);
     let title = Text::new(
@@ -23,7 +25,7 @@ pub(in crate::notify) fn sensor_failed(
         format!("[Sensor] {equipment} {bearing} ({point})"),
     );
     let flags = flags(&sensor.flags);
-    let since = sensor.invalid_since.map_or_else(|| Text::new("", ""), super::since);
+    let since = sensor.invalid_since.map_or_else(|| Text::new("", ""), |at| super::since(at, zone));
     let body = Text::new(
         format!(
             "신호 불량: {}\n{}\n조치: 센서·케이블·취부 상태 확인. 그동안 이 측정점은 감시되지 않으며 기존 위험도는 유지됨",
@@ -52,6 +54,7 @@ pub(in crate::notify) fn silent(
     gateway: &GatewayId,
     last_event_at: Option<Timestamp>,
     presence: Option<Presence>,
+    zone: Zone,
 ) -> (Text, Text) {
     let title = Text::new(
         format!("[통신 두절] 게이트웨이 {gateway}"),
@@ -64,7 +67,7 @@ pub(in crate::notify) fn silent(
     };
     let last = match last_event_at {
         Some(at) => {
-            let at = at.date_time().format("%Y-%m-%d %H:%M UTC");
+            let at = zone.in_words(at);
             Text::new(format!("마지막 수신: {at}"), format!("Last event: {at}"))
         }
         None => Text::new("마지막 수신: 없음", "Last event: none"),
