@@ -28,9 +28,19 @@ struct Passage {
     document: String,
     title: String,
     heading: String,
+    /// Heading and titles in both languages, in lower case.
+    head: String,
     lines: Vec<String>,
     is_foreign: bool,
     fit: f64,
+}
+
+/// Passages that a search found.
+struct Found {
+    /// As they are told.
+    told: String,
+    /// Heading and titles of the first one, in both languages and in lower case.
+    head: String,
 }
 
 /// What manuals answer, else what past cases do; a document that the clause names is read by its number.
@@ -43,22 +53,17 @@ pub(super) async fn manual(
         return Some(told);
     }
     let clause = &without_designation(clause);
-    let Some(told) = searched(tools, MANUALS, clause, language).await else {
-        return searched(tools, CASES, clause, language).await;
+    let Some(found) = searched(tools, MANUALS, clause, language).await else {
+        return cases(tools, clause, language).await;
     };
     let lower = clause.to_lowercase();
     let decisive = QUESTION_WORDS.passages.decisive.iter().find(|group| has(&lower, group));
-    let Some(group) = decisive.filter(|group| !is_headed_by(&told, group)) else {
-        return Some(told);
+    let Some(group) = decisive.filter(|group| !has(&found.head, group)) else {
+        return Some(found.told);
     };
     // the search weighs all words alike: what the question turns on is searched for alone
     let again = searched(tools, MANUALS, &group.join(" "), language).await;
-    Some(again.filter(|again| is_headed_by(again, group)).unwrap_or(told))
-}
-
-/// Whether the first passage of a text has one of the words in its heading or title.
-fn is_headed_by(told: &str, words: &[String]) -> bool {
-    told.lines().next().is_some_and(|first| has(&first.to_lowercase(), words))
+    Some(again.filter(|again| has(&again.head, group)).unwrap_or(found).told)
 }
 
 /// A question for a procedure without the bearing's designation: procedures are the same for all, and the only
@@ -135,7 +140,7 @@ fn outline(documents: &[Value], language: Language) -> Option<String> {
 
 /// What past cases answer.
 pub(super) async fn cases(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
-    searched(tools, CASES, clause, language).await
+    searched(tools, CASES, clause, language).await.map(|found| found.told)
 }
 
 /// The passages of the documents that a search finds; nothing if it finds none.
@@ -144,7 +149,7 @@ async fn searched(
     tool: &str,
     clause: &str,
     language: Language,
-) -> Option<String> {
+) -> Option<Found> {
     let query: String = clause.chars().take(900).collect();
     let arguments = Map::from_iter([("query".to_owned(), Value::from(query))]);
     let answer = toolbox::traced(tools, "extraction", tool, arguments).await;
@@ -157,8 +162,9 @@ async fn searched(
         let whole = Map::from_iter([("document".to_owned(), Value::from(id.split('#').next()))]);
         let read = toolbox::traced(tools, "extraction", "read_document_section", whole).await;
         let sections = read.data.get("documents").and_then(Value::as_array);
-        if let Some(outline) = sections.and_then(|sections| outline(sections, language)) {
-            return Some(outline);
+        if let Some(told) = sections.and_then(|sections| outline(sections, language)) {
+            let head = told.to_lowercase();
+            return Some(Found { told, head });
         }
     }
     let is_case = tool == CASES;
@@ -180,8 +186,10 @@ async fn searched(
     passages.sort_by(|a, b| b.fit.total_cmp(&a.fit));
     let second = if is_case { SECOND_CASE } else { SECOND };
     let least = passages.first()?.fit * second;
+    let head = passages.first()?.head.clone();
     let told = passages.iter().take(2).filter(|one| one.fit >= least);
-    Some(told.map(|one| one.told(language)).collect::<Vec<_>>().join("\n\n"))
+    let told = told.map(|one| one.told(language)).collect::<Vec<_>>().join("\n\n");
+    Some(Found { told, head })
 }
 
 impl Passage {
@@ -242,7 +250,9 @@ fn passage(
         Language::Ko => text("title"),
         Language::En => text("title_en").or_else(|| text("title")),
     };
+    let titles = ["title", "title_en"].map(|field| text(field).unwrap_or_default());
     Some(Passage {
+        head: format!("{} {}", section.heading, titles.join(" ")).to_lowercase(),
         document: id.to_owned(),
         title: title.unwrap_or_default().to_owned(),
         heading: heading(&section.heading, language),
