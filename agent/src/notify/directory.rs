@@ -220,6 +220,12 @@ mod tests {
     use crate::settings::AgentSettings;
 
     const TEXT: &str = r#"
+[store]
+sqlite = "agent.db"
+
+[broker]
+addresses = ["127.0.0.1:1883"]
+
 [notify.email]
 host = "mail.plant.example"
 from_address = "pdm@plant.example"
