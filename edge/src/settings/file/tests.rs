@@ -239,7 +239,7 @@ fn the_example_shows_keys_of_captures_that_are_read() {
         (key.starts_with('[') || key.contains(" = ")).then(|| key.to_owned())
     });
     let table: Vec<String> = keys.collect();
-    assert_eq!(table.len(), 8, "{table:?}");
+    assert_eq!(table.len(), 12, "{table:?}");
     let text = format!("{EXAMPLE}\n{}\n", table.join("\n"));
     assert!(parse(Path::new("edge.toml"), &text).expect("valid").0.capture.is_some());
 }
