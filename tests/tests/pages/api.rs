@@ -26,7 +26,7 @@ fn filled(path: &str, event: &str, episode: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_route_of_the_document_answers_what_the_document_says() {
-    let plant = Plant::open().await;
+    let plant = Plant::with_documents().await;
     let (_, _, document) = get(&plant.url, "/openapi.json").await;
     let (_, _, fleet) = get(&plant.url, "/bearings").await;
     let event = fleet["items"][0]["event_id"].as_str().expect("an event").to_owned();
