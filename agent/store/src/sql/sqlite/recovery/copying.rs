@@ -7,8 +7,11 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 /// Rows of the first part that is tried.
 const RANGE: i64 = 4096;
 
-/// Most ranges of row numbers that are tried in one table; chosen so that a recovery ends.
-const TRIES: u32 = 1_000_000;
+/// Most damaged places that are passed in one table; chosen so that a recovery ends.
+const TRIES: u32 = 100_000;
+
+/// Longest gap of row numbers whose rows are counted one by one. Chosen: a page holds fewer rows.
+const DENSE: u64 = 1000;
 
 /// The copy of one table. Names come from this program's own schema.
 pub(super) struct Copy<'c> {
@@ -86,27 +89,73 @@ impl<'c> Copy<'c> {
         Some(last)
     }
 
-    /// Halves what is between two rows that were read, down to the rows that cannot be.
+    /// Copies what is between two rows that were read: behind each damaged place from the first row on that can
+    /// be read. Numbers may lie far apart (the letters' are fingerprints), so places are sought and not counted.
     async fn between(&mut self, low: i64, high: i64) {
-        let mut ranges = vec![(low.saturating_add(1), high.saturating_sub(1))];
-        let mut tries = 0;
-        while let Some((from, to)) = ranges.pop() {
-            tries += 1;
-            if from > to {
-                continue;
+        let mut last = low;
+        for _ in 0..TRIES {
+            let Some(from) = self.readable_from(last, high).await else { return };
+            self.unreadable += lost_between(last, from);
+            if from >= high {
+                return;
             }
-            if tries <= TRIES
-                && let Some(rows) = self.part(&format!("WHERE rowid BETWEEN {from} AND {to}")).await
-            {
-                self.rows += rows;
-            } else if from == to || tries > TRIES {
-                self.unreadable += 1;
+            last = self.on_from(from, high).await;
+        }
+        self.unreadable += 1;
+    }
+
+    /// The first number behind `bad` from which on a row can be found, at most `high`, which was read.
+    async fn readable_from(&mut self, bad: i64, high: i64) -> Option<i64> {
+        let (mut bad, mut good, mut step) = (bad, bad.checked_add(1)?, 1_i64);
+        while good < high && !self.is_readable(good).await {
+            (bad, good, step) = (good, good.saturating_add(step).min(high), step.saturating_mul(2));
+        }
+        while good.abs_diff(bad) > 1 {
+            let middle = bad.saturating_add_unsigned(good.abs_diff(bad) / 2);
+            if self.is_readable(middle).await {
+                good = middle;
             } else {
-                let middle = from.saturating_add_unsigned(to.abs_diff(from) / 2);
-                ranges.push((middle + 1, to));
-                ranges.push((from, middle));
+                bad = middle;
             }
         }
+        Some(good)
+    }
+
+    /// Whether the first row from a number on can be found.
+    async fn is_readable(&mut self, from: i64) -> bool {
+        let name = &self.name;
+        let sql = format!(
+            "SELECT rowid FROM damaged.{name} WHERE rowid >= {from} ORDER BY rowid LIMIT 1"
+        );
+        self.number(sql).await.is_some()
+    }
+
+    /// Copies from a number on up to the next damage or `high`; the number behind which the damage is.
+    async fn on_from(&mut self, from: i64, high: i64) -> i64 {
+        let (mut last, mut next) = (from.saturating_sub(1), RANGE);
+        while next > 0 {
+            let rest =
+                format!("WHERE rowid > {last} AND rowid < {high} ORDER BY rowid LIMIT {next}");
+            let Some(rows) = self.part(&rest).await else {
+                next /= 2;
+                continue;
+            };
+            self.rows += rows;
+            if rows < next.unsigned_abs() {
+                return high.saturating_sub(1);
+            }
+            let sql = format!("SELECT rowid FROM damaged.{} {rest} OFFSET {}", self.name, next - 1);
+            match self.number(sql).await {
+                Some(number) => last = number,
+                None => break,
+            }
+        }
+        if last < from {
+            // a row that is found and cannot be copied is passed over
+            self.unreadable += 1;
+            return from;
+        }
+        last
     }
 
     /// A table without row numbers, whose key is its order.
@@ -137,5 +186,13 @@ impl<'c> Copy<'c> {
             sqlx::query_scalar(AssertSqlSafe(count)).fetch_one(&mut *self.connection).await?;
         self.rows = count.unsigned_abs();
         Ok(())
+    }
+}
+
+/// Rows between two row numbers where these are dense; where they lie far apart, one at least.
+fn lost_between(last: i64, from: i64) -> u64 {
+    match from.abs_diff(last).saturating_sub(1) {
+        dense @ 0..=DENSE => dense,
+        _ => 1,
     }
 }
