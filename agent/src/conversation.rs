@@ -47,8 +47,8 @@ mod record;
 const TOLD: u32 = 10;
 /// Notifications of the whole plant that are read.
 const TOLD_OF_PLANT: u32 = 120;
-/// Episodes of the plant among which those of a bearing are looked for.
-const EPISODES: u32 = 500;
+/// Episodes of a bearing that are read.
+const EPISODES: u32 = 50;
 /// What people wrote of a bearing that is read.
 const NOTES: u32 = 10;
 /// Tokens of an answer where no model is configured: unused.
@@ -320,10 +320,8 @@ impl Desk for StoreDesk {
     }
 
     async fn abnormalities(&self, key: &BearingKey) -> Result<Vec<Onset>, String> {
-        let until = self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
-        let all = self.store.episodes().episodes(until, false, EPISODES).await.map_err(told)?;
-        let of_bearing = all.into_iter().filter(|(of, _)| of == key);
-        Ok(of_bearing.filter_map(|(_, record)| onset_of(record)).collect())
+        let all = self.store.episodes().episodes_of_bearing(key, EPISODES).await.map_err(told)?;
+        Ok(all.into_iter().filter_map(onset_of).collect())
     }
 
     async fn gateways(&self) -> Result<Vec<GatewayLine>, String> {

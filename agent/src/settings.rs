@@ -247,7 +247,7 @@ impl File {
             broker,
             store,
             intake: self.intake,
-            gateways: BearingOwners::read(path, self.gateways)?,
+            gateways: BearingOwners::of_settings(path, self.gateways)?,
             judging: self.judging,
             rules,
             notify: self.notify.rooted(folder),

@@ -3,7 +3,7 @@
 
 use pdm_shared::capture::CaptureDocument;
 use pdm_shared::units::Band;
-use pdm_waveform::{Asked, Curve, Pictures, draw_pictures, pcm_sound, samples_of};
+use pdm_waveform::{Curve, DrawingOptions, Pictures, draw_pictures, pcm_sound, samples_of};
 use pdm_web::plant::{
     CaptureAsked, CaptureCurve, CaptureCurveKind, CaptureDrawn, CaptureMark, PlantError,
 };
@@ -24,12 +24,17 @@ impl Captures {
             None => None,
         };
         self.computed(move || {
-            let asked =
-                Asked { columns: asked.columns, band, is_whole: asked.is_whole, ranges: None };
+            let asked = DrawingOptions {
+                columns: asked.columns,
+                band,
+                is_whole: asked.is_whole,
+                ranges: None,
+            };
             let pictures = draw_pictures(&samples, &document, &asked);
             drop(samples);
             let over = over.map(|(document, samples, _)| {
-                let asked = Asked { band: pictures.band, ranges: Some(pictures.ranges), ..asked };
+                let asked =
+                    DrawingOptions { band: pictures.band, ranges: Some(pictures.ranges), ..asked };
                 draw_pictures(&samples, &document, &asked)
             });
             drawn_of(&pictures, over.as_ref(), &document)
@@ -46,7 +51,7 @@ impl Captures {
     ) -> Result<Option<Vec<u8>>, PlantError> {
         let Some((document, samples, band)) = self.opened(id).await? else { return Ok(None) };
         self.computed(move || {
-            let asked = Asked { columns: 1, band, is_whole: false, ranges: None };
+            let asked = DrawingOptions { columns: 1, band, is_whole: false, ranges: None };
             let ringing = || band.or_else(|| draw_pictures(&samples, &document, &asked).band);
             let band = is_filtered.then(ringing).flatten();
             pcm_sound(&samples, document.sampling_rate_hz, band)

@@ -42,6 +42,14 @@ pub(super) struct Heard {
     pub(super) is_shared: bool,
 }
 
+/// Who hears of a step of an alarm.
+#[derive(Debug)]
+pub(super) struct HeardBy {
+    pub(super) lanes: Vec<String>,
+    /// It is everybody, because the step says so or because nobody of it hears this level.
+    pub(super) is_everybody: bool,
+}
+
 impl Directory {
     pub(super) fn of(settings: &NotifySettings) -> Self {
         // paths of templates have been resolved when the settings were read
@@ -94,6 +102,25 @@ impl Directory {
         lanes
     }
 
+    /// The lanes of an audience of an alarm. People all of whose ways are for higher levels are nobody on duty:
+    /// everybody hears.
+    pub(super) fn heard_by(
+        &self,
+        key: &BearingKey,
+        audience: &Audience,
+        level: RiskLevel,
+        route: Option<&str>,
+    ) -> HeardBy {
+        let lanes = self.lanes(audience, level);
+        let of_all = self.lanes(&Audience::Everybody, level);
+        // a level that no way of the configuration asks for is told to nobody on purpose
+        if !lanes.is_empty() || *audience == Audience::Everybody || of_all.is_empty() {
+            return HeardBy { lanes, is_everybody: *audience == Audience::Everybody };
+        }
+        log::nobody_on_duty(key, route);
+        HeardBy { lanes: of_all, is_everybody: true }
+    }
+
     /// Every lane, whatever level it asks for.
     pub(super) fn every_lane(&self) -> Vec<String> {
         let all = self.everybody.iter().chain(self.named.values().flatten());
@@ -113,7 +140,7 @@ impl Directory {
         } else {
             self.table.once(&Subject { key, level }, now)
         };
-        self.lanes(&audience, level)
+        self.heard_by(key, &audience, level, None).lanes
     }
 
     /// Who hears of a step of an episode.
@@ -156,13 +183,9 @@ impl Directory {
         }
         let mut lanes = Vec::new();
         if let Some(audience) = begun.tell {
-            lanes = self.lanes(&audience, level);
-            // people on duty all of whose ways are for higher levels are nobody on duty
-            if lanes.is_empty() && audience != Audience::Everybody {
-                log::nobody_on_duty(key, telling.route.as_deref());
-                telling.everybody = true;
-                lanes = self.lanes(&Audience::Everybody, level);
-            }
+            let heard = self.heard_by(key, &audience, level, telling.route.as_deref());
+            telling.everybody |= heard.is_everybody;
+            lanes = heard.lanes;
         }
         Heard { lanes, telling: Some(telling), ..Heard::default() }
     }
@@ -256,5 +279,10 @@ to = ["kim"]
         let warning = heard(RiskLevel::Warning);
         assert_eq!(warning.lanes, [webhook_lane("office")], "everybody who hears that level");
         assert!(warning.telling.expect("told").everybody, "and everybody hears that it is over");
+        let beside = directory.once(&key, RiskLevel::Warning, Timestamp::EPOCH);
+        assert_eq!(beside, [webhook_lane("office")], "what no alarm stands behind, too");
+        let kim = Audience::These(["kim".to_owned()].into());
+        let step = directory.heard_by(&key, &kim, RiskLevel::Warning, Some("pumps"));
+        assert!(step.is_everybody && step.lanes == [webhook_lane("office")], "a later step, too");
     }
 }

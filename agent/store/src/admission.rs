@@ -362,7 +362,7 @@ mod tests {
         });
         let entry = serde_json::from_value(entry).expect("an entry");
         let path = std::path::Path::new("agent.toml");
-        let owners = BearingOwners::read(path, vec![entry]).expect("valid");
+        let owners = BearingOwners::of_settings(path, vec![entry]).expect("valid");
         let terms = IntakeTerms { owners, ..IntakeTerms::default() };
         let moved = desk(&terms, Books::default()).admit(&event("gw-02", 1, None), true);
         assert_eq!(moved, Ok(Admitted::Counted));

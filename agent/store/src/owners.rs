@@ -78,7 +78,7 @@ impl BearingOwners {
     ///
     /// # Errors
     /// [`ConfigError`] with the entry of the second one.
-    pub fn read(path: &Path, entries: Vec<GatewaySettings>) -> Result<Self, ConfigError> {
+    pub fn of_settings(path: &Path, entries: Vec<GatewaySettings>) -> Result<Self, ConfigError> {
         for (at, entry) in entries.iter().enumerate() {
             for pattern in &entry.bearings {
                 let other = entries[..at].iter().find(|other| {
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn the_closest_entry_names_the_gateway_of_a_bearing() {
         let entries = vec![entry("gw-01", &["P-1/*", "*/NDE"]), entry("gw-02", &["P-1/DE"])];
-        let owners = BearingOwners::read(Path::new("agent.toml"), entries).expect("valid");
+        let owners = BearingOwners::of_settings(Path::new("agent.toml"), entries).expect("valid");
         let of = |site: &str, equipment: &str, bearing: &str| {
             let key = BearingKey::parse(site, equipment, bearing).expect("names");
             owners.of(&key).map(|gateway| gateway.gateway.to_string())
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn two_gateways_that_name_the_same_bearings_are_refused() {
         let entries = vec![entry("gw-01", &["P-1/*"]), entry("gw-02", &["P-1/*"])];
-        let error = BearingOwners::read(Path::new("agent.toml"), entries).expect_err("both");
+        let error = BearingOwners::of_settings(Path::new("agent.toml"), entries).expect_err("both");
         let text = error.to_string();
         assert!(text.contains("gateways[1].bearings") && text.contains("gw-01"), "{text}");
         assert!(BearingPattern::try_from("P-1".to_owned()).is_err());

@@ -13,6 +13,7 @@ mod captures;
 mod ceilings;
 mod channels;
 pub(crate) mod days;
+mod dead_letters;
 mod desk;
 mod episodes;
 mod follow_ups;

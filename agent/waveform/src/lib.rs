@@ -11,6 +11,6 @@ pub mod pictures;
 pub mod sound;
 pub mod wav;
 
-pub use pictures::{Asked, Curve, CurvePoint, Mark, Pictures, Ranges, draw_pictures};
+pub use pictures::{Curve, CurvePoint, DrawingOptions, Mark, Pictures, Ranges, draw_pictures};
 pub use sound::pcm_sound;
 pub use wav::{WavError, WavHead, samples_of, wav_head};

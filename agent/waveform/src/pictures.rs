@@ -36,7 +36,7 @@ const BAND_OF_BPFI: f64 = 8.0;
 
 /// How a capture is drawn.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked {
+pub struct DrawingOptions {
     /// Columns of a plot.
     pub columns: usize,
     /// The band of the envelope; the most impulsive one where none is given.
@@ -123,7 +123,11 @@ pub struct Pictures {
 /// Computes the pictures of a capture.
 ///
 /// **Input** the samples of the document's file, m/s², as many as it says.
-pub fn draw_pictures(samples: &[f32], document: &CaptureDocument, asked: &Asked) -> Pictures {
+pub fn draw_pictures(
+    samples: &[f32],
+    document: &CaptureDocument,
+    asked: &DrawingOptions,
+) -> Pictures {
     let rate_hz = document.sampling_rate_hz;
     let stretch = if asked.is_whole { around(document) } else { window(document) };
     let first = (stretch.first_sample as usize).min(samples.len());

@@ -67,7 +67,7 @@ pub enum UploadError {
 
 /// What the agent answers.
 #[derive(Debug, Clone)]
-pub(super) struct Answer {
+pub(super) struct UploadAnswer {
     pub(super) status: StatusCode,
     pub(super) said: Said,
 }
@@ -106,7 +106,7 @@ impl UploadSettings {
     }
 
     /// Sends a document or a part of the capture `id`.
-    pub(super) async fn put(&self, id: &str, sent: Sent) -> Result<Answer, UploadError> {
+    pub(super) async fn put(&self, id: &str, sent: Sent) -> Result<UploadAnswer, UploadError> {
         let host = self.url.host().unwrap_or_default();
         let is_tls = self.tls.is_some();
         let port = self.url.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
@@ -170,7 +170,7 @@ async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     request: Request<Body>,
     address: &str,
-) -> Result<Answer, UploadError> {
+) -> Result<UploadAnswer, UploadError> {
     let failed = |error: hyper::Error| no_answer(address, error.to_string());
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
     let driving = tokio::spawn(connection);
@@ -180,7 +180,7 @@ async fn exchange(
         let body = to_bytes(Body::new(answer.into_body()), MOST_ANSWER).await;
         // an answer of a proxy is no JSON: its status says what there is to say
         let said = body.ok().and_then(|body| serde_json::from_slice(&body).ok());
-        Ok(Answer { status, said: said.unwrap_or_default() })
+        Ok(UploadAnswer { status, said: said.unwrap_or_default() })
     })
     .await;
     driving.abort();

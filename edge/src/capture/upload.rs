@@ -22,7 +22,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::client::{Answer, Sent, UploadError, UploadSettings};
+use super::client::{Sent, UploadAnswer, UploadError, UploadSettings};
 use super::{folder, log};
 use crate::remarks::Remarks;
 use crate::spool::Tally;
@@ -188,8 +188,8 @@ impl Uploader {
 }
 
 /// Where the next part begins by an answer; none to send the document again; how it ended otherwise.
-fn judged(answer: &Answer, bytes: u64, hashes: &mut u32) -> Result<Option<u64>, Ended> {
-    let Answer { status, said } = answer;
+fn judged(answer: &UploadAnswer, bytes: u64, hashes: &mut u32) -> Result<Option<u64>, Ended> {
+    let UploadAnswer { status, said } = answer;
     if status.is_success() {
         return if said.complete {
             Err(Ended::Whole)
@@ -260,10 +260,10 @@ mod tests {
     use super::super::client::Said;
     use super::*;
 
-    fn answer(status: u16, cause: &str, have: Option<u64>) -> Answer {
+    fn answer(status: u16, cause: &str, have: Option<u64>) -> UploadAnswer {
         let cause = (!cause.is_empty()).then(|| cause.to_owned());
         let status = StatusCode::from_u16(status).expect("a status");
-        Answer { status, said: Said { have, cause, complete: status == 201, error: None } }
+        UploadAnswer { status, said: Said { have, cause, complete: status == 201, error: None } }
     }
 
     /// What may pass is tried again, what never will is left, and a part begins where the agent says.

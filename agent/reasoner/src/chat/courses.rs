@@ -91,15 +91,13 @@ fn period(clause: &str) -> &'static str {
 /// The history of a bearing: its abnormalities, what people wrote, and its earlier judgements.
 pub(super) async fn past(desk: &dyn Desk, focus: &Focus, reader: Reader) -> String {
     let language = reader.language;
-    let all = desk.abnormalities(&focus.core.key).await.unwrap_or_default();
-    let lines: Vec<String> = all.iter().map(|one| abnormality(one, reader)).collect();
-    let head = match (lines.is_empty(), lines.len() == 1, language) {
-        (true, _, Language::Ko) => "제 기록에는 이상이 있었던 적이 없습니다.".to_owned(),
-        (true, _, Language::En) => "No abnormality is in my records.".to_owned(),
-        (false, true, Language::Ko) => "제 기록에 있는 이상은 이 한 번입니다:".to_owned(),
-        (false, true, Language::En) => "The only abnormality in my records:".to_owned(),
-        (false, false, Language::Ko) => format!("이상 {}번, 새것부터:", lines.len()),
-        (false, false, Language::En) => format!("Abnormalities: {}, newest first:", lines.len()),
+    let listed = match desk.abnormalities(&focus.core.key).await {
+        Ok(all) => abnormalities(&all, reader),
+        // an unread record is not an empty one
+        Err(_reason) => match language {
+            Language::Ko => "지난 이상 기록을 지금은 읽을 수 없습니다.".to_owned(),
+            Language::En => "The records of earlier abnormalities cannot be read now.".to_owned(),
+        },
     };
     let notes = focus.record.notes.iter().map(|note| written(note, reader));
     let notes: Vec<String> = notes.collect();
@@ -111,10 +109,23 @@ pub(super) async fn past(desk: &dyn Desk, focus: &Focus, reader: Reader) -> Stri
         Language::Ko => format!("{} 판정 기준: {}", reader.clock_time(at), focus.memory.ko),
         Language::En => format!("As of {}: {}", reader.clock_time(at), focus.memory.en),
     });
-    let listed = std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n");
     let parts = [Some(focus.core.line(language)), Some(listed), notes, judged];
     let parts = parts.into_iter().chain([figures::age(&focus.core, reader)]);
     parts.flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// Abnormalities, each in a line.
+fn abnormalities(all: &[Onset], reader: Reader) -> String {
+    let head = match (all.len(), reader.language) {
+        (0, Language::Ko) => "제 기록에는 이상이 있었던 적이 없습니다.".to_owned(),
+        (0, Language::En) => "No abnormality is in my records.".to_owned(),
+        (1, Language::Ko) => "제 기록에 있는 이상은 이 한 번입니다:".to_owned(),
+        (1, Language::En) => "The only abnormality in my records:".to_owned(),
+        (count, Language::Ko) => format!("이상 {count}번, 새것부터:"),
+        (count, Language::En) => format!("Abnormalities: {count}, newest first:"),
+    };
+    let lines = all.iter().map(|one| abnormality(one, reader));
+    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 /// One abnormality in a line: from when to when, the levels that staff was told of, who acknowledged it.

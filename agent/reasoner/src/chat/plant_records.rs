@@ -168,18 +168,7 @@ pub(super) async fn told_of_all(desk: &dyn Desk, clause: &str, reader: Reader) -
     });
     let oldest = all.last().map(|one| one.at);
     let is_cut = span.zip(oldest).is_some_and(|(span, at)| span.from <= reader.day(at));
-    let bound = oldest.filter(|_| is_cut).map(|at| match language {
-        Language::Ko => {
-            format!("최근 알림 {}건({}부터)만 살펴본 결과입니다.", all.len(), reader.clock_time(at))
-        }
-        Language::En => {
-            format!(
-                "This rests on the newest {} messages, since {}.",
-                all.len(),
-                reader.clock_time(at)
-            )
-        }
-    });
+    let bound = is_cut.then(|| rests_on(&all, reader)).flatten();
     let lines: Vec<String> = asked
         .iter()
         .take(MAX_LISTED)
@@ -197,6 +186,15 @@ pub(super) async fn told_of_all(desk: &dyn Desk, clause: &str, reader: Reader) -
     };
     let rest = more(asked.len(), language).into_iter().chain(again).chain(bound);
     Some(std::iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n"))
+}
+
+/// On how many messages an answer rests; nothing if there is none.
+pub(super) fn rests_on(all: &[ToldLine], reader: Reader) -> Option<String> {
+    let (count, since) = (all.len(), reader.clock_time(all.last()?.at));
+    Some(match reader.language {
+        Language::Ko => format!("최근 알림 {count}건({since}부터)만 살펴본 결과입니다."),
+        Language::En => format!("This rests on the newest {count} messages, since {since}."),
+    })
 }
 
 /// How many bearings and machines there are.

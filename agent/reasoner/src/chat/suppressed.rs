@@ -1,11 +1,11 @@
 //! Alarms that staff is not told of for a while, and sensors that cannot be judged.
 
-use pdm_shared::delivery::NotificationReason;
 use pdm_shared::episode::Suppression;
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
 
 use super::desk::{CoreFields, Desk, ToldLine};
+use super::plant_records;
 use super::reader::Reader;
 
 /// Sensors that a listing tells.
@@ -78,10 +78,10 @@ pub(super) async fn bad_sensors(
     let told = desk.told_lately().await.ok()?;
     let mut seen: Vec<&BearingKey> = Vec::new();
     let mut bad: Vec<&ToldLine> = Vec::new();
+    let of_sensors = told.iter().filter(|line| line.title.en.starts_with("[Sensor"));
     // the newest message of a bearing says how its sensor stands
-    for line in told.iter().filter(|line| of.is_none_or(|key| *key == line.key)) {
-        let is_of_sensor = line.title.en.starts_with("[Sensor");
-        if seen.contains(&&line.key) || line.reason != NotificationReason::Silent && !is_of_sensor {
+    for line in of_sensors.filter(|line| of.is_none_or(|key| *key == line.key)) {
+        if seen.contains(&&line.key) {
             continue;
         }
         seen.push(&line.key);
@@ -99,5 +99,6 @@ pub(super) async fn bad_sensors(
         (false, Language::Ko) => "센서 이상(점검 필요, 그동안 감시되지 않음):",
         (false, Language::En) => "Bad sensors (to be checked; not watched meanwhile):",
     };
-    Some(std::iter::once(head.to_owned()).chain(lines).collect::<Vec<_>>().join("\n"))
+    let bound = plant_records::rests_on(&told, reader);
+    Some(std::iter::once(head.to_owned()).chain(lines).chain(bound).collect::<Vec<_>>().join("\n"))
 }

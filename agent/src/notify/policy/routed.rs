@@ -26,12 +26,16 @@ impl Policy {
         let before = looked_at(alarm.telling.as_ref()?, now)?;
         let routed = Routed { key, level: alarm.risk };
         let due = self.directory.table.due(&routed, &before, now);
-        let after = Alarm { telling: Some(due.telling.clone()), ..alarm.clone() };
+        let mut after = Alarm { telling: Some(due.telling.clone()), ..alarm.clone() };
         let Some(audience) = due.tell else {
             return Some(Followed::Quiet(Box::new(self.stepped_on(key, record, after, now))));
         };
-        let lanes = self.directory.lanes(&audience, alarm.risk);
-        let heard = Heard { lanes, ..Heard::default() };
+        let route = due.telling.route.as_deref();
+        let by = self.directory.heard_by(key, &audience, alarm.risk, route);
+        if let Some(telling) = &mut after.telling {
+            telling.everybody |= by.is_everybody;
+        }
+        let heard = Heard { lanes: by.lanes, ..Heard::default() };
         if before.is_held() {
             return Some(self.held_back(key, record, after, &heard, now));
         }

@@ -207,6 +207,11 @@ pub(super) async fn one_episode_is_open_and_the_closed_ones_are_listed(store: &S
     let all = store.episodes().episodes(at(1e9), false, 9).await.expect("read");
     assert_eq!((open.len(), all.len()), (1, 2));
     assert!(open[0].1.episode.id != first.episode.id && all[1].1.episode.id == first.episode.id);
+    let of_bearing = store.episodes().episodes_of_bearing(&key(), 9).await.expect("read");
+    let ids: Vec<_> = of_bearing.iter().map(|record| record.episode.id).collect();
+    assert_eq!(ids, [open[0].1.episode.id, first.episode.id], "of the bearing, newest first");
+    let other = BearingKey { bearing: "NDE".parse().expect("name"), ..key() };
+    assert!(store.episodes().episodes_of_bearing(&other, 9).await.expect("read").is_empty());
     // what was found at the repair belongs to the episode that it ended
     store.desk().remark(&key(), "Lee", "it hums again", at(35_000.0)).await.expect("noted");
     for (opened_at, by) in [(first.episode.opened_at, "Kim"), (open[0].1.episode.opened_at, "Lee")]

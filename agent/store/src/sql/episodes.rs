@@ -121,6 +121,21 @@ impl EpisodeStore {
         last_episode(&mut self.database.read().await?.connection(), key).await
     }
 
+    /// The last `limit` episodes of a bearing, newest first.
+    pub async fn episodes_of_bearing(
+        &self,
+        key: &BearingKey,
+        limit: u32,
+    ) -> Result<Vec<EpisodeRecord>, StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader.query(columns!(
+            " WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+              ORDER BY opened_at_ms DESC, episode_id DESC LIMIT $4"
+        ));
+        let rows = query.bind_key(key).bind(i64::from(limit)).fetch_all().await?;
+        Ok(rows.iter().map(keyed).filter_map(readable).map(|(_, record)| record).collect())
+    }
+
     /// The last `limit` episodes that changed before `before`, newest first: the open ones, or all.
     pub async fn episodes(
         &self,

@@ -1,3 +1,5 @@
+//! The pictures of made waveforms show what was put into them.
+
 use std::f64::consts::TAU;
 
 use super::*;
@@ -24,8 +26,8 @@ fn document() -> CaptureDocument {
     serde_json::from_str(text).expect("a document")
 }
 
-fn asked() -> Asked {
-    Asked { columns: 600, band: None, is_whole: false, ranges: None }
+fn asked() -> DrawingOptions {
+    DrawingOptions { columns: 600, band: None, is_whole: false, ranges: None }
 }
 
 fn highest(curve: &Curve, from: f64, to: f64) -> f64 {
@@ -40,7 +42,7 @@ fn a_struck_race_stands_under_its_marks() {
     let samples = struck(&document);
     assert!(draw_pictures(&samples, &document, &asked()).band.is_some(), "one is found");
     let band = Band::new(3000.0, 5000.0).ok();
-    let pictures = draw_pictures(&samples, &document, &Asked { band, ..asked() });
+    let pictures = draw_pictures(&samples, &document, &DrawingOptions { band, ..asked() });
     let hz = document.bearing.bpfo * pictures.shaft_hz;
     let line = highest(&pictures.envelope, hz - 5.0, hz + 5.0);
     let beside = highest(&pictures.envelope, 1.3 * hz, 1.7 * hz);
@@ -98,7 +100,7 @@ fn axes_are_shared_and_gaps_end_the_stretch() {
     let base = draw_pictures(&struck(&document()), &document(), &asked());
     let mut samples = struck(&other);
     samples[195_000] = f32::INFINITY;
-    let ask = Asked { ranges: Some(base.ranges), is_whole: true, ..asked() };
+    let ask = DrawingOptions { ranges: Some(base.ranges), is_whole: true, ..asked() };
     let over = draw_pictures(&samples, &other, &ask);
     assert_eq!(over.ranges, base.ranges);
     assert_eq!(over.stretch, CaptureStretch { first_sample: 190_000, samples: 110_000 });
