@@ -25,7 +25,7 @@ struct Plant {
     folder: TempDir,
     broker: Mosquitto,
     http: u16,
-    _agent: Child,
+    agent: Child,
 }
 
 impl Plant {
@@ -45,7 +45,7 @@ impl Plant {
         let mut command = Command::new(binary("pdm-agent"));
         command.args(["run", "--config"]).arg(&config).env("PDM_LOG", "info");
         let agent = Child::start(command.stdout(Stdio::null()).stderr(log));
-        Some(Self { folder, broker, http, _agent: agent })
+        Some(Self { folder, broker, http, agent })
     }
 
     fn log(&self) -> String {
@@ -250,4 +250,32 @@ async fn a_200_of_teams_that_says_failed_is_no_delivery_and_others_hear_meanwhil
     }
     assert_eq!(count(&asked), 2, "tried again until it is taken: {}", plant.log());
     assert_eq!(count(&taken), 1, "and told elsewhere once");
+}
+
+/// R-AGENT-10: the way that failed is replaced by another one in the configuration. What waited on it reaches
+/// people by the new one; it waited for ever, and health said ok.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_on_a_way_that_has_left_the_configuration_is_told_by_the_new_one() {
+    let name = "what_waits_on_a_way_that_has_left_the_configuration_is_told_by_the_new_one";
+    let (broken, asked) = hook(&[(500, "down")]).await;
+    let (new, taken) = hook(&[(200, "ok")]).await;
+    let way = |name: &str, url: &str| {
+        format!("[[notify.webhook]]\nname = \"{name}\"\nurl = \"{url}\"\nfrom = \"Watch\"\n")
+    };
+    let Some(plant) = Plant::start(name, &way("old", &broken)) else { return };
+    plant.alarm().await;
+    until("a try in vain", PATIENCE, || (count(&asked) > 0).then_some(()));
+    let config = plant.folder.path().join("agent.toml");
+    let text = std::fs::read_to_string(&config).expect("there");
+    let text = text.replace(&way("old", &broken), &way("new", &new));
+    std::fs::write(&config, text).expect("written");
+    plant.agent.hang_up();
+    until("the new way", PATIENCE, || (count(&taken) > 0).then_some(()));
+    let told = taken.lock().unwrap_or_else(PoisonError::into_inner)[0].clone();
+    assert!(told.contains("P-101"), "{told}");
+    assert!(plant.log().contains("has left the configuration"), "{}", plant.log());
+    until("nothing waits there", PATIENCE, || {
+        plant.channel("webhook:old").is_none_or(|row| row["waiting"] == 0).then_some(())
+    });
+    assert_eq!(count(&taken), 1, "and it is told once");
 }
