@@ -29,7 +29,7 @@ fn python(test: &str) -> Option<PathBuf> {
 fn source(port: u16, lines: &str) -> SourceInput {
     let text = format!(
         "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
-         kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nblock_s = 0.002\nsilence_s = 20.0\n\
+         kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nblock_s = 0.002\nsilence_s = 60.0\n\
          from = \"mqtt://127.0.0.1:{port}/spBv1.0/plant/gw-7/pump\"\n[source.stream.sparkplug]\n\
          metrics = [\"Vibration/X\", \"Vibration/Y\"]\n{lines}\n\
          [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\nbearing_type = \"6205\"\n"

@@ -121,6 +121,13 @@ impl Directory {
         HeardBy { lanes: of_all, is_everybody: true }
     }
 
+    /// The lanes of a later step. The step before has been told, so people who ask for higher levels alone are
+    /// left in peace.
+    pub(super) fn heard_later(&self, audience: &Audience, level: RiskLevel) -> HeardBy {
+        let is_everybody = *audience == Audience::Everybody;
+        HeardBy { lanes: self.lanes(audience, level), is_everybody }
+    }
+
     /// Every lane, whatever level it asks for.
     pub(super) fn every_lane(&self) -> Vec<String> {
         let all = self.everybody.iter().chain(self.named.values().flatten());
@@ -283,6 +290,11 @@ to = ["kim"]
         assert_eq!(beside, [webhook_lane("office")], "what no alarm stands behind, too");
         let kim = Audience::These(["kim".to_owned()].into());
         let step = directory.heard_by(&key, &kim, RiskLevel::Warning, Some("pumps"));
-        assert!(step.is_everybody && step.lanes == [webhook_lane("office")], "a later step, too");
+        assert!(
+            step.is_everybody && step.lanes == [webhook_lane("office")],
+            "quiet hours held it back"
+        );
+        let later = directory.heard_later(&kim, RiskLevel::Warning);
+        assert!(later.lanes.is_empty() && !later.is_everybody, "the step before has been told");
     }
 }

@@ -30,8 +30,12 @@ impl Policy {
         let Some(audience) = due.tell else {
             return Some(Followed::Quiet(Box::new(self.stepped_on(key, record, after, now))));
         };
-        let route = due.telling.route.as_deref();
-        let by = self.directory.heard_by(key, &audience, alarm.risk, route);
+        let by = if before.is_held() {
+            let route = due.telling.route.as_deref();
+            self.directory.heard_by(key, &audience, alarm.risk, route)
+        } else {
+            self.directory.heard_later(&audience, alarm.risk)
+        };
         if let Some(telling) = &mut after.telling {
             telling.everybody |= by.is_everybody;
         }
