@@ -69,7 +69,7 @@ impl Plant {
         let filters = ["pdm/v1/+/+/+/diagnosis"];
         let mut client = Client::connect(self.broker.port(), "test", &filters).await;
         let first = healthy(1);
-        let deadline = tokio::time::Instant::now() + Duration::from_mins(1);
+        let deadline = tokio::time::Instant::now() + Duration::from_mins(4);
         while judged(&client).is_empty() {
             assert!(tokio::time::Instant::now() < deadline, "the agent does not listen");
             client.send(std::slice::from_ref(&first)).await;

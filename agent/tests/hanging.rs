@@ -72,7 +72,7 @@ impl Side {
             heard.iter().rev().take(8).any(|(_, text)| text.contains(&id))
         };
         while !is_there() {
-            assert!(begun.elapsed() < Duration::from_mins(1), "{id} is not judged");
+            assert!(begun.elapsed() < Duration::from_mins(4), "{id} is not judged");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         self.took.push(begun.elapsed());

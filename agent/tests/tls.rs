@@ -48,7 +48,7 @@ impl Running {
     }
 
     async fn reaches(&self, wanted: impl Fn(i64, i64) -> bool) {
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
+        let deadline = tokio::time::Instant::now() + Duration::from_mins(2);
         loop {
             let level = self.level().await;
             if level.is_some_and(|(judged, unsent)| wanted(judged, unsent)) {

@@ -196,7 +196,7 @@ fn an_answer_that_does_not_fit_is_never_a_value() {
         let (values, told) = poll(&settings(port, lines, VELOCITY));
         let error = values.expect_err(mode).to_string();
         assert!(error.contains(expected) && told.contains(expected), "{mode}: {error}; {told}");
-        assert!(begun.elapsed() < Duration::from_secs(20), "{mode}");
+        assert!(begun.elapsed() < Duration::from_secs(80), "{mode}");
         if mode == "transaction" {
             let (values, told) = poll(&settings(port, "any_transaction = true", VELOCITY));
             assert!(values.is_ok() && told.is_empty(), "{told}");

@@ -176,15 +176,16 @@ impl Client {
 pub async fn subscribed(agent: &Handle) -> watch::Receiver<Progress> {
     let mut progress = agent.progress();
     let wait = progress.wait_for(|progress| progress.subscribed);
-    tokio::time::timeout(Duration::from_secs(20), wait)
+    tokio::time::timeout(Duration::from_secs(80), wait)
         .await
         .expect("subscribed in time")
         .expect("the agent runs");
     progress
 }
 
-/// Waits until `done`, or fails after `seconds`.
+/// Waits until `done`, or fails after `seconds`, four times as long as on an idle machine.
 pub async fn until(what: &str, seconds: u64, mut done: impl FnMut() -> bool) {
+    let seconds = 4 * seconds;
     let deadline = tokio::time::Instant::now() + Duration::from_secs(seconds);
     while !done() {
         assert!(tokio::time::Instant::now() < deadline, "waited {seconds} s for {what}");

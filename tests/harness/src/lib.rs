@@ -44,5 +44,5 @@ pub use qdrant::QdrantStandIn;
 pub use sampler::sampler;
 pub use shipped::shipped_mosquitto;
 pub use smtp::Smtp;
-pub use wait::until;
+pub use wait::{PATIENCE, until};
 pub use web::Https;

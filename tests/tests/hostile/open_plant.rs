@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pdm_agent::service::{Agent, Handle};
 use pdm_agent::settings::{AgentSettings, Languages, WebhookFormat, WebhookSettings};
-use pdm_harness::whole_request;
+use pdm_harness::{PATIENCE, whole_request};
 use pdm_service::clock::Clock;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
@@ -148,14 +148,15 @@ impl Client {
     }
 }
 
-/// Waits until the condition holds.
+/// Waits until the condition holds, [`PATIENCE`] times as long as on an idle machine.
 pub(crate) async fn until<T>(what: &str, seconds: u64, condition: impl Fn() -> Option<T>) -> T {
+    let limit = Duration::from_secs(seconds) * PATIENCE;
     let begun = Instant::now();
     loop {
         if let Some(value) = condition() {
             return value;
         }
-        assert!(begun.elapsed() < Duration::from_secs(seconds), "{what}: not within {seconds} s");
+        assert!(begun.elapsed() < limit, "{what}: not within {limit:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

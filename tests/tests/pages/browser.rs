@@ -90,7 +90,7 @@ impl Browser {
 
     /// Waits until a script returns something true.
     pub(crate) async fn until(&self, what: &str, script: &str) -> Value {
-        let end = Instant::now() + Duration::from_mins(1);
+        let end = Instant::now() + Duration::from_mins(1) * pdm_harness::PATIENCE;
         loop {
             let value = self.run(script).await;
             if !matches!(value, Value::Null | Value::Bool(false)) {
