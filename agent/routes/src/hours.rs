@@ -44,10 +44,21 @@ impl Zone {
         utc.with_timezone(&self.0).naive_local()
     }
 
+    /// What the clock of the zone shows, written as an instant of UTC.
+    pub fn shown(self, at: Timestamp) -> Timestamp {
+        Timestamp::from_unix_ms(self.local(at).and_utc().timestamp_millis()).unwrap_or(at)
+    }
+
     /// An instant as people of the zone read it, with the zone's abbreviation: `2026-11-20 09:30 KST`.
     pub fn in_words(self, at: Timestamp) -> String {
+        format!("{} {}", self.local(at).format("%Y-%m-%d %H:%M"), self.abbreviation(at))
+    }
+
+    /// What people call the zone's clock at an instant: `KST`, `CEST`; `UTC-03` where it has no name.
+    pub fn abbreviation(self, at: Timestamp) -> String {
         let utc = chrono::DateTime::from_timestamp_millis(at.unix_ms()).unwrap_or_default();
-        utc.with_timezone(&self.0).format("%Y-%m-%d %H:%M %Z").to_string()
+        let name = utc.with_timezone(&self.0).format("%Z").to_string();
+        if name.starts_with(['+', '-']) { format!("UTC{name}") } else { name }
     }
 
     /// The zone's name in the IANA database.

@@ -5,6 +5,7 @@ use pdm_expert::Judgement;
 use pdm_expert::case::{Memory, RECALLED_WORK, Work};
 use pdm_expert::grounding::Sources;
 use pdm_report::files::DocumentKind;
+use pdm_routes::Zone;
 use pdm_shared::diagnosis::{Diagnosis, Told};
 use pdm_shared::id::EventId;
 use pdm_shared::particle::{Particle, with_particle};
@@ -61,12 +62,14 @@ fn rank(place: &str, language: &str) -> (bool, bool, bool) {
     (format == "json", endings.next() != Some(language), format != "pdf")
 }
 
-/// Removes figures that stand in no source from the notification; returns them.
+/// Removes figures that stand in no source from the notification; returns them. Its times are those of the
+/// plant's clock.
 pub(super) fn hold_to_sources(
     announcement: &mut Announcement,
     sources: &mut Sources,
     judgement: &Judgement,
     alarm: Option<&Alarm>,
+    zone: Zone,
 ) -> Vec<String> {
     if let Some(since) = judgement.state.since {
         sources.add_time(since);
@@ -74,6 +77,8 @@ pub(super) fn hold_to_sources(
     if let Some(alarm) = alarm {
         sources.add_time(alarm.notification.created_at);
     }
+    sources.add_local_times(|at| zone.shown(at));
+    sources.add_name(&zone.abbreviation(announcement.notification.created_at));
     sources.add_name(judgement.diagnosis.equipment_id.as_str());
     sources.add_name(judgement.diagnosis.bearing_id.as_str());
     let notification = &mut announcement.notification;
@@ -311,6 +316,39 @@ mod tests {
     use crate::notify::policy::{Followed, JudgedWindow, Policy};
     use crate::settings::NotifySettings;
 
+    /// Every message of a plant whose clock is not UTC once told its times as unverified.
+    #[test]
+    fn times_of_the_plants_own_clock_are_grounded_and_another_time_is_not() {
+        let event: Event =
+            serde_json::from_str(include_str!("../../../config/examples/event.json"))
+                .expect("event");
+        let (memory, inquiry) = (Memory::default(), Inquiry::default());
+        let case = Case { event: &event, memory: &memory, now: event.measured_at };
+        let judgement = pdm_expert::judge(&case, &Rules::default());
+        let grounds = Grounds { event: &event, memory: &memory, inquiry: &inquiry };
+        for name in ["Asia/Seoul", "America/Sao_Paulo", "Asia/Kolkata", "Europe/Berlin"] {
+            let zone: Zone = serde_json::from_value(json!(name)).expect("a zone");
+            let settings = NotifySettings { zone, ..NotifySettings::default() };
+            let policy = Policy::new(settings, Prefix::default());
+            let window = JudgedWindow {
+                event: &event,
+                judgement: &judgement,
+                point: case.point(),
+                is_repaired: false,
+            };
+            let told = policy.judged(&event.key(), &window, None, case.now);
+            let Some(Followed::Told(mut told)) = told else { panic!("a Warning is told") };
+            let since = zone.in_words(judgement.state.since.expect("a Warning has begun"));
+            assert!(told.notification.body.en.contains(&since), "{}", told.notification.body.en);
+            let mut sources = Sources::of(&judgement.diagnosis, &grounds);
+            let kept = hold_to_sources(&mut told, &mut sources, &judgement, None, zone);
+            assert_eq!(kept, Vec::<String>::new(), "{name}: {}", told.notification.body.en);
+            told.notification.body.en.push_str(" Told at 2026-11-21 03:33.");
+            let kept = hold_to_sources(&mut told, &mut sources, &judgement, None, zone);
+            assert_eq!(kept, ["2026-11-21 03:33"], "{name}");
+        }
+    }
+
     /// R-AGENT-2: what staff is told leans on the judgement's sources, on every way it leaves by.
     #[test]
     fn a_figure_without_a_source_is_withheld_from_every_copy_of_a_notification() {
@@ -333,7 +371,7 @@ mod tests {
         let written = [Written { kind: DocumentKind::WorkOrder, place: place.clone() }];
         let mut all = sources();
         name_documents(&mut told, &mut all, &written);
-        let kept = hold_to_sources(&mut told, &mut all, &judgement, None);
+        let kept = hold_to_sources(&mut told, &mut all, &judgement, None, Zone::default());
         assert_eq!(kept, Vec::<String>::new(), "{}", told.notification.body.ko);
         assert!(told.outgoing.iter().all(|row| row.payload.text().contains(&place)));
         let ten: Vec<Written> = ["json", "ko.html", "ko.pdf", "en.html", "en.pdf"]
@@ -346,7 +384,7 @@ mod tests {
         let lines = document_lines(&ten, "en", ["Report", "Work order"]);
         assert_eq!(lines, "\nReport: /r/report.en.pdf\nWork order: /r/work-order.en.pdf");
         told.notification.body.en.push_str(" Fails in 33 hours.");
-        assert_eq!(hold_to_sources(&mut told, &mut all, &judgement, None), ["33"]);
+        assert_eq!(hold_to_sources(&mut told, &mut all, &judgement, None, Zone::default()), ["33"]);
         assert!(told.outgoing.iter().all(|row| !row.payload.text().contains("33 hours")));
         let change = told.episode.expect("an episode begins");
         assert_eq!(change.alarm.expect("it stands").notification, told.notification);

@@ -3,6 +3,7 @@
 use pdm_expert::Judgement;
 use pdm_expert::case::{Case, Memory};
 use pdm_expert::grounding::{Grounds, Sources};
+use pdm_routes::Zone;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::risk::RiskLevel;
 use pdm_store::{Announcement, BearingJudged, EpisodeChange, EpisodeRecord, FollowUp, Judged};
@@ -147,7 +148,8 @@ impl Judging {
         };
         let told = followed.or_else(|| self.policy.beside_risk(key, &window, now));
         let told = told.map(|announcement| {
-            grounded(announcement, record, run, judgement, follow_up, promised)
+            let zone = self.policy.zone();
+            grounded(announcement, record, run, judgement, follow_up, promised, zone)
         });
         (told, quiet)
     }
@@ -203,6 +205,7 @@ fn grounded(
     judgement: &Judgement,
     follow_up: &[FollowUp],
     promised: &[Written],
+    zone: Zone,
 ) -> Grounded {
     let grounds = Grounds {
         event: &run.state.event_payload,
@@ -215,7 +218,8 @@ fn grounded(
         outcome::name_documents(&mut announcement, &mut sources, promised);
     }
     let alarm = record.and_then(|record| record.alarm.as_ref());
-    let withheld = outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm);
+    let withheld =
+        outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm, zone);
     if announcement.notification.reason == NotificationReason::Raised && run.state.held {
         outcome::name_model(&mut announcement, &judgement.diagnosis);
     }

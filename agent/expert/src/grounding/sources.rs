@@ -164,6 +164,12 @@ impl Sources {
         self.times.push(at);
     }
 
+    /// Every time added so far, as the plant's own clock shows it too: messages tell times by that clock.
+    pub fn add_local_times(&mut self, local: impl Fn(Timestamp) -> Timestamp) {
+        let shown: Vec<Timestamp> = self.times.iter().map(|at| local(*at)).collect();
+        self.times.extend(shown);
+    }
+
     /// A name that may hold digits and is quoted as a name.
     pub fn add_name(&mut self, name: &str) {
         if name.bytes().any(|byte| byte.is_ascii_digit()) {

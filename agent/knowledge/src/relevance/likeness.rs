@@ -11,6 +11,8 @@ pub(super) struct Spelt {
     letters: usize,
     /// Hashes of the runs, rising.
     runs: Vec<u32>,
+    /// Which of 256 places the runs fall on: words without a place in common have no run in common.
+    places: [u64; 4],
     is_hangul: bool,
     has_digit: bool,
 }
@@ -25,6 +27,7 @@ impl Spelt {
         runs.dedup();
         Self {
             letters: jamo.len(),
+            places: places(&runs),
             runs,
             is_hangul: text.starts_with(is_hangul),
             has_digit: text.bytes().any(|byte| byte.is_ascii_digit()),
@@ -55,6 +58,10 @@ impl Spelt {
         let is_pair = |word: &Self| word.text.chars().nth(1).is_some();
         if self.letters < MIN_JAMO {
             return if is_pair(self) && other.text.starts_with(&self.text) { 1.0 } else { 0.0 };
+        }
+        // a word of two syllables or more shares a run with each word that it is in, and most words share none
+        if self.places.iter().zip(&other.places).all(|(own, others)| own & others == 0) {
+            return 0.0;
         }
         if is_pair(self) && other.text.contains(&self.text) {
             1.0
@@ -121,6 +128,18 @@ fn take_apart(c: char, out: &mut Vec<char>) {
     }
 }
 
+/// The places of runs among 256.
+fn places(runs: &[u32]) -> [u64; 4] {
+    let mut places = [0_u64; 4];
+    for run in runs {
+        let at = run % 256;
+        if let Some(place) = places.get_mut(at as usize / 64) {
+            *place |= 1 << (at % 64);
+        }
+    }
+    places
+}
+
 /// FNV-1a over the code points. Source: draft-eastlake-fnv-17.
 fn hash(run: &[char]) -> u32 {
     run.iter().fold(0x811c_9dc5, |hash, c| (hash ^ u32::from(*c)).wrapping_mul(0x0100_0193))
@@ -152,6 +171,27 @@ mod tests {
             ("지게차", "게이지"),
         ] {
             assert!(alike(a, b) < 0.2, "{a} {b} {}", alike(a, b));
+        }
+    }
+
+    #[test]
+    fn words_without_a_common_place_would_not_be_alike_either() {
+        let text = concat!(
+            include_str!("../../../../config/knowledge/equipment_manual/em-01.md"),
+            include_str!("../../../../config/knowledge/equipment_manual/em-02.md"),
+        );
+        let words: Vec<Spelt> = text
+            .split(|c: char| !is_hangul(c))
+            .filter(|word| word.chars().nth(1).is_some())
+            .map(Spelt::of)
+            .collect();
+        assert!(words.len() > 300, "{}", words.len());
+        for own in words.iter().step_by(7) {
+            for other in &words {
+                let anywhere = Spelt { places: [u64::MAX; 4], ..own.clone() };
+                let (fast, slow) = (own.likeness(other), anywhere.likeness(other));
+                assert!((fast - slow).abs() < f32::EPSILON, "{} {}", own.text, other.text);
+            }
         }
     }
 
