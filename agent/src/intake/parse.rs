@@ -141,7 +141,19 @@ fn event(
         return Err(format!("equipment_id is {equipment:?}, a name that no machine may have"));
     }
     let proven = gateway.is_some();
-    Ok(Incoming::Event { event: Box::new(event), payload: text.to_owned(), proven })
+    let payload = stored_text(text, &event)?;
+    Ok(Incoming::Event { event: Box::new(event), payload, proven })
+}
+
+/// The text of an event as the store keeps it: as received. One with spectra has no blanks between its fields,
+/// because the store finds it by them, so a writer's own blanks are taken out.
+fn stored_text(text: &str, event: &Event) -> Result<String, String> {
+    if event.spectra.is_none() || text.contains("\"spectra\":{") {
+        return Ok(text.to_owned());
+    }
+    let fields: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(text).map_err(|error| format!("not an event: {error}"))?;
+    serde_json::to_string(&fields).map_err(|error| format!("not an event: {error}"))
 }
 
 /// The topic on which the episode of a bearing is retained.
@@ -239,6 +251,29 @@ mod tests {
     fn the_contracts_event_is_taken() {
         let incoming = read("pdm/v1/ulsan-1/P-101/DE/event", EVENT.as_bytes());
         assert!(matches!(incoming, Incoming::Event { .. }), "{incoming:?}");
+    }
+
+    /// Pages find events with spectra by their text, whatever program wrote it.
+    #[test]
+    fn an_event_with_spectra_is_stored_without_the_blanks_of_its_writer() {
+        let mut value: serde_json::Value = serde_json::from_str(EVENT).expect("json");
+        let lines = serde_json::json!({ "df_hz": 1.0, "unit": "g", "amplitude": [0.5, 0.25] });
+        value["spectra"] = serde_json::json!({ "acceleration": lines });
+        value["of_a_later_version"] = serde_json::json!({ "kept": [1.5, "a: {b}"] });
+        for text in [value.to_string(), serde_json::to_string_pretty(&value).expect("json")] {
+            let incoming = read("pdm/v1/ulsan-1/P-101/DE/event", text.as_bytes());
+            let Incoming::Event { payload, .. } = incoming else { panic!("{incoming:?}") };
+            assert!(payload.contains("\"spectra\":{"), "{payload}");
+            let kept: serde_json::Value = serde_json::from_str(&payload).expect("json");
+            assert_eq!(kept, value);
+        }
+        let blanks = serde_json::to_string_pretty(
+            &serde_json::from_str::<serde_json::Value>(EVENT).expect("json"),
+        );
+        let blanks = blanks.expect("json");
+        let incoming = read("pdm/v1/ulsan-1/P-101/DE/event", blanks.as_bytes());
+        let Incoming::Event { payload, .. } = incoming else { panic!("{incoming:?}") };
+        assert_eq!(payload, blanks, "as received where nothing is looked for");
     }
 
     /// R-AGENT-1.

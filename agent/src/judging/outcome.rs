@@ -79,6 +79,9 @@ pub(super) fn hold_to_sources(
     }
     sources.add_local_times(|at| zone.shown(at));
     sources.add_name(&zone.abbreviation(announcement.notification.created_at));
+    if let Some(site) = &judgement.diagnosis.site {
+        sources.add_name(site.as_str());
+    }
     sources.add_name(judgement.diagnosis.equipment_id.as_str());
     sources.add_name(judgement.diagnosis.bearing_id.as_str());
     let notification = &mut announcement.notification;

@@ -96,7 +96,7 @@ impl Policy {
             loudness: alarm.risk,
             reason: NotificationReason::Repeated,
             title: wording::repeated(&before.title, repeats),
-            body: before.body.clone(),
+            body: wording::as_told(&before.body, before.created_at, self.settings.zone),
         };
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);

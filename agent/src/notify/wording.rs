@@ -137,6 +137,13 @@ pub(super) fn body(diagnosis: &Diagnosis, state: &BearingState, zone: Zone) -> T
     lines.extend(thought(0, "근거", "Evidence"));
     lines.extend(thought(1, "단계", "Stage"));
     lines.extend(state.since.map(|at| since(at, zone)));
+    // two sites may have a machine of one name
+    lines.extend(
+        diagnosis
+            .site
+            .as_ref()
+            .map(|site| Text::new(format!("사업장: {site}"), format!("Site: {site}"))),
+    );
     lines.extend(thought(2, "진행", "Progress"));
     lines.extend(thought(3, "잔여수명", "Remaining life"));
     lines.push(Text::new(
@@ -229,6 +236,20 @@ pub(super) fn cleared(
         ),
     );
     (title, body)
+}
+
+/// The body of an alarm that is told again: it says when it was told, since the bearing may have gone on
+/// meanwhile. A body that says so already is left.
+pub(super) fn as_told(body: &Text, at: Timestamp, zone: Zone) -> Text {
+    const KO: &str = " 알림의 내용, 지금 상태는 페이지에서 확인";
+    if body.ko.lines().next().is_some_and(|line| line.ends_with(KO)) {
+        return body.clone();
+    }
+    let at = zone.in_words(at);
+    Text::new(
+        format!("{at}{KO}\n{}", body.ko),
+        format!("What was told at {at}; the page shows the state now\n{}", body.en),
+    )
 }
 
 /// The title of a repetition.

@@ -20,10 +20,12 @@ use pdm_service::http::callers::{Identity, Role, UnknownCallers};
 use pdm_service::http::guard::{self, TOKEN_NAME};
 use pdm_service::http::server::{self, Peer};
 
+use crate::language::language_of;
+use crate::pages::LoginFailure;
 use crate::plant::PlantError;
 use crate::problem::Problem;
 use crate::session::{self, form_key};
-use crate::{Shared, Site, audit};
+use crate::{Shared, Site, audit, login, pages};
 
 /// The cookie of a session.
 pub(crate) const COOKIE: &str = "pdm_session";
@@ -201,11 +203,36 @@ async fn viewer_of(shared: &Shared, request: &Parts) -> Result<Viewer, Response>
         let told = "only programs and pages of this machine may ask: no token is configured";
         return Err(Problem::new(StatusCode::FORBIDDEN, told).into_response());
     }
-    let Some(token) = bearer(headers) else { return Err(without_login(request)) };
+    let Some(token) = bearer(headers) else {
+        if is_form(request) {
+            return Err(login_over(shared, headers).await);
+        }
+        return Err(without_login(request));
+    };
     match access.who(peer, request.uri.path(), &token).await.map_err(unasked)? {
         Some(identity) => Ok(Viewer { identity: Some(identity), session: None, peer }),
         None => Err(challenged(Problem::new(StatusCode::UNAUTHORIZED, "the token is wrong"))),
     }
+}
+
+/// Whether a request is a form of a page.
+fn is_form(request: &Parts) -> bool {
+    let of = request.headers.get(header::CONTENT_TYPE).and_then(|of| of.to_str().ok());
+    let is_form = of.is_some_and(|of| {
+        of.starts_with("application/x-www-form-urlencoded") || of.starts_with("multipart/form-data")
+    });
+    is_form && request.method == Method::POST && !request.uri.path().starts_with("/api/")
+}
+
+/// The login page for somebody whose login ended while they filled in a form: what they typed was not taken,
+/// and the browser's way back still has it.
+async fn login_over(shared: &Shared, headers: &HeaderMap) -> Response {
+    let from = headers.get(header::REFERER).and_then(|from| from.to_str().ok());
+    let path = from.and_then(|from| from.parse::<axum::http::Uri>().ok());
+    let to = path.as_ref().and_then(|uri| uri.path_and_query()).map_or("/", |path| path.as_str());
+    let failure = LoginFailure { text: "login_over", status: StatusCode::UNAUTHORIZED };
+    let note = login::note(shared).await.because(failure);
+    pages::login(language_of(headers), inner(to), note)
 }
 
 /// A browser is sent to the login page, a program is told what to send.

@@ -79,10 +79,33 @@ pub struct BearingRow {
     pub measured_at: Option<Timestamp>,
     /// Remaining life to plan with, hours.
     pub rul_hours: Option<f64>,
+    /// Why the last window says nothing of the bearing, if it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blind: Option<Blind>,
     /// What staff was told of the open episode.
     pub alarm: Option<AlarmRow>,
     /// The open episode.
     pub episode: Option<EpisodeRow>,
+}
+
+/// Why a window says nothing of its bearing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Blind {
+    /// The signal is not that of the bearing: a flat line, clipping, a sensor that has come off.
+    Sensor,
+    /// The machine stands.
+    Standing,
+}
+
+impl Blind {
+    /// The word of the API and of lists.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sensor => "sensor",
+            Self::Standing => "standing",
+        }
+    }
 }
 
 /// The open episode of a bearing.

@@ -57,6 +57,27 @@ async fn with_a_token_no_page_and_no_route_answers_without_it() {
     plant.stop().await;
 }
 
+/// A technician whose login ends over a form reads what to do, in words; a program gets its refusal.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_that_is_sent_after_the_login_has_ended_leads_to_the_login_and_says_that_nothing_was_recorded()
+ {
+    let plant = Plant::with_token().await;
+    let page = format!("{}/bearings/ulsan-1/P-101/DE", plant.url);
+    let form = client().post(format!("{page}/ack")).header("referer", &page);
+    let form = form.header("accept-language", "ko").form(&[("note", "x")]);
+    let answer = form.send().await.expect("answers");
+    assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
+    let shown = answer.text().await.expect("text");
+    assert!(shown.contains("기록되지 않았습니다"), "{shown}");
+    assert!(shown.contains("value=\"/bearings/ulsan-1/P-101/DE\""), "{shown}");
+    let program = client().post(format!("{}/api/v1/bearings", plant.url)).form(&[("a", "b")]);
+    let refused = program.send().await.expect("answers");
+    assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
+    let told = refused.text().await.expect("text");
+    assert!(told.contains("a bearer token or a login is required"), "{told}");
+    plant.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_login_opens_the_pages_until_the_logout_and_leads_to_no_other_server() {
     let plant = Plant::with_token().await;

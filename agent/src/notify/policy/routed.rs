@@ -46,7 +46,8 @@ impl Policy {
         log::escalated(key, due.telling.route.as_deref(), due.telling.steps);
         let minutes = before.begun.map_or(0.0, |begun| now.seconds_since(begun) / 60.0);
         let told = &alarm.notification;
-        let (title, body) = wording::escalated(&told.title, &told.body, minutes);
+        let body = wording::as_told(&told.body, told.created_at, self.settings.zone);
+        let (title, body) = wording::escalated(&told.title, &body, minutes);
         let subject = Subject {
             key,
             event_id: told.event_id,

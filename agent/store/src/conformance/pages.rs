@@ -3,7 +3,7 @@
 use pdm_shared::event::{Spectra, SpectrumLines};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
-use pdm_web::plant::BearingRow;
+use pdm_web::plant::{BearingRow, Blind};
 
 use super::{at, event, judge_all, key, put};
 use crate::Store;
@@ -43,6 +43,19 @@ pub(super) async fn the_fleet_is_listed_worst_first_with_its_alarms(store: &Stor
     let after = stands(store.pages().standing(&key()).await.expect("read"));
     assert_eq!(after, stands(newest), "a window that comes late is not the newest");
     assert_eq!(after, Some((Some(event(5).event_id), Some(event(5).measured_at))));
+    for (sequence, running, valid, blind) in [
+        (7, true, false, Some(Blind::Sensor)),
+        (8, false, true, Some(Blind::Standing)),
+        (9, true, true, None),
+    ] {
+        let mut window = event(sequence);
+        window.operating.running = running;
+        window.signal_quality.valid = valid;
+        put(store, &[window]).await;
+        judge_all(store).await;
+        let row = store.pages().standing(&key()).await.expect("read").expect("known");
+        assert_eq!((row.event_id, row.blind), (Some(event(sequence).event_id), blind));
+    }
     let stranger = BearingKey { bearing: "DE-2".parse().expect("name"), ..key() };
     assert_eq!(store.pages().standing(&stranger).await.expect("read"), None);
 }

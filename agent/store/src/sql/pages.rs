@@ -7,7 +7,7 @@ use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
-use pdm_web::plant::{AlarmRow, BearingRow, EpisodeRow, WindowRow};
+use pdm_web::plant::{AlarmRow, BearingRow, Blind, EpisodeRow, WindowRow};
 use uuid::Uuid;
 
 use super::Database;
@@ -15,6 +15,7 @@ use super::episodes::AlarmColumns;
 use crate::StoreError;
 use crate::database::{Dialect, Row, Spelt};
 use crate::encoding::{fault_of, json_of, readable, stage_of, time_of, word_of};
+use crate::shown;
 
 /// Bearings with the judgement of their newest window and their alarm, of those that a condition names.
 macro_rules! bearings {
@@ -23,8 +24,10 @@ macro_rules! bearings {
             "SELECT b.site, b.equipment_id, b.bearing_id, b.risk_level, b.fault_stage, b.fault_type,
                     b.updated_at_ms, b.last_event_id, b.last_measured_at_ms, b.last_rul_hours,
                     a.risk_level AS told_level, a.since_ms, a.acknowledgement,
-                    a.suppression, a.state AS episode_state, a.episode_id, a.notification
+                    a.suppression, a.state AS episode_state, a.episode_id, a.notification,
+                    e.shown AS last_shown
              FROM bearings b
+             LEFT JOIN events e ON e.event_id = b.last_event_id
              LEFT JOIN episodes a ON a.site = b.site AND a.equipment_id = b.equipment_id
                                AND a.bearing_id = b.bearing_id AND a.closed_at_ms IS NULL ",
             $condition
@@ -153,10 +156,21 @@ fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
         event_id: row.get::<Option<Uuid>>("last_event_id")?.map(EventId),
         measured_at: time("last_measured_at_ms")?,
         rul_hours: row.get("last_rul_hours")?,
+        blind: blind_of(row.get("last_shown")?),
         // the bearing is shown even if what stands of its alarm cannot be read
         alarm: readable(alarm_of(row)).flatten(),
         episode: readable(episode_of(row)).flatten(),
     })
+}
+
+/// Why the last window says nothing of the bearing; a window of an earlier version does not say.
+fn blind_of(column: Option<&str>) -> Option<Blind> {
+    let shown = readable(shown::read_column(column?))?;
+    match (shown.valid, shown.running) {
+        (_, false) => Some(Blind::Standing),
+        (false, true) => Some(Blind::Sensor),
+        (true, true) => None,
+    }
 }
 
 fn alarm_of(row: &Row) -> Result<Option<AlarmRow>, StoreError> {

@@ -23,7 +23,7 @@ use super::table_file::{csv as csv_file, or_empty};
 use super::{Reader, matching, refusal, show, suppressed};
 use crate::Shared;
 use crate::access::{Viewer, encoded};
-use crate::plant::BearingRow;
+use crate::plant::{BearingRow, Blind};
 use crate::problem::Problem;
 
 /// Bearings of a page.
@@ -41,8 +41,8 @@ pub(super) struct FleetAsked {
     /// A risk.
     #[serde(default)]
     risk: String,
-    /// `waits`: an alarm that nobody has acknowledged; `suppressed`: staff is not told; `mine`: the reader has
-    /// acknowledged its alarm.
+    /// `waits`: an alarm that nobody has acknowledged; `suppressed`: staff is not told; `blind`: its last window
+    /// says nothing of it; `mine`: the reader has acknowledged its alarm.
     #[serde(default)]
     state: String,
     /// A site.
@@ -94,6 +94,7 @@ impl FleetAsked {
         let is_state = match self.state.as_str() {
             "waits" => waits(row),
             "suppressed" => is_suppressed(row),
+            "blind" => row.blind.is_some(),
             "mine" => is_of(row, user),
             _ => true,
         };
@@ -157,7 +158,8 @@ pub(super) fn words(row: &BearingRow, places: &Places<'_>) -> String {
     let key = &row.key;
     let both = |text: Text| format!("{} {}", text.ko, text.en);
     let name = places.words(key);
-    let fault = row.fault_type.map(|fault| both(fault.name())).unwrap_or_default();
+    let fault = row.fault_type.map(|fault| format!("{} {}", both(fault.name()), also(fault)));
+    let fault = fault.unwrap_or_default();
     let risk = both(row.risk_level.label());
     let state = match row.episode.as_ref().map(|episode| &episode.suppression) {
         None | Some(Suppression::None) => "",
@@ -165,15 +167,36 @@ pub(super) fn words(row: &BearingRow, places: &Places<'_>) -> String {
         Some(Suppression::ByDesign { .. }) => "함께 알림 suppressed",
         Some(Suppression::OutOfService { .. }) => "정비 중 out of service",
     };
-    format!("{} · {} {} {name} {risk} {fault} {state}", key.equipment, key.bearing, key.site)
+    let blind = match row.blind {
+        None => "",
+        Some(Blind::Sensor) => "센서 이상 sensor fault",
+        Some(Blind::Standing) => "정지 중 standing",
+    };
+    format!(
+        "{} · {} {} {name} {risk} {fault} {state} {blind}",
+        key.equipment, key.bearing, key.site
+    )
 }
 
-/// Worst first; of one risk the alarms that wait for a person, then the later stage, the shorter life.
+/// Other words that people use for an element.
+const fn also(fault: Fault) -> &'static str {
+    match fault {
+        Fault::OuterRace => "BPFO outer ring",
+        Fault::InnerRace => "BPFI inner ring",
+        Fault::Ball => "볼 롤러 BSF ball roller",
+        Fault::Cage => "케이지 리테이너 FTF retainer",
+    }
+}
+
+/// Worst first; of one risk the alarms that wait for a person, then the later stage, then those of which a faulty
+/// sensor says nothing, the shorter life.
 fn by_urgency(fleet: &mut [BearingRow]) {
     let life = |row: &BearingRow| row.rul_hours.unwrap_or(f64::INFINITY);
     fleet.sort_by(|a, b| {
         let key = |row: &BearingRow| {
-            (Reverse(row.risk_level), Reverse(waits(row)), Reverse(row.fault_stage))
+            let is_blind = row.blind == Some(Blind::Sensor);
+            let stage = Reverse(row.fault_stage);
+            (Reverse(row.risk_level), Reverse(waits(row)), stage, Reverse(is_blind))
         };
         let order = key(a).cmp(&key(b)).then_with(|| life(a).total_cmp(&life(b)));
         order.then_with(|| a.key.cmp(&b.key))
@@ -254,7 +277,7 @@ pub(super) async fn csv(
 }
 
 async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Response, Problem> {
-    const HEAD: [&str; 16] = [
+    const HEAD: [&str; 17] = [
         "site",
         "equipment",
         "bearing",
@@ -270,6 +293,7 @@ async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Re
         "acknowledged_at",
         "acknowledged_by",
         "suppression",
+        "blind",
         "page",
     ];
     let (mut fleet, places) = (shared.site.plant.fleet().await?, Places::of(shared).await?);
@@ -294,6 +318,7 @@ async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Re
             or_empty(alarm.and_then(|alarm| alarm.acknowledged_at)),
             or_empty(alarm.and_then(|alarm| alarm.acknowledged_by.as_deref())),
             or_empty(suppression),
+            or_empty(row.blind.map(Blind::as_str)),
             show::address(key),
         ]
     });
@@ -324,7 +349,11 @@ fn states(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Valu
         context! { word => format!("fleet_{word}"), count, address, is_on }
     };
     let count = |is: fn(&BearingRow) -> bool| fleet.iter().filter(|row| is(row)).count();
+    let blind = count(|row| row.blind.is_some());
     let mut states = vec![of("waits", count(waits)), of("suppressed", count(is_suppressed))];
+    if blind > 0 || asked.state == "blind" {
+        states.push(of("blind", blind));
+    }
     if let Some(user) = reader.user.as_deref() {
         let mine = fleet.iter().filter(|row| is_of(row, Some(user))).count();
         states.push(of("mine", mine));

@@ -40,6 +40,7 @@ fn bearing(name: &str, risk: RiskLevel) -> BearingRow {
         event_id: None,
         measured_at: None,
         rul_hours: None,
+        blind: None,
         alarm: None,
         episode: None,
     }
