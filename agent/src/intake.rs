@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
+use pdm_shared::event::Event;
 use pdm_shared::id::GatewayKey;
+use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{Prefix, Topic};
 use pdm_store::{GatewayStore, Incoming, IntakeStore, IntakeTerms, StoreError, Stored};
 use tokio::sync::Notify;
@@ -65,6 +67,8 @@ pub(crate) struct Intake {
     pub(crate) remarks: Remarks,
     /// What the receiver put off.
     pub(crate) put_off: PutOff,
+    /// `[intake] ahead_s`.
+    pub(crate) ahead_s: f64,
 }
 
 impl Intake {
@@ -99,8 +103,13 @@ impl Intake {
             }
             self.reporter.flooded(queue.len() >= self.batch);
             for incoming in &batch {
+                if let Incoming::Event { event, .. } = incoming {
+                    self.note_ahead(event, now);
+                }
                 if let Incoming::Status { site, status } = incoming {
                     self.remarks.status(site, status);
+                    let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
+                    self.reporter.measures(gateway, status);
                 }
             }
             let stored = self.store_until_done(&batch).await;
@@ -120,6 +129,19 @@ impl Intake {
         match self.gateways.gateways().await {
             Ok(known) => known.into_iter().for_each(|state| queue.knows(state.gateway)),
             Err(error) => log::gateways_unknown(&error),
+        }
+    }
+
+    /// Says which gateway sends events ahead of the clock: they are judged, and a count alone names nobody.
+    fn note_ahead(&self, event: &Event, now: Timestamp) {
+        let by_s = event.measured_at.seconds_since(now);
+        if by_s <= self.ahead_s {
+            return;
+        }
+        let gateway = GatewayKey::new(event.site.clone(), event.gateway_id.clone());
+        if self.reporter.lies_ahead(&gateway, by_s) {
+            log::gateway_ahead(&gateway, by_s);
+            self.remarks.note(Remark::Ahead(gateway.site, gateway.gateway, by_s));
         }
     }
 

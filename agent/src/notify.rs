@@ -30,8 +30,11 @@ pub(crate) mod templated;
 mod together;
 pub(crate) mod topic;
 mod troubles;
+mod unmeasured;
 mod vectors;
 pub(crate) mod webhook;
 mod wording;
+
+pub(crate) use wording::missing_rows_line;
 
 use pdm_store::{DEAD_LETTER_LANE, EMAIL_LANE, MQTT_LANE, VECTORS_LANE, person_lane, webhook_lane};

@@ -4,12 +4,13 @@
 //! Counters count from the start of this process. The live channel is bounded: a slow watcher loses the
 //! oldest entries and is told how many, and the agent never waits for a watcher.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use pdm_shared::delivery::Notification;
+use pdm_shared::bounds::MAX_BEARINGS;
+use pdm_shared::delivery::{GatewayStatus, Notification, Presence};
 use pdm_shared::fault::Fault;
-use pdm_shared::id::BearingKey;
+use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use tokio::sync::{broadcast, watch};
@@ -20,6 +21,10 @@ use crate::vitals::Vitals;
 /// Entries of the live channel that are kept for a slow watcher: at a hundred changes a second, ten
 /// seconds.
 const LIVE_CAPACITY: usize = 1024;
+
+/// How long after its last event ahead of the clock a gateway counts as ahead. Chosen: the slowest usual period of
+/// windows is an hour.
+const AHEAD_LASTS: Duration = Duration::from_hours(2);
 
 /// A connection to the broker that stood so long was sound. Chosen: a client that takes the name away waits
 /// up to its longest pause of 30 s before it comes back.
@@ -46,6 +51,8 @@ pub struct Progress {
     pub unsent: u64,
     /// Alarms that no way to staff takes.
     pub untold: u64,
+    /// The configuration names no way to staff at all.
+    pub has_no_way: bool,
     /// Since when there is no connection to the broker that brings events.
     pub broker_away_since: Option<Instant>,
     /// Gateways that the store knows by their status.
@@ -126,6 +133,12 @@ impl Progress {
                  /notifications"
             ));
         }
+        if self.has_no_way {
+            return Some(
+                "nobody can be told of an alarm: the configuration names no way to staff, see [notify]"
+                    .to_owned(),
+            );
+        }
         let is_thrown_out = self.thrown_out_at.is_some_and(|at| at.elapsed() < SOUND);
         if let (false, Some(percent)) = (is_thrown_out, self.store_full_percent) {
             return Some(format!(
@@ -190,7 +203,13 @@ pub(crate) struct Reporter {
     /// What is wrong although the agent works, for the health.
     degraded: watch::Sender<Vec<String>>,
     vitals: Vitals,
+    measured: watch::Sender<Births>,
+    /// Gateways whose events lie ahead of the clock, by how many seconds, and when the last one came.
+    ahead: watch::Sender<BTreeMap<GatewayKey, (f64, Instant)>>,
 }
+
+/// What online gateways say that they measure, as `equipment/bearing`, and since when they say the same.
+pub(crate) type Births = BTreeMap<GatewayKey, (BTreeSet<String>, Instant)>;
 
 impl Reporter {
     pub(crate) fn new() -> Self {
@@ -202,7 +221,50 @@ impl Reporter {
             behind: watch::Sender::new(false),
             degraded: watch::Sender::new(Vec::new()),
             vitals: Vitals::default(),
+            measured: watch::Sender::new(Births::new()),
+            ahead: watch::Sender::new(BTreeMap::new()),
         }
+    }
+
+    /// Notes an event that lies ahead of the clock; whether its gateway has sent none for a while.
+    pub(crate) fn lies_ahead(&self, gateway: &GatewayKey, by_s: f64) -> bool {
+        let now = Instant::now();
+        let mut is_new = false;
+        self.ahead.send_modify(|ahead| {
+            ahead.retain(|_, (_, at)| now.duration_since(*at) < AHEAD_LASTS);
+            is_new = ahead.insert(gateway.clone(), (by_s, now)).is_none();
+        });
+        is_new
+    }
+
+    /// Gateways whose events lie ahead of the clock, and by how many seconds.
+    pub(crate) fn ahead(&self) -> Vec<(GatewayKey, f64)> {
+        let ahead = self.ahead.borrow();
+        let lasting = ahead.iter().filter(|(_, (_, at))| at.elapsed() < AHEAD_LASTS);
+        lasting.map(|(gateway, (by_s, _))| (gateway.clone(), *by_s)).collect()
+    }
+
+    /// Notes what an online gateway says that it measures. One of a version that does not say it, or one that
+    /// measures more than its document holds, says nothing of what it does not measure.
+    pub(crate) fn measures(&self, gateway: GatewayKey, status: &GatewayStatus) {
+        let bearings = &status.bearings;
+        let says_all = (1..MAX_BEARINGS).contains(&bearings.len());
+        if status.status != Presence::Online || !says_all {
+            return;
+        }
+        let now: BTreeSet<String> = bearings.iter().cloned().collect();
+        self.measured.send_if_modified(|births| {
+            let is_known = births.get(&gateway).is_some_and(|(known, _)| *known == now);
+            if !is_known {
+                births.insert(gateway, (now, Instant::now()));
+            }
+            !is_known
+        });
+    }
+
+    /// What gateways said last that they measure, since the start.
+    pub(crate) fn measured(&self) -> Births {
+        self.measured.borrow().clone()
     }
 
     pub(crate) fn progress(&self) -> watch::Receiver<Progress> {

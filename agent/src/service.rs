@@ -149,6 +149,7 @@ impl Agent {
             // before anything is counted: what is counted without it would be lost
             recorder();
         }
+        log::starting();
         let reporter = Reporter::new();
         let mut outage = None;
         loop {
@@ -160,15 +161,22 @@ impl Agent {
             reporter.update(|progress| {
                 progress.unjudged = opened.backlog.unjudged;
                 progress.unsent = opened.backlog.unsent;
+                progress.has_no_way = !settings.notify.has_a_way();
             });
             let store = opened.store;
             let on = (store.clone(), settings.clone(), Arc::clone(&clock), reporter);
             match Box::pin(Self::run_on(on, &mut outage)).await {
+                Ok(handle) => {
+                    if let Some(missing) = opened.missing {
+                        handle.lacks_rows(missing);
+                    }
+                    return Ok(handle);
+                }
                 Err(error) if error.is_of_store() => {
                     log::store_lost_at_start(&error);
                     store.close().await;
                 }
-                started => return started,
+                Err(error) => return Err(error),
             }
         }
     }
@@ -227,12 +235,12 @@ impl Agent {
         let lanes = parts.outbox(channels, publisher.clone());
         parts.judging(workflow, lanes);
         let remarks = parts.intake(receiver, publisher, connected, (thrown_out, put_off));
-        parts.retention(remarks);
+        parts.retention(remarks.clone());
         let publishing = parts.stops.publisher.clone();
         parts.spawn(Task::Publisher, connection.run(publishing));
         let grace = parts.settings.shutdown_grace;
         let (stops, tasks) = (parts.stops, parts.tasks);
-        Ok(Handle { stops, tasks, reporter, store, knowledge, tools, address, grace })
+        Ok(Handle { stops, tasks, reporter, remarks, store, knowledge, tools, address, grace })
     }
 }
 

@@ -22,6 +22,7 @@ mod silence;
 mod telemetry;
 #[cfg(test)]
 mod tests;
+mod torn;
 mod webhook;
 
 use std::path::{Path, PathBuf};

@@ -34,6 +34,15 @@ pub(crate) enum Teller {
     Watch,
 }
 
+/// Something of the agent itself that is wrong although it works, until it is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Saying {
+    /// A configuration that was read again is refused.
+    Configuration,
+    /// The store lacks what the agent wrote last.
+    Store,
+}
+
 /// A trouble of the store, with the error's own text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trouble {
@@ -110,9 +119,27 @@ pub(crate) struct Vitals {
     tellers: Arc<Mutex<BTreeMap<Teller, Failing>>>,
     /// Since when the intake waits for the store to take a batch.
     storing: Arc<Mutex<Option<Instant>>>,
+    /// What judging last failed with, and when.
+    last_of_judging: Arc<Mutex<Option<Failing>>>,
+    /// What the agent says of itself although it works.
+    says: Arc<Mutex<BTreeMap<Saying, String>>>,
 }
 
 impl Vitals {
+    /// Says what is wrong although the agent works, or that it is over.
+    pub(crate) fn says(&self, what: Saying, text: Option<String>) {
+        let mut says = self.says.lock().unwrap_or_else(PoisonError::into_inner);
+        match text {
+            Some(text) => says.insert(what, text),
+            None => says.remove(&what),
+        };
+    }
+
+    /// What is wrong although the agent works.
+    pub(crate) fn said(&self) -> Vec<String> {
+        self.says.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
     /// Notes that the intake hands a batch to the store.
     pub(crate) fn stores(&self) {
         *self.storing.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
@@ -123,22 +150,37 @@ impl Vitals {
         *self.storing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answered(&self, writer: Writer) {
-        if writer == Writer::Intake {
-            *self.storing.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    /// Notes that the store has answered a writer; since when it was asked.
+    fn answered(&self, writer: Writer) -> Option<Instant> {
+        if writer != Writer::Intake {
+            return None;
         }
+        self.storing.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Notes that a writer's last call of the store failed.
+    /// Notes that a writer's last call of the store failed. It fails since the call began: one that hung until its
+    /// time-out was no good time before.
     pub(crate) fn failed(&self, writer: Writer, error: &StoreError) {
-        self.answered(writer);
+        let now = Instant::now();
+        let since = self.answered(writer).unwrap_or(now);
         let trouble = Trouble::new(error);
+        if writer == Writer::Judging {
+            let last = Failing { since: now, trouble: trouble.clone() };
+            *self.last_of_judging.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
+        }
         let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = &mut writers[writer as usize];
         match slot {
             Some(failing) => failing.trouble = trouble,
-            None => *slot = Some(Failing { since: Instant::now(), trouble }),
+            None => *slot = Some(Failing { since, trouble }),
         }
+    }
+
+    /// What judging last failed with, if it has failed since then. Bearings whose judgements are refused are put
+    /// off, so that the judging of others works meanwhile.
+    pub(crate) fn judging_failed_since(&self, since: Instant) -> Option<Trouble> {
+        let last = self.last_of_judging.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|last| last.since >= since).map(|last| last.trouble.clone())
     }
 
     /// Notes that a writer's last call of the store succeeded.
@@ -238,6 +280,21 @@ mod tests {
         vitals.failed(Writer::Intake, &away());
         assert_eq!(vitals.failing(Writer::Intake).expect("fails").since, began);
         assert_eq!(vitals.failing(Writer::Judging), None);
+        vitals.worked(Writer::Intake);
+        assert_eq!(vitals.failing(Writer::Intake), None);
+    }
+
+    /// R-AGENT-10: a locked table lets a batch hang for half a minute, then refuses it.
+    #[tokio::test(start_paused = true)]
+    async fn a_writer_that_hung_before_it_failed_fails_since_it_was_asked() {
+        let vitals = Vitals::default();
+        let asked = Instant::now();
+        vitals.stores();
+        tokio::time::advance(std::time::Duration::from_secs(30)).await;
+        vitals.failed(Writer::Intake, &away());
+        assert_eq!(vitals.failing(Writer::Intake).expect("fails").since, asked);
+        vitals.stores();
+        assert_eq!(vitals.failing(Writer::Intake).expect("until one is taken").since, asked);
         vitals.worked(Writer::Intake);
         assert_eq!(vitals.failing(Writer::Intake), None);
     }

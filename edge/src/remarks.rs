@@ -8,6 +8,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// In place of a source: the configuration of the program.
+const PROGRAM: &str = "";
+
 /// The matters in which a source that is named delivers nothing.
 const DEAD: [&str; 3] = [LOST, "silence", "folder"];
 /// The matter of a source that cannot be opened again.
@@ -21,6 +24,12 @@ impl Remarks {
     /// States what is wrong with a source in one matter; replaces the remark before.
     pub fn set(&self, source: &str, matter: &'static str, text: String) {
         self.lock().insert((source.to_owned(), matter), text);
+    }
+
+    /// States that a configuration that was read again is refused.
+    pub fn refuse_configuration(&self, why: &str) {
+        let text = format!("the new configuration is refused, the one of before stays: {why}");
+        self.set(PROGRAM, "configuration", text);
     }
 
     /// Withdraws a remark.
@@ -37,7 +46,10 @@ impl Remarks {
 
     /// The remarks as lines, by source.
     pub fn lines(&self) -> Vec<String> {
-        self.lock().iter().map(|((source, _), text)| format!("source {source}: {text}")).collect()
+        let line = |((source, _), text): (&(String, &'static str), &String)| {
+            if source == PROGRAM { text.clone() } else { format!("source {source}: {text}") }
+        };
+        self.lock().iter().map(line).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, &'static str), String>> {
@@ -58,6 +70,16 @@ mod tests {
         assert_eq!(remarks.lines(), ["source press: 2 files are set aside"]);
         remarks.withdraw("press", "files");
         assert!(remarks.lines().is_empty());
+    }
+
+    /// R-EDGE-11
+    #[test]
+    fn a_refused_configuration_is_of_no_source_and_keeps_nothing_from_being_measured() {
+        let remarks = Remarks::default();
+        remarks.refuse_configuration("edge.toml:3:1: unknown field `colour`");
+        let said = "the new configuration is refused, the one of before stays: edge.toml:3:1: unknown field `colour`";
+        assert_eq!(remarks.lines(), [said]);
+        assert!(remarks.dead().is_empty());
     }
 
     /// Issue 33, point 2: a source that delivers nothing is the gateway's trouble, a wrong rate is not.

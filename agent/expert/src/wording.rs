@@ -51,21 +51,21 @@ pub fn hours(value: f64) -> Text {
     }
 }
 
-/// How long ago something was, in natural words; whole units, rounded down.
+/// How long ago something was, in natural words: minutes and hours to the nearest, days that have passed.
 pub fn ago(seconds: f64) -> Text {
     let unit = |count: f64, ko: &str, en: &str| {
-        let count = count.floor();
         let plural = if count > 1.0 { "s" } else { "" };
         Text::new(format!("{count:.0}{ko} 전"), format!("{count:.0} {en}{plural} ago"))
     };
+    let (minutes, hours) = ((seconds / 60.0).round(), (seconds / 3600.0).round());
     if seconds < 60.0 {
         Text::new("방금 전", "just now")
-    } else if seconds < 3600.0 {
-        unit(seconds / 60.0, "분", "minute")
-    } else if seconds < 86_400.0 {
-        unit(seconds / 3600.0, "시간", "hour")
+    } else if minutes < 60.0 {
+        unit(minutes, "분", "minute")
+    } else if hours < 24.0 {
+        unit(hours, "시간", "hour")
     } else {
-        unit(seconds / 86_400.0, "일", "day")
+        unit((seconds / 86_400.0).floor().max(1.0), "일", "day")
     }
 }
 
@@ -123,6 +123,10 @@ mod tests {
     fn times_are_told_in_the_unit_a_person_would_use() {
         assert_eq!(ago(20.0).ko, "방금 전");
         assert_eq!(ago(130.0), Text::new("2분 전", "2 minutes ago"));
+        assert_eq!(ago(290.0), Text::new("5분 전", "5 minutes ago"));
+        assert_eq!(ago(3590.0), Text::new("1시간 전", "1 hour ago"));
+        assert_eq!(ago(1.9 * 3600.0), Text::new("2시간 전", "2 hours ago"));
+        assert_eq!(ago(86_300.0), Text::new("1일 전", "1 day ago"));
         assert_eq!(ago(5.5 * 86_400.0), Text::new("5일 전", "5 days ago"));
         assert_eq!(hours(120.0), Text::new("5일", "5 days"));
         assert_eq!(hours(6.37), Text::new("6.4시간", "6.4 h"));

@@ -14,6 +14,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use uuid::Uuid;
 
 use crate::answer::Verdict;
+use crate::asked::{asked_wait, redirect_in_words};
 use crate::filled::Filled;
 use crate::message::{Message, sample};
 use crate::rate::Pace;
@@ -32,6 +33,9 @@ pub enum HookError {
     /// Trying again can help.
     #[error("{0}")]
     Later(String),
+    /// The receiver asks to wait so long.
+    #[error("{0}")]
+    After(String, Duration),
     /// The receiver does not let us in, or is not there: people may repair that.
     #[error("{0}")]
     Refused(String),
@@ -58,6 +62,16 @@ pub struct Address {
     pub url: Option<String>,
     /// Certificates, where they are not those of the operating system.
     pub tls: Option<TlsFiles>,
+}
+
+/// An answer as it came.
+struct Answered {
+    status: u16,
+    head: Head,
+    /// Where a redirect leads, in words.
+    redirect: Option<String>,
+    /// How long the receiver asks to wait.
+    wait: Option<Duration>,
 }
 
 /// A hook that is set up.
@@ -154,27 +168,32 @@ impl Hook {
         // a template that fails for one message was right for the sample: the next one may pass
         let request = request.map_err(|error| HookError::Never(error.to_string()))?;
         self.pace.wait().await;
-        let (status, head) = self.post(message.key, &request).await.map_err(HookError::Later)?;
-        let (status, head) = if status == 401 && self.template.token.is_some() {
+        let mut answered = self.post(message.key, &request).await.map_err(HookError::Later)?;
+        if answered.status == 401 && self.template.token.is_some() {
             // a token that was withdrawn before its time is fetched anew once
             self.tokens.forget().await;
-            self.post(message.key, &request).await.map_err(HookError::Later)?
-        } else {
-            (status, head)
-        };
+            answered = self.post(message.key, &request).await.map_err(HookError::Later)?;
+        }
+        let Answered { status, head, redirect, wait } = answered;
         let answer = in_one_line(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned();
-        let said = || format!("the receiver answers {status}: {answer}");
+        let said = || match &redirect {
+            Some(redirect) => format!("the receiver answers {status}: {redirect}"),
+            None => format!("the receiver answers {status}: {answer}"),
+        };
         let body = head.whole().unwrap_or_default();
         match self.template.answers.verdict(status, &body) {
             Verdict::Delivered => Ok(Sent { is_duplicate: false, status, answer }),
             Verdict::Duplicate => Ok(Sent { is_duplicate: true, status, answer }),
-            Verdict::Later => Err(HookError::Later(said())),
+            Verdict::Later => Err(match wait {
+                Some(wait) => HookError::After(said(), wait),
+                None => HookError::Later(said()),
+            }),
             Verdict::Refused => Err(HookError::Refused(said())),
             Verdict::Never => Err(HookError::Never(said())),
         }
     }
 
-    async fn post(&self, key: Uuid, request: &FilledRequest) -> Result<(u16, Head), String> {
+    async fn post(&self, key: Uuid, request: &FilledRequest) -> Result<Answered, String> {
         let url = Self::url(&request.url)?;
         let mut headers = headers(request)?;
         if let Some(name) = &self.template.key_header {
@@ -198,17 +217,20 @@ impl Hook {
             headers.extend(signature.headers(&signed, &self.filled, self.clock.now().unix_ms())?);
         }
         let method = method.parse().map_err(|_error| "no method".to_owned())?;
-        let asked = client.request(method, url).headers(headers).body(request.body.clone()).send();
+        let asked = client.request(method, url.clone()).headers(headers);
         // the address may hold a secret
-        let mut answer = asked.await.map_err(|error| error_chain(&error.without_url()))?;
+        let asked = asked.body(request.body.clone()).send().await;
+        let mut answer = asked.map_err(|error| error_chain(&error.without_url()))?;
         let status = answer.status().as_u16();
+        let redirect = redirect_in_words(status, &url, answer.headers());
+        let wait = asked_wait(answer.headers(), self.clock.now().unix_ms());
         let mut head = Head::of(ERROR_BYTES);
         while let Ok(Some(chunk)) = answer.chunk().await {
             if !head.take(&chunk) {
                 break;
             }
         }
-        Ok((status, head))
+        Ok(Answered { status, head, redirect, wait })
     }
 
     /// The receiver's machine answers, and a token is handed out; nothing is sent.

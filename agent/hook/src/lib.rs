@@ -7,6 +7,7 @@
 //! syntax; a secret stands in no error and no log; nothing is followed elsewhere.
 
 mod answer;
+mod asked;
 mod body;
 mod filled;
 mod hook;
@@ -19,6 +20,7 @@ mod template;
 mod token;
 
 pub use answer::{Verdict, is_page};
+pub use asked::{asked_wait, redirect_in_words};
 pub use hook::{Address, Hook, HookError, Sent};
 pub use message::Message;
 pub use presets::{PRESETS, preset};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pdm_service::clock::SystemClock;
 use pdm_service::config::ConfigError;
+use pdm_service::error_chain::error_chain;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::files::keep_private;
 use pdm_service::telemetry::LogFormat;
@@ -81,13 +82,16 @@ async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
     let stop = pdm_service::shutdown::on_signal().map_err(failure::runtime)?;
     let mut hang_up = signal(SignalKind::hangup()).map_err(failure::runtime)?;
     let (mut settings, mut before) = (settings, None);
+    let mut refused: Option<String> = None;
     loop {
+        let now = settings.clone();
         let started = tokio::select! {
-            started = Agent::start(settings.clone(), Arc::new(SystemClock)) => Some(started),
+            started = Agent::start(now.clone(), Arc::new(SystemClock)) => Some(started),
             // a start that waits for its store ends at once: nothing was taken in yet
             () = stop.cancelled() => return Ok(Exit::Ok),
-            renewed = renewed(args, &mut hang_up) => {
+            renewed = renewed(args, &now, &mut hang_up, |why| refused = Some(why)) => {
                 settings = renewed;
+                refused = None;
                 None
             }
         };
@@ -95,14 +99,25 @@ async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
             (None, _) => continue,
             (Some(Ok(agent)), _) => agent,
             (Some(Err(error)), Some(earlier)) => {
-                tracing::error!(%error, "the agent does not start with the new configuration, the one of before stays");
+                let error = error_chain(&error);
+                tracing::error!(
+                    error,
+                    "the agent does not start with the new configuration, the one of before stays"
+                );
+                refused = Some(format!(
+                    "{}: the agent does not start with it: {error}",
+                    args.config.display()
+                ));
                 settings = earlier;
                 continue;
             }
             (Some(Err(error)), None) => return Err(failure::start(error).into()),
         };
         tracing::info!("the agent runs");
-        let end = watched(args, &agent, &stop, &mut hang_up).await;
+        if let Some(why) = refused.take() {
+            agent.refuses_configuration(&why);
+        }
+        let end = watched((args, &settings), &agent, &stop, &mut hang_up).await;
         match ended(agent, end).await? {
             Some(renewed) => before = Some(std::mem::replace(&mut settings, renewed)),
             None => return Ok(Exit::Ok),
@@ -112,7 +127,7 @@ async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
 
 /// Waits until the agent has to end.
 async fn watched(
-    args: &Args,
+    (args, settings): (&Args, &AgentSettings),
     agent: &Handle,
     stop: &CancellationToken,
     hang_up: &mut Signal,
@@ -120,7 +135,9 @@ async fn watched(
     loop {
         tokio::select! {
             () = stop.cancelled() => return End::Stopped,
-            settings = renewed(args, hang_up) => return End::Renewed(Box::new(settings)),
+            renewed = renewed(args, settings, hang_up, |why| agent.refuses_configuration(&why)) => {
+                return End::Renewed(Box::new(renewed));
+            }
             () = tokio::time::sleep(LOOK) => {
                 if let Some(part) = agent.failed() {
                     return End::Failed(part);
@@ -154,21 +171,36 @@ async fn ended(agent: Handle, end: End) -> anyhow::Result<Option<AgentSettings>>
     })
 }
 
-/// Waits for a SIGHUP with a valid configuration. An invalid one is refused whole and logged, and the agent
-/// goes on with what it has.
-async fn renewed(args: &Args, hang_up: &mut Signal) -> AgentSettings {
+/// Waits for a SIGHUP with a valid configuration. One that is invalid, or lacks what no reload may take away, is
+/// refused whole, logged and handed to `refuse`, and the agent goes on with what it has.
+async fn renewed(
+    args: &Args,
+    now: &AgentSettings,
+    hang_up: &mut Signal,
+    mut refuse: impl FnMut(String),
+) -> AgentSettings {
     loop {
         if hang_up.recv().await.is_none() {
             // the stream of signals has ended, so no SIGHUP can come any more
             std::future::pending::<()>().await;
         }
-        match read(args) {
+        let config = args.config.display();
+        let read = read(args).map_err(|error| error_chain(&error));
+        let whole = read.and_then(|settings| match now.torn_off_in(&settings) {
+            None => Ok(settings),
+            Some(torn) => Err(format!("{config}: {torn}")),
+        });
+        match whole {
             Ok(settings) => {
-                tracing::info!(config = %args.config.display(), "the configuration was read again, starting with it; [telemetry], --log and PDM_LOG stay as they are until the program is started anew");
+                tracing::info!(%config, "the configuration was read again, starting with it; [telemetry], --log and PDM_LOG stay as they are until the program is started anew");
                 return settings;
             }
             Err(error) => {
-                tracing::error!(%error, "the new configuration is refused, the agent goes on with the one it has");
+                tracing::error!(
+                    error,
+                    "the new configuration is refused, the agent goes on with the one it has"
+                );
+                refuse(error);
             }
         }
     }

@@ -34,8 +34,8 @@ Examples:
 Exit codes: 0 told, 64 wrong arguments, 66 no such event or bearing, 69 store unavailable,
 78 bad configuration")]
 pub struct Args {
-    /// An event's id, SITE/EQUIPMENT/BEARING, SITE/gateway/GATEWAY, SITE/refused-events/GATEWAY or
-    /// SITE/gateway-trouble/GATEWAY
+    /// An event's id, SITE/EQUIPMENT/BEARING, SITE/gateway/GATEWAY, SITE/refused-events/GATEWAY,
+    /// SITE/gateway-trouble/GATEWAY or SITE/not-measured/GATEWAY
     #[arg(value_parser = subject)]
     of: Subject,
     /// The configuration

@@ -36,7 +36,7 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_broker_errors_total", "connections to the broker lost or refused").by("side", &["intake", "outbox"]),
     A::counter("pdm_agent_broker_thrown_out_total", "connections that the broker ended again and again").by("side", &["intake", "outbox"]),
     A::gauge("pdm_agent_broker_packet_limit_bytes", "largest packet that the broker takes, learnt from a refusal; 0 until then"),
-    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out", "broker_away", "broker_lacks", "events_lost", "flood", "store_full"]),
+    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out", "broker_away", "broker_lacks", "events_lost", "flood", "store_full", "configuration", "rows_missing", "ahead"]),
 ];
 
 #[rustfmt::skip]
@@ -112,6 +112,9 @@ const OF_TELLING: &[Announced] = &[
 
 #[rustfmt::skip]
 const OF_STORE: &[Announced] = &[
+    A::gauge("pdm_agent_store_rows_missing", "1 from a start at which the store lacks what the agent wrote last, until the next start"),
+    A::gauge("pdm_agent_configuration_refused", "1 while a configuration that was read again is refused"),
+    A::counter("pdm_agent_configurations_refused_total", "configurations that were read again and refused"),
     A::gauge("pdm_agent_blind", "1 while the agent cannot write or judge, so that health fails"),
     A::counter("pdm_agent_store_outages_total", "times in which the agent could not write or judge"),
     A::counter("pdm_agent_store_errors_total", "writes of events that failed"),

@@ -5,7 +5,7 @@
 //! `/readyz` and `/healthz` answer 200 while rows are written and events are judged, else 503 with the
 //! cause and what to do. `/healthz` says `degraded` with 200 where something is wrong that the agent works
 //! on with: a gateway whose events are refused, that is in trouble, or whose name two use; a way to staff that
-//! delivers nothing.
+//! delivers nothing; a configuration that was read again and is refused.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ async fn work(
             None => {
                 let away = progress.and_then(|progress| progress.borrow().broker_away());
                 let said = degraded.map_or_else(Vec::new, |said| said.borrow().clone());
-                let said: Vec<String> = away.into_iter().chain(said).collect();
+                let said: Vec<String> = away.into_iter().chain(vitals.said()).chain(said).collect();
                 (StatusCode::OK, told(&said))
             }
             Some(trouble) => {

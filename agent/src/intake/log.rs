@@ -1,6 +1,6 @@
 //! What happens at the intake, each as one function that logs and counts.
 
-use pdm_shared::id::{GatewayId, SiteId};
+use pdm_shared::id::{GatewayId, GatewayKey, SiteId};
 use pdm_store::{Refusal, StoreError, Stored};
 
 use crate::mqtt::publisher::PublishError;
@@ -112,4 +112,9 @@ pub(super) fn receipt_not_published(error: &PublishError) {
 pub(super) fn gateway_troubled(site: &SiteId, gateway: &GatewayId, trouble: &str) {
     metrics::counter!("pdm_agent_gateway_troubles_total").increment(1);
     tracing::error!(%site, %gateway, trouble, "gateway is in trouble");
+}
+
+/// A gateway sends events that lie ahead of the clock.
+pub(super) fn gateway_ahead(gateway: &GatewayKey, by_s: f64) {
+    tracing::warn!(%gateway, by_s, "events of this gateway lie ahead of the agent's clock: one of both clocks is wrong");
 }

@@ -10,7 +10,7 @@ use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GATEWAY_LEVEL, GatewayTopic, Prefix, Topic};
 use pdm_store::Incoming;
-use pdm_store::gateway_alarm::{REFUSED_LEVEL, TROUBLE_LEVEL};
+use pdm_store::gateway_alarm::{REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL};
 
 use super::log;
 use crate::settings::TopicProof;
@@ -136,7 +136,9 @@ fn event(
             event.gateway_id
         ));
     }
-    if let equipment @ (GATEWAY_LEVEL | REFUSED_LEVEL | TROUBLE_LEVEL) = key.equipment.as_str() {
+    if let equipment @ (GATEWAY_LEVEL | REFUSED_LEVEL | TROUBLE_LEVEL | UNMEASURED_LEVEL) =
+        key.equipment.as_str()
+    {
         // the alarms of gateways stand under these names
         return Err(format!("equipment_id is {equipment:?}, a name that no machine may have"));
     }

@@ -123,7 +123,7 @@ mod tests {
     fn word(format: WebhookFormat, status: u16, body: &str) -> &'static str {
         match read_answer(format, status, body) {
             Ok(()) => "taken",
-            Err(SendError::Later(_)) => "later",
+            Err(SendError::Later(_) | SendError::After(..)) => "later",
             Err(SendError::Refused(_)) => "refused",
             Err(SendError::Never(_)) => "never",
             Err(SendError::Rest(_) | SendError::Partly(_)) => "partly",

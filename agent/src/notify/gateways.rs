@@ -19,6 +19,7 @@ use uuid::Uuid;
 use super::failing_ways::FailingWays;
 use super::silence::{Hearing, PAGE, Watchdog, is_heard_since, is_silent};
 use super::troubles::Heeded;
+use super::unmeasured::Unmeasured;
 use super::wording;
 use super::wording::Ended;
 
@@ -39,6 +40,8 @@ pub(super) struct Bursts {
     pub(super) hearing: Hearing,
     /// What is remembered of what gateways say of themselves.
     pub(super) heeded: Heeded,
+    /// Bearings that their gateways no longer measure.
+    pub(super) unmeasured: Unmeasured,
     /// Ways to staff that deliver nothing.
     pub(super) ways: FailingWays,
 }

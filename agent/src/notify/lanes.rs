@@ -61,6 +61,9 @@ pub(crate) enum SendError {
     /// Trying again can help.
     #[error("{0}")]
     Later(String),
+    /// The receiver asks to wait so long before anything is sent to it again.
+    #[error("{0}")]
+    After(String, Duration),
     /// The receiver does not let us in, or is not there: people may repair that, so it is tried again
     /// slowly, and the alarm is told elsewhere at once.
     #[error("{0}")]
@@ -78,10 +81,22 @@ pub(crate) enum SendError {
 }
 
 impl SendError {
+    /// How long the receiver asks to wait.
+    pub(super) const fn asked(&self) -> Option<Duration> {
+        match self {
+            Self::After(_, wait) => Some(*wait),
+            Self::Later(_)
+            | Self::Refused(_)
+            | Self::Never(_)
+            | Self::Rest(_)
+            | Self::Partly(_) => None,
+        }
+    }
+
     /// Whether no recipient has it.
     pub(super) const fn is_of_all(&self) -> bool {
         match self {
-            Self::Later(_) | Self::Refused(_) | Self::Never(_) => true,
+            Self::Later(_) | Self::After(..) | Self::Refused(_) | Self::Never(_) => true,
             Self::Rest(_) | Self::Partly(_) => false,
         }
     }
@@ -140,7 +155,9 @@ impl Lane {
             for row in rows.iter().filter(|row| is_notification(row)) {
                 told.push((row.id, ceiling.share_of(std::slice::from_ref(row)).await));
             }
-            let mut outcomes = self.publish(&publisher, rows).await;
+            let published = self.publish(&publisher, &rows).await;
+            self.tell_of_publications(&rows, &published).await;
+            let mut outcomes = outcomes(published);
             for (id, share) in &told {
                 if outcomes.contains(&(*id, SendOutcome::Delivered)) {
                     ceiling.delivered(share, now).await;
@@ -155,7 +172,7 @@ impl Lane {
     pub(crate) async fn run_dead_letters(self, publisher: Publisher) {
         let mut portion = Portion::of(LETTERS);
         while let Some(rows) = self.next(DEAD_LETTER_LANE, &mut portion, &|| false).await {
-            let outcomes = self.publish(&publisher, rows).await;
+            let outcomes = outcomes(self.publish(&publisher, &rows).await);
             self.settle(DEAD_LETTER_LANE, &outcomes).await;
             tokio::select! {
                 () = tokio::time::sleep(LETTERS_PAUSE) => {}
@@ -172,12 +189,13 @@ impl Lane {
             let now = channel.renewals();
             seen.swap(now, Ordering::Relaxed) != now
         };
+        let mut asked = None;
         while let Some(rows) = self.next(channel.lane(), &mut portion, &is_renewed).await {
             for group in groups(rows) {
                 let now = self.clock.now();
                 let share = ceiling.share_of(&group).await;
                 let outcomes = if ceiling.room(now).await.admits(&share) {
-                    self.send(channel.as_ref(), &group).await
+                    self.send(channel.as_ref(), &group, &mut asked).await
                 } else {
                     ceiling.hold(group.len(), now);
                     group.iter().map(|row| (row.id, SendOutcome::Held)).collect()
@@ -250,10 +268,10 @@ impl Lane {
 
     /// Publishes rows: all are queued first, then their PUBACKs are awaited, so that a batch takes one
     /// round trip.
-    async fn publish(&self, publisher: &Publisher, rows: Vec<Claimed>) -> Vec<(i64, SendOutcome)> {
+    async fn publish(&self, publisher: &Publisher, rows: &[Claimed]) -> Vec<Published> {
         let mut waiting = Vec::with_capacity(rows.len());
         let deadline = tokio::time::Instant::now() + CONFIRM;
-        for row in &rows {
+        for row in rows {
             let message = Message {
                 topic: row.topic.clone().unwrap_or_default(),
                 payload: row.payload.clone().into_bytes(),
@@ -264,7 +282,9 @@ impl Lane {
         }
         let mut outcomes = Vec::with_capacity(rows.len());
         for (row, confirmed) in rows.iter().zip(waiting) {
-            let outcome = match confirmation(confirmed, deadline).await {
+            let confirmed = confirmation(confirmed, deadline).await;
+            let is_refused = matches!(confirmed, Err(Unconfirmed::Refused(_)));
+            let outcome = match confirmed {
                 Ok(()) => SendOutcome::Delivered,
                 // this row alone is given up: it would be refused again, and the rows behind it wait
                 Err(Unconfirmed::Never(error)) => {
@@ -272,12 +292,14 @@ impl Lane {
                     SendOutcome::GivenUp { error }
                 }
                 // every row waits for the same broker: the shortest pause for all keeps their order
-                Err(Unconfirmed::Later(error)) => SendOutcome::Retry {
-                    at: self.clock.now().plus_seconds(NOMINAL_PAUSES.shortest.as_secs_f64()),
-                    error,
-                },
+                Err(Unconfirmed::Later(error) | Unconfirmed::Refused(error)) => {
+                    SendOutcome::Retry {
+                        at: self.clock.now().plus_seconds(NOMINAL_PAUSES.shortest.as_secs_f64()),
+                        error,
+                    }
+                }
             };
-            outcomes.push((row.id, outcome));
+            outcomes.push(Published { id: row.id, outcome, is_refused });
         }
         outcomes
     }
@@ -341,8 +363,21 @@ async fn under_ceiling(
     (sent, held.iter().map(|row| (row.id, SendOutcome::Held)).collect())
 }
 
+/// What became of a publication.
+#[derive(Debug)]
+pub(super) struct Published {
+    id: i64,
+    pub(super) outcome: SendOutcome,
+    /// The broker answered that it does not take it.
+    pub(super) is_refused: bool,
+}
+
+fn outcomes(published: Vec<Published>) -> Vec<(i64, SendOutcome)> {
+    published.into_iter().map(|one| (one.id, one.outcome)).collect()
+}
+
 /// Whether a row of the broker's lane tells staff something. Topics are made by [`super::policy`].
-fn is_notification(row: &Claimed) -> bool {
+pub(super) fn is_notification(row: &Claimed) -> bool {
     row.topic.as_deref().is_some_and(|topic| topic.ends_with("/notification"))
 }
 
@@ -350,6 +385,8 @@ fn is_notification(row: &Claimed) -> bool {
 #[derive(Debug)]
 pub(super) enum Unconfirmed {
     Later(String),
+    /// The broker's rules do not allow it: people may repair that.
+    Refused(String),
     Never(String),
 }
 
@@ -365,7 +402,10 @@ pub(super) async fn confirmation(
         Ok(Ok(Err(error @ PublishError::TooLarge { .. }))) => {
             Err(Unconfirmed::Never(error.to_string()))
         }
-        Ok(Ok(Err(error @ (PublishError::Disconnected | PublishError::Refused(_))))) => {
+        Ok(Ok(Err(error @ PublishError::Refused(_)))) => {
+            Err(Unconfirmed::Refused(error.to_string()))
+        }
+        Ok(Ok(Err(error @ PublishError::Disconnected))) => {
             Err(Unconfirmed::Later(error.to_string()))
         }
         Ok(Err(_dropped)) => later("the connection to the broker was lost"),

@@ -144,6 +144,11 @@ pub(super) fn gateway_troubled(gateway: &GatewayKey, trouble: &str) {
     tracing::error!(%gateway, trouble, "this gateway is in trouble, and staff is told");
 }
 
+/// Staff is told that a gateway no longer measures bearings of its.
+pub(super) fn bearings_unmeasured(gateway: &GatewayKey, bearings: usize) {
+    tracing::error!(%gateway, bearings, "the configuration of this gateway no longer names bearings that it measured, and staff is told");
+}
+
 /// Staff is told that events of a gateway are refused.
 pub(super) fn events_refused(gateway: &GatewayKey, bearings: usize) {
     tracing::error!(%gateway, bearings, "events of this gateway are refused, and staff is told");

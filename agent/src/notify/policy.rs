@@ -14,7 +14,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, Prefix, Topic};
-use pdm_store::{Alarm, Announcement, EpisodeRecord, Outgoing, Payload};
+use pdm_store::{Alarm, Announcement, EpisodeChange, EpisodeRecord, Outgoing, Payload};
 use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
@@ -77,6 +77,24 @@ impl Policy {
     /// The longest time from one repetition to the next.
     pub(crate) fn longest_repeat_s(&self) -> Option<f64> {
         self.repeat_every_s().map(|every_s| every_s.max(A_DAY_S))
+    }
+
+    /// The alarm with the time of its repetition put right, where a clock that was ahead wrote one that lies too far
+    /// away: nobody hears it twice because a clock was set back.
+    pub(crate) fn put_right(
+        &self,
+        key: &BearingKey,
+        record: &EpisodeRecord,
+        alarm: &Alarm,
+        now: Timestamp,
+    ) -> Option<EpisodeChange> {
+        alarm.repeat_at.filter(|at| *at > now)?;
+        let repeat_at = self.repeat_at(alarm.risk, alarm.repeats, now);
+        let mut episode = record.episode.clone();
+        (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
+        let mut change = self.change(key, Some(record), Step { episode, tell: None });
+        change.alarm = Some(Box::new(Alarm { repeat_at, ..alarm.clone() }));
+        Some(change)
     }
 
     /// The repetition of an alarm that nobody acknowledged.

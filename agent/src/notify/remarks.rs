@@ -1,5 +1,5 @@
-//! What the broker and the gateways' connections make staff's business: events that are larger than the
-//! broker takes, a client id that two use. Each is told once a day, through the outbox, so by every way
+//! What the broker, the gateways' connections and the agent's own files make staff's business: events that are
+//! larger than the broker takes, a client id that two use, a configuration that is refused. Each is told once a day, through the outbox, so by every way
 //! that works; the topic of the broker is only one of them.
 
 use std::time::Duration;
@@ -8,7 +8,7 @@ use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge};
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_store::gateway_alarm::silence_alarm;
-use pdm_store::{MessageStore, StoreError};
+use pdm_store::{MessageStore, MissingRows, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +31,8 @@ pub(crate) enum Remark {
     GatewayThrownOut(SiteId, GatewayId),
     /// A gateway sends more than its share for long.
     Flood(SiteId, GatewayId),
+    /// Events of a gateway lie ahead of the agent's clock by so many seconds.
+    Ahead(SiteId, GatewayId, f64),
     /// The store comes near `[store] max_bytes`.
     StoreFull {
         /// How much of the ceiling is used.
@@ -40,6 +42,10 @@ pub(crate) enum Remark {
     },
     /// The broker ends a connection of the agent again and again.
     ThrownOut(ThrownOut),
+    /// A configuration that was read again is refused, with the reason.
+    Configuration(String),
+    /// The store lacks what the agent wrote last.
+    MissingRows(MissingRows),
 }
 
 /// Takes remarks from the tasks that make them; never waits.
@@ -109,7 +115,18 @@ impl Remarker {
     async fn tell(&self, remark: &Remark) -> Result<(), StoreError> {
         let Some((key, what, words)) = worded(remark) else { return Ok(()) };
         let now = self.clock.now();
-        let (notification, rows) = self.policy.remark(&key, what, words, now);
+        // another reason is told although one was told on this day
+        let subject = match remark {
+            Remark::Configuration(why) => format!("{what} {why}"),
+            Remark::MissingRows(missing) => format!("{what} {}", missing.written_at),
+            Remark::TooLarge(..)
+            | Remark::GatewayThrownOut(..)
+            | Remark::Flood(..)
+            | Remark::Ahead(..)
+            | Remark::StoreFull { .. }
+            | Remark::ThrownOut(_) => what.to_owned(),
+        };
+        let (notification, rows) = self.policy.remark(&key, &subject, words, now);
         if self.store.tell(&notification, &rows).await? {
             log::remarked(&key, what);
             self.reporter.update(|progress| {
@@ -135,9 +152,20 @@ fn worded(remark: &Remark) -> Option<Worded> {
         Remark::Flood(site, gateway) => {
             (silence_alarm(site, gateway)?, "flood", wording::flood(gateway))
         }
+        Remark::Ahead(site, gateway, by_s) => {
+            (silence_alarm(site, gateway)?, "ahead", wording::ahead(gateway, *by_s))
+        }
         Remark::StoreFull { percent, max_bytes } => {
             let key = BearingKey::parse("pdm", "agent", "store").ok()?;
             (key, "store_full", wording::store_full(*percent, *max_bytes))
+        }
+        Remark::MissingRows(missing) => {
+            let key = BearingKey::parse("pdm", "agent", "store").ok()?;
+            (key, "rows_missing", wording::missing_rows(missing))
+        }
+        Remark::Configuration(why) => {
+            let key = BearingKey::parse("pdm", "agent", "configuration").ok()?;
+            (key, "configuration", wording::configuration_refused(why))
         }
         Remark::ThrownOut(ThrownOut { client_id, error, trouble }) => {
             let key = BearingKey::parse("pdm", "agent", "broker").ok()?;

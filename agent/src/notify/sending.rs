@@ -8,11 +8,14 @@ use std::time::Duration;
 
 use pdm_shared::delivery::Notification;
 use pdm_store::{Claimed, SendOutcome};
+use tokio::time::Instant;
 
 use super::elsewhere::Reached;
 use super::grouping::key_of;
-use super::lanes::{Channel, LOOK, Lane, NOMINAL_PAUSES, PAUSES, SendError};
-use super::log;
+use super::lanes::{
+    Channel, LOOK, Lane, NOMINAL_PAUSES, PAUSES, Published, SendError, is_notification,
+};
+use super::{MQTT_LANE, log};
 
 /// How long a message may fail before it is told elsewhere too, s. Chosen: mail servers that make
 /// unknown senders wait take the second try after one to five minutes.
@@ -25,6 +28,28 @@ const SLOW: Duration = Duration::from_secs(10);
 /// well below the minute within which an alarm has to be told.
 const GRACE: Duration = Duration::from_secs(20);
 
+/// The longest wait that a receiver is granted (`Retry-After`), s: as long as the longest pause by the agent's own
+/// rule. Chosen: an alarm must not wait for a day because a receiver says so.
+const LONGEST_ASKED_S: f64 = NOMINAL_PAUSES.longest.as_secs() as f64;
+
+/// A receiver that asks to wait: until when nothing is sent to it, and what it said.
+#[derive(Debug)]
+pub(super) struct Asked {
+    until: Instant,
+    said: String,
+    /// How often the secrets of the channel had changed: another address or key is not asked to wait.
+    renewals: u64,
+}
+
+impl Asked {
+    /// The wait that is left, as the failure of what is not sent meanwhile.
+    fn holds(&self, renewals: u64) -> Option<SendError> {
+        let left = self.until.checked_duration_since(Instant::now())?;
+        let is_held = renewals == self.renewals && left >= Duration::from_millis(500);
+        is_held.then(|| SendError::After(self.said.clone(), left))
+    }
+}
+
 /// Ends some time after a secret of the channel has changed: a server that does not answer the old one would
 /// hold up the message for as long as it may take.
 async fn renewed(channel: &dyn Channel, before: u64) {
@@ -34,12 +59,35 @@ async fn renewed(channel: &dyn Channel, before: u64) {
     tokio::time::sleep(GRACE).await;
 }
 
+/// The failure with the wait that is granted, and in words what the receiver asks for.
+fn granted(error: SendError) -> SendError {
+    let SendError::After(said, wait) = error else { return error };
+    let asked_s = wait.as_secs();
+    let granted = wait.min(Duration::from_secs_f64(LONGEST_ASKED_S));
+    let granted_s = granted.as_secs();
+    let words = if granted < wait {
+        format!(
+            "{said}; it asks to wait {asked_s} s, tried again after {granted_s} s, the longest wait granted"
+        )
+    } else {
+        format!("{said}; it asks to wait {asked_s} s, tried again after that")
+    };
+    SendError::After(words, granted)
+}
+
+/// Until when nothing is sent to the receiver, by what it said last.
+fn asked_by(sent: &Result<(), SendError>, renewals: u64) -> Option<Asked> {
+    let Err(SendError::After(said, wait)) = sent else { return None };
+    Some(Asked { until: Instant::now() + *wait, said: said.clone(), renewals })
+}
+
 impl Lane {
-    /// Sends rows in one message; what became of them.
+    /// Sends rows in one message; what became of them. While the receiver asks to wait nothing is sent.
     pub(super) async fn send(
         &self,
         channel: &dyn Channel,
         rows: &[Claimed],
+        asked: &mut Option<Asked>,
     ) -> Vec<(i64, SendOutcome)> {
         let mut notifications = Vec::with_capacity(rows.len());
         for row in rows {
@@ -49,10 +97,15 @@ impl Lane {
             }
         }
         let before = channel.renewals();
-        let sent = tokio::select! {
-            sent = channel.send(key_of(rows), &notifications) => Some(sent),
-            () = renewed(channel, before) => None,
+        let held = asked.as_ref().and_then(|asked| asked.holds(before));
+        let sent = match held {
+            Some(held) => Some(Err(held)),
+            None => tokio::select! {
+                sent = channel.send(key_of(rows), &notifications) => Some(sent.map_err(granted)),
+                () = renewed(channel, before) => None,
+            },
         };
+        *asked = sent.as_ref().and_then(|sent| asked_by(sent, before));
         let at_once = |error: &str| SendOutcome::Retry {
             at: self.clock.now(),
             error: format!("a secret has changed while it was sent: {error}"),
@@ -84,6 +137,7 @@ impl Lane {
         let tried_s: f64 = (0..first.attempts).map(nominal_s).sum();
         let may_try = tried_s < self.give_up_after.as_secs_f64();
         let reason = error.to_string();
+        let asked_s = error.asked().map(|wait| wait.as_secs_f64());
         let (is_over, is_slow, goes_on) = match error {
             SendError::Partly(error) => {
                 log::partly_refused(lane, &error, first.key);
@@ -95,6 +149,10 @@ impl Lane {
             }
             SendError::Rest(_) => (false, false, false),
             SendError::Later(_) => (false, false, tried_s >= ELSEWHERE_AFTER_S || !may_try),
+            SendError::After(_, wait) => {
+                let waits_s = tried_s + wait.as_secs_f64();
+                (false, false, waits_s >= ELSEWHERE_AFTER_S || !may_try)
+            }
             SendError::Refused(_) => (false, true, true),
             SendError::Never(_) => (true, true, true),
         };
@@ -104,12 +162,47 @@ impl Lane {
             Some(Reached::Somebody)
         };
         // nobody knows who was told: the row must not end
-        let Some(reached) = reached else { return self.again(lane, first, reason, true) };
+        let slow = || if is_slow { Some(SLOW.as_secs_f64()) } else { None };
+        let Some(reached) = reached else {
+            return self.again(lane, first, reason, asked_s.or(Some(SLOW.as_secs_f64())));
+        };
         if may_try && (!is_over || reached == Reached::Nobody) {
-            return self.again(lane, first, reason, is_slow);
+            return self.again(lane, first, reason, asked_s.or_else(slow));
         }
         log::given_up(lane, &reason, first.key);
         SendOutcome::GivenUp { error: reason }
+    }
+
+    /// Tells elsewhere what the broker's topic does not take, at once what the broker refuses, so that an alarm that
+    /// the topic alone was to carry is counted as told to nobody. Its rows stay and are tried again.
+    pub(super) async fn tell_of_publications(&self, rows: &[Claimed], published: &[Published]) {
+        for (row, published) in rows.iter().zip(published).filter(|(row, _)| is_notification(row)) {
+            let why = match &published.outcome {
+                SendOutcome::Delivered | SendOutcome::Partly { .. } => None,
+                SendOutcome::Held => continue,
+                SendOutcome::GivenUp { error } => Some(error),
+                SendOutcome::Retry { error, .. } => {
+                    let waits_s = self.clock.now().seconds_since(row.created_at);
+                    if !published.is_refused && waits_s < ELSEWHERE_AFTER_S {
+                        continue;
+                    }
+                    Some(error)
+                }
+            };
+            let notification = match serde_json::from_str::<Notification>(&row.payload) {
+                Ok(notification) => [notification],
+                Err(error) => {
+                    log::row_unreadable(MQTT_LANE, row.id, &error);
+                    continue;
+                }
+            };
+            match why {
+                None => self.elsewhere.delivered(&notification),
+                Some(why) => {
+                    let _reached = self.reached_elsewhere(MQTT_LANE, why, &notification).await;
+                }
+            }
+        }
     }
 
     /// Tells elsewhere; none while the store does not say who can be told.
@@ -133,12 +226,10 @@ impl Lane {
         Some(reached)
     }
 
-    fn again(&self, lane: &str, row: &Claimed, error: String, is_slow: bool) -> SendOutcome {
-        let mut pause = PAUSES.after(row.attempts);
-        if is_slow {
-            pause = pause.max(SLOW);
-        }
-        let pause_s = pause.as_secs_f64();
+    /// The next try of a row, not before `least_s`. What a receiver asks for is kept to the second: the lane
+    /// sends nothing to it before.
+    fn again(&self, lane: &str, row: &Claimed, error: String, least_s: Option<f64>) -> SendOutcome {
+        let pause_s = PAUSES.after(row.attempts).as_secs_f64().max(least_s.unwrap_or_default());
         log::not_delivered(lane, &error, row.attempts + 1, pause_s);
         SendOutcome::Retry { at: self.clock.now().plus_seconds(pause_s), error }
     }

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::gateways::Bursts;
 use super::policy::{Followed, Policy};
+use super::wording;
 use crate::progress::Reporter;
 use crate::settings::{BearingOwners, SilenceSettings};
 use crate::vitals::Teller;
@@ -98,6 +99,9 @@ impl Watchdog {
     ) -> Result<(), StoreError> {
         let mut degraded = self.look_at_refused(now).await?;
         degraded.extend(self.look_at_troubles(&mut bursts.heeded, now).await?);
+        let ahead = self.reporter.ahead();
+        degraded.extend(ahead.iter().map(|(gateway, by_s)| wording::ahead_line(gateway, *by_s)));
+        degraded.extend(self.look_at_unmeasured(&mut bursts.unmeasured, now).await?);
         degraded.extend(self.look_at_ways(&mut bursts.ways, now).await);
         self.reporter.degrades(degraded);
         Ok(())
@@ -117,6 +121,10 @@ impl Watchdog {
         for (key, record) in self.store.episodes().episodes_to_repeat(now, every_s, REPEATS).await?
         {
             let Some(alarm) = &record.alarm else { continue };
+            if let Some(change) = self.policy.put_right(&key, &record, alarm, now) {
+                self.store.episodes().change(&key, Some(record.version()), &change).await?;
+                continue;
+            }
             let announcement = self.policy.repeated(&key, &record, alarm, now);
             self.announce(&key, Some(record.version()), announcement).await?;
         }

@@ -45,6 +45,7 @@ impl Templated {
 fn refusal(error: HookError) -> SendError {
     match error {
         HookError::Later(error) => SendError::Later(error),
+        HookError::After(error, wait) => SendError::After(error, wait),
         HookError::Refused(error) => SendError::Refused(error),
         HookError::Never(error) => SendError::Never(error),
     }

@@ -40,6 +40,7 @@ impl Channel for NotificationTopic {
             let queued = tokio::time::timeout_at(deadline, self.publisher.queue(message)).await;
             confirmation(queued.ok(), deadline).await.map_err(|error| match error {
                 Unconfirmed::Later(error) => SendError::Later(error),
+                Unconfirmed::Refused(error) => SendError::Refused(error),
                 Unconfirmed::Never(error) => SendError::Never(error),
             })?;
         }

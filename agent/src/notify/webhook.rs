@@ -4,8 +4,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use pdm_hook::{asked_wait, redirect_in_words};
 use pdm_service::bounded::{ERROR_BYTES, Head};
 use pdm_service::broker::TlsError;
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::error_chain::error_chain;
 use pdm_shared::bounds::in_one_line;
 use pdm_shared::delivery::Notification;
@@ -159,7 +161,15 @@ impl Channel for Webhook {
             // the address may be a secret
             .map_err(|error| SendError::Later(error_chain(&error.without_url())))?;
         let status = answer.status().as_u16();
-        read_answer(self.settings.format, status, &head(answer).await)
+        let wait = asked_wait(answer.headers(), SystemClock.now().unix_ms());
+        let said = match redirect_in_words(status, &self.url, answer.headers()) {
+            Some(redirect) => redirect,
+            None => head(answer).await,
+        };
+        match (read_answer(self.settings.format, status, &said), wait) {
+            (Err(SendError::Later(error)), Some(wait)) => Err(SendError::After(error, wait)),
+            (read, _) => read,
+        }
     }
 }
 

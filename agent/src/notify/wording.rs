@@ -17,10 +17,12 @@ use crate::workflow::documents::Written;
 mod broker;
 mod change;
 mod elsewhere;
+mod itself;
 mod meanwhile;
 mod refused;
 mod timing;
 mod troubled;
+mod unmeasured;
 mod watching;
 
 pub(super) use broker::{
@@ -28,10 +30,13 @@ pub(super) use broker::{
 };
 pub(super) use change::changed;
 pub(super) use elsewhere::elsewhere;
+pub(crate) use itself::missing_rows_line;
+pub(super) use itself::{configuration_refused, missing_rows};
 pub(super) use meanwhile::{Ended, meanwhile};
 pub(super) use refused::{admitted, refused, refused_line};
-pub(super) use timing::timing;
+pub(super) use timing::{ahead, ahead_line, timing};
 pub(super) use troubled::{events_lost, troubled, twin, untroubled};
+pub(super) use unmeasured::{measured_again, unmeasured, unmeasured_line};
 pub(super) use watching::{
     file_set_aside, sensor_back, sensor_failed, sighted, silent, words_of_blindness,
     words_of_return,
@@ -307,6 +312,8 @@ pub(super) fn trial() -> (Text, Text) {
 
 /// Title and body when nobody has acknowledged an alarm for so many minutes.
 pub(super) fn escalated(title: &Text, body: &Text, minutes: f64) -> (Text, Text) {
+    // a half rounds up, as people round; the format alone rounds it to the even number
+    let minutes = minutes.round();
     let title = Text::new(
         format!("[미확인 {minutes:.0}분] {}", title.ko),
         format!("[Unacknowledged for {minutes:.0} min] {}", title.en),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pdm_knowledge::Knowledge;
 use pdm_shared::id::BearingKey;
-use pdm_store::Store;
+use pdm_store::{MissingRows, Store};
 use pdm_tools::Runtime;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout_at};
@@ -15,7 +15,10 @@ use tokio::time::{Instant, timeout_at};
 use super::parts::Stops;
 use super::task::{RunningTask, STOP_ORDER, StopSignal, Task};
 use super::{ServiceError, log};
+use crate::notify::missing_rows_line;
+use crate::notify::remarks::{Remark, Remarks};
 use crate::progress::{Live, Progress, Reporter, Standing};
+use crate::vitals::Saying;
 
 /// How long the last stage may take even if the grace period is over: twice the second that the
 /// publisher waits for the broker to close its side. Aborted before, it would break the connection off.
@@ -27,6 +30,7 @@ pub struct Handle {
     pub(super) stops: Stops,
     pub(super) tasks: Vec<RunningTask>,
     pub(super) reporter: Reporter,
+    pub(super) remarks: Remarks,
     pub(super) store: Store,
     pub(super) knowledge: Knowledge,
     pub(super) tools: Arc<Runtime>,
@@ -48,6 +52,23 @@ impl Handle {
     /// Changes of risk and notifications from now on.
     pub fn live(&self) -> broadcast::Receiver<Live> {
         self.reporter.live().subscribe()
+    }
+
+    /// Says in health, metrics and to staff that a configuration that was read again is refused, and why. It stands
+    /// for as long as this agent runs: one that starts with another configuration has none.
+    pub fn refuses_configuration(&self, why: &str) {
+        log::configuration_refused();
+        let said = format!("the new configuration is refused, the one of before stays: {why}");
+        self.reporter.vitals().says(Saying::Configuration, Some(said));
+        self.remarks.note(Remark::Configuration(why.to_owned()));
+    }
+
+    /// Says in log, health and to staff that the store lacks what the agent wrote last.
+    pub(super) fn lacks_rows(&self, missing: MissingRows) {
+        log::rows_missing(&missing);
+        let said = missing_rows_line(&missing);
+        self.reporter.vitals().says(Saying::Store, Some(said));
+        self.remarks.note(Remark::MissingRows(missing));
     }
 
     /// The knowledge base.

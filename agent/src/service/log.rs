@@ -1,7 +1,7 @@
 //! Log lines of the start and the stop.
 
 use pdm_knowledge::KnowledgeError;
-use pdm_store::StoreError;
+use pdm_store::{MissingRows, StoreError};
 
 use super::StartError;
 use crate::vitals::{Ailment, Blindness};
@@ -23,6 +23,30 @@ pub(super) fn log_blindness(blindness: &Blindness) {
 pub(super) fn sighted(after: std::time::Duration) {
     metrics::gauge!("pdm_agent_blind").set(0.0);
     tracing::warn!(after_s = after.as_secs(), "rows are written and events are judged again");
+}
+
+/// The store lacks what the agent wrote last.
+pub(super) fn rows_missing(missing: &MissingRows) {
+    let MissingRows { place, written_at, found_at } = missing;
+    metrics::gauge!("pdm_agent_store_rows_missing").set(1.0);
+    tracing::error!(
+        place,
+        %written_at,
+        found_at = found_at.map(|at| at.to_string()),
+        "the store lacks what the agent wrote last: its file was removed, emptied or put back, or its log (-wal) was removed"
+    );
+}
+
+/// A configuration that was read again is refused; whoever read it logs why.
+pub(super) fn configuration_refused() {
+    metrics::counter!("pdm_agent_configurations_refused_total").increment(1);
+    metrics::gauge!("pdm_agent_configuration_refused").set(1.0);
+}
+
+/// The agent starts: what was said of the one before is over.
+pub(super) fn starting() {
+    metrics::gauge!("pdm_agent_configuration_refused").set(0.0);
+    metrics::gauge!("pdm_agent_store_rows_missing").set(0.0);
 }
 
 /// The agent starts without its store or a secret, and waits.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 use pdm_shared::risk::RiskLevel;
-use pdm_store::{Backlog, Store, StoreError, StoreTrouble};
+use pdm_store::{Backlog, MissingRows, Store, StoreError, StoreTrouble};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +31,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Opened {
     pub(super) store: Store,
     pub(super) backlog: Backlog,
+    /// What the agent wrote last and the store does not have.
+    pub(super) missing: Option<MissingRows>,
     pub(super) outage: Option<Outage>,
 }
 
@@ -61,7 +63,7 @@ pub(super) async fn opened(
 ) -> Result<Opened, StartError> {
     let began = Instant::now();
     let hindrance = match attempt(settings).await {
-        Ok((store, backlog)) => return Ok(Opened { store, backlog, outage }),
+        Ok((store, backlog, missing)) => return Ok(Opened { store, backlog, missing, outage }),
         Err(hindrance) => hindrance,
     };
     let ails = |hindrance: &Hindrance| {
@@ -94,13 +96,15 @@ pub(super) async fn opened(
         opened
     };
     let (opened, told) = tokio::join!(opening, told);
-    let (store, backlog) = opened?;
+    let (store, backlog, missing) = opened?;
     log::sighted(began.elapsed());
-    Ok(Opened { store, backlog, outage: told? })
+    Ok(Opened { store, backlog, missing, outage: told? })
 }
 
 /// One attempt: the secrets are there, the store opens, has its schema, and takes a write.
-async fn attempt(settings: &AgentSettings) -> Result<(Store, Backlog), Hindrance> {
+async fn attempt(
+    settings: &AgentSettings,
+) -> Result<(Store, Backlog, Option<MissingRows>), Hindrance> {
     if let Some(missing) = settings.missing_secret() {
         return Err(Hindrance::Secret(missing));
     }
@@ -108,7 +112,8 @@ async fn attempt(settings: &AgentSettings) -> Result<(Store, Backlog), Hindrance
         let store = open_store(&settings.store).await?;
         store.take_over().await?;
         let backlog = store.backlog().await?;
-        Ok((store, backlog))
+        let missing = store.missing().await?;
+        Ok((store, backlog, missing))
     };
     opened.await.map_err(Hindrance::Store)
 }

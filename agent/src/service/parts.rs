@@ -381,6 +381,7 @@ impl Parts {
             quota: self.settings.intake.quota.clone(),
             remarks,
             put_off,
+            ahead_s: self.settings.intake.ahead_s,
         };
         let gap_lost_after =
             Duration::from_secs_f64(self.settings.intake.gap_lost_after_h * 3600.0);

@@ -160,15 +160,22 @@ impl PulseWatch {
             *oldest = None;
             return self.telling();
         };
-        let since = match oldest {
-            Some((known, since)) if *known == arrival => *since,
-            _ => oldest.insert((arrival, Instant::now())).1,
+        let (is_known, since) = match oldest {
+            Some((known, since)) if *known == arrival => (true, *since),
+            _ => (false, oldest.insert((arrival, Instant::now())).1),
         };
+        // a bearing whose judgement is refused is put off, and the judging of nothing succeeds meanwhile: it is over
+        // when the event that waited has been judged
+        let was_unjudged = self.vitals.ailment().is_some_and(|ailment| match ailment.blindness {
+            Blindness::Unjudged { .. } => true,
+            Blindness::Store(_) | Blindness::Untold { .. } | Blindness::Secret(_) => false,
+        });
         let patience = if self.after.is_zero() { STANDS_STILL } else { self.after };
-        if since.elapsed() < patience {
+        if since.elapsed() < patience && !(is_known && was_unjudged) {
             return self.telling();
         }
-        Some((Some(since), self.unjudged(None).await))
+        let why = self.vitals.judging_failed_since(since);
+        Some((Some(since), self.unjudged(why).await))
     }
 
     /// Whether what is judged can leave the store for staff.
@@ -194,4 +201,46 @@ fn is_alike(one: &Blindness, other: &Blindness) -> bool {
         Blindness::Secret(_) => (3, None),
     };
     kind(one) == kind(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use pdm_service::clock::SystemClock;
+
+    use super::*;
+
+    /// R-AGENT-10: "works again" was told while the judgements of a bearing were refused: it is put off, and the
+    /// judging of nothing succeeds meanwhile.
+    #[tokio::test]
+    async fn an_event_that_waits_on_is_no_end_of_what_keeps_it_from_being_judged() {
+        let folder = tempfile::tempdir().expect("folder");
+        let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
+        store.migrate().await.expect("migrated");
+        let vitals = Vitals::default();
+        let watch = PulseWatch {
+            store,
+            clock: Arc::new(SystemClock),
+            vitals: vitals.clone(),
+            after: Duration::from_mins(1),
+        };
+        let mut oldest = None;
+        let waits = |arrival| Pulse { oldest_waiting: Some(arrival) };
+        assert!(watch.work(waits(7), &mut oldest).await.is_none());
+        let reason = "duplicate key value violates unique constraint \"outbox_pkey\"".to_owned();
+        vitals.failed(Writer::Judging, &StoreError::Content { what: "a row", reason });
+        tokio::time::sleep(LASTS).await;
+        let (since, blindness) = watch.work(waits(7), &mut oldest).await.expect("is unjudged");
+        vitals.ails(Ailment {
+            since: since.expect("known"),
+            since_at: watch.clock.now(),
+            blindness,
+        });
+        vitals.worked(Writer::Judging);
+        let (_, blindness) = watch.work(waits(7), &mut oldest).await.expect("it waits on");
+        let told = blindness.to_string();
+        assert!(told.contains("sequences are behind") && told.contains("migrate"), "{told}");
+        assert!(watch.work(waits(8), &mut oldest).await.is_none(), "the next one waits: it moves");
+    }
 }

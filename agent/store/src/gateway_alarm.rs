@@ -12,6 +12,14 @@ pub const REFUSED_LEVEL: &str = "refused-events";
 /// The machine under which gateways stand that cannot measure or keep their events.
 pub const TROUBLE_LEVEL: &str = "gateway-trouble";
 
+/// The machine under which gateways stand that no longer measure a bearing of theirs.
+pub const UNMEASURED_LEVEL: &str = "not-measured";
+
+/// The alarm of a gateway whose configuration names a bearing of its no more.
+pub fn unmeasured_alarm(gateway: &GatewayKey) -> Option<BearingKey> {
+    alarm_of(&gateway.site, UNMEASURED_LEVEL, &gateway.gateway)
+}
+
 /// The alarm of a gateway that cannot measure or keep its events.
 pub fn trouble_alarm(gateway: &GatewayKey) -> Option<BearingKey> {
     alarm_of(&gateway.site, TROUBLE_LEVEL, &gateway.gateway)

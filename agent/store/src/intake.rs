@@ -152,6 +152,18 @@ pub struct Pulse {
     pub oldest_waiting: Option<i64>,
 }
 
+/// Rows that the agent has written and that its store no longer has: the file was removed, emptied or put back
+/// from a backup, or its log was removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingRows {
+    /// The file.
+    pub place: String,
+    /// When the agent last wrote into it.
+    pub written_at: Timestamp,
+    /// The time of the newest such row that is there; none in a file that is new or has none.
+    pub found_at: Option<Timestamp>,
+}
+
 /// How much waits, for metrics and for programs that wait until the agent is idle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {

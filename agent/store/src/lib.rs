@@ -42,7 +42,7 @@ pub use pdm_service::postgres::WayError;
 pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use episode::{Alarm, Beside, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
 pub use error::{StoreError, Unfit};
-pub use intake::{Backlog, GatewayState, Incoming, Pulse, RefusedEvents, Stored};
+pub use intake::{Backlog, GatewayState, Incoming, MissingRows, Pulse, RefusedEvents, Stored};
 pub use judgement::{
     Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged, Recall, Reported,
     Unjudged, WorkCounts,

@@ -5,6 +5,21 @@ use pdm_shared::id::{BearingKey, GatewayKey};
 
 use super::StoreError;
 
+/// A sequence of row numbers was behind its table, as after a logical replication, and was set forward.
+pub(super) fn sequence_set_forward(sequence: &str, to: i64) {
+    tracing::warn!(
+        sequence,
+        to,
+        "row numbers of this sequence were taken already: it was behind its table and is set forward"
+    );
+}
+
+/// The role may not look at the sequences of row numbers.
+pub(super) fn sequences_not_looked_at(error: &StoreError) {
+    let error = pdm_service::error_chain::error_chain(error);
+    tracing::warn!(error, "cannot look whether sequences of row numbers are behind their tables");
+}
+
 /// A row of the store cannot be read, as one with a name that an earlier version took; the others are.
 pub(super) fn row_left_out(error: &StoreError) {
     metrics::counter!("pdm_agent_rows_left_out_total").increment(1);

@@ -14,9 +14,9 @@ use crate::sql::sqlite::Sqlite;
 use crate::sql::{Database, free_claims};
 use crate::{
     Backlog, CaptureStore, CeilingStore, DeskStore, EpisodeStore, FollowUpStore, GatewayStore,
-    GraphStore, HistoryStore, IntakeStore, JudgementStore, MessageStore, OpinionStore, OutboxStore,
-    PageStore, PhotoStore, Pulse, RemovalStore, RetentionStore, SeriesStore, StoreError,
-    StoredAccounts,
+    GraphStore, HistoryStore, IntakeStore, JudgementStore, MessageStore, MissingRows, OpinionStore,
+    OutboxStore, PageStore, PhotoStore, Pulse, RemovalStore, RetentionStore, SeriesStore,
+    StoreError, StoredAccounts,
 };
 
 /// The store on a SQLite file or a PostgreSQL server. A clone is another handle to the same connections.
@@ -314,11 +314,29 @@ impl Store {
         }
         if let Database::Sqlite(file) = &self.database {
             file.stands()?;
+            file.note_write(now.unix_ms());
         }
         let mut reader = self.database.read().await?;
         let oldest = reader.query(&OLDEST_WAITING).fetch_optional().await?;
         let oldest_waiting = oldest.map(|row| row.get(0)).transpose()?;
         Ok(Pulse { oldest_waiting })
+    }
+
+    /// What the agent wrote last and the store does not have, before the first [`Store::beat`] of a start; none
+    /// where all is there, or nothing tells. A server's rows are its own to keep.
+    pub async fn missing(&self) -> Result<Option<MissingRows>, StoreError> {
+        let Database::Sqlite(file) = &self.database else { return Ok(None) };
+        let (Some(written_ms), place) = file.last_write_ms() else { return Ok(None) };
+        let mut reader = self.database.read().await?;
+        let query = reader.query("SELECT at_ms FROM heartbeats WHERE replica = $1");
+        let row = query.bind(self.database.replica()).fetch_optional().await?;
+        let found_ms: Option<i64> = row.map(|row| row.get(0)).transpose()?;
+        if found_ms.is_some_and(|found_ms| found_ms >= written_ms) {
+            return Ok(None);
+        }
+        let at = |ms: i64| Timestamp::from_unix_ms(ms);
+        let Some(written_at) = at(written_ms) else { return Ok(None) };
+        Ok(Some(MissingRows { place, written_at, found_at: found_ms.and_then(at) }))
     }
 
     /// Asks over a new connection why the store does not answer. An answer means that it does.

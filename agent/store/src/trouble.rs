@@ -11,6 +11,18 @@ use pdm_shared::text::Text;
 
 use super::{StoreError, Unfit};
 
+/// The tables of PostgreSQL whose rows get a number from a sequence; the errors of the server name their keys.
+const NUMBERED: [&str; 8] = [
+    "pdm_agent_memory",
+    "acknowledgements",
+    "outbox",
+    "days",
+    "graph_nodes",
+    "graph_edges",
+    "acts",
+    "events_unjudged",
+];
+
 /// Why the store cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreTrouble {
@@ -52,6 +64,8 @@ pub enum StoreTrouble {
     Pooler,
     /// A newer version of the program wrote it.
     Newer,
+    /// The server gives out row numbers that other rows have.
+    Sequences,
     /// The database refuses a row.
     Row,
     /// Anything else.
@@ -77,9 +91,16 @@ impl From<&StoreError> for StoreTrouble {
             StoreError::Content { reason, .. } if reason.contains("no equivalent in encoding") => {
                 Self::Encoding
             }
+            StoreError::Content { reason, .. } if is_of_a_sequence(reason) => Self::Sequences,
             StoreError::Content { .. } => Self::Row,
         }
     }
+}
+
+/// Whether the server refuses a number of its own making: the key of a numbered table. The words of the message
+/// are in the server's language (`lc_messages`), the name of the key is not.
+fn is_of_a_sequence(reason: &str) -> bool {
+    NUMBERED.iter().any(|table| reason.contains(&format!("\"{table}_pkey\"")))
 }
 
 /// The kind of the first error of the driver in a chain.
@@ -217,6 +238,10 @@ impl StoreTrouble {
                 "a pooler in transaction mode stands before its database",
             ),
             Self::Newer => ("저장소를 더 새로운 버전이 기록함", "a newer version wrote its store"),
+            Self::Sequences => (
+                "데이터베이스가 이미 쓰인 행 번호를 내줌(복원·논리 복제 뒤 시퀀스가 뒤처짐)",
+                "its database gives out row numbers that are taken: sequences are behind their tables after a restore or a logical replication",
+            ),
             Self::Row => ("저장소가 행을 거부함", "its store refuses a row"),
             Self::Other => ("저장소 오류", "its store fails"),
         };
@@ -293,6 +318,10 @@ impl StoreTrouble {
             Self::Newer => (
                 "그 버전을 다시 설치하거나 업데이트 전 백업 복원",
                 "install that version again, or restore the backup of before the update",
+            ),
+            Self::Sequences => (
+                "`pdm-agent migrate` 실행(시퀀스를 앞으로 맞춤, 재시작 불필요)",
+                "run `pdm-agent migrate`, which sets the sequences forward; no restart is needed",
             ),
             Self::Row => {
                 ("로그의 오류를 개발자에게 전달", "hand the error in the log to the makers")

@@ -112,21 +112,34 @@ impl Chain {
         let Self { broker, agent, edge } = self;
         edge.stop().await?;
         agent.stop().await?;
+        let mut refused = None;
         let (runs_with, started) = match Self::start_on(&broker, new.clone()).await {
             Ok(started) => (new, Ok(started)),
             Err(error) => {
+                refused = Some(format!("agent and edge do not start with it: {error:#}"));
                 tracing::error!(%error, "agent and edge do not start with the new configuration, the one of before stays");
                 let started = Self::start_on(&broker, before.clone()).await;
                 (before, started)
             }
         };
         match started {
-            Ok((agent, edge)) => Ok((Self { broker, agent, edge }, runs_with)),
+            Ok((agent, edge)) => {
+                let chain = Self { broker, agent, edge };
+                if let Some(why) = refused {
+                    chain.refuses_configuration(&why);
+                }
+                Ok((chain, runs_with))
+            }
             Err(error) => {
                 broker.stop().await;
                 Err(error)
             }
         }
+    }
+
+    /// Says by the agent that a configuration that was read again is refused.
+    pub(crate) fn refuses_configuration(&self, why: &str) {
+        self.agent.refuses_configuration(why);
     }
 
     /// Starts the agent, then the edge.

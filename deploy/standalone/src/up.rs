@@ -41,7 +41,7 @@ async fn chain(args: &UpArgs, settings: ChainSettings) -> anyhow::Result<Exit> {
     loop {
         let new = tokio::select! {
             () = chain.watch(&mut view, &stop, args.exit) => break,
-            new = renewed(args, &mut hang_up) => new,
+            new = renewed(args, &runs_with, &mut hang_up, |why| chain.refuses_configuration(&why)) => new,
         };
         (chain, runs_with) = Box::pin(chain.renew(new, runs_with)).await?;
     }
@@ -51,21 +51,33 @@ async fn chain(args: &UpArgs, settings: ChainSettings) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Waits for a SIGHUP with two valid files. Where one is wrong, both are refused, and the chain goes on.
-async fn renewed(args: &UpArgs, hang_up: &mut Signal) -> Programs {
+/// Waits for a SIGHUP with two valid files. Where one is wrong, or was cut off, both are refused, and the chain goes
+/// on.
+async fn renewed(
+    args: &UpArgs,
+    now: &Programs,
+    hang_up: &mut Signal,
+    refuse: impl Fn(String),
+) -> Programs {
     loop {
         if hang_up.recv().await.is_none() {
             // the stream of signals has ended, so no SIGHUP can come any more
             std::future::pending::<()>().await;
         }
         let config = args.config.display();
-        match programs(args) {
+        let whole = programs(args).map_err(|error| format!("{error:#}"));
+        let whole = whole.and_then(|programs| match now.agent.torn_off_in(&programs.agent) {
+            None => Ok(programs),
+            Some(torn) => Err(format!("{}: {torn}", args.config.join("agent.toml").display())),
+        });
+        match whole {
             Ok(programs) => {
                 tracing::info!(%config, "the configuration was read again, agent and edge start with it; [telemetry], log settings and the broker's arguments stay as they are until the program is started anew");
                 return programs;
             }
             Err(error) => {
-                tracing::error!(%config, %error, "the new configuration is refused, the chain goes on with the one it has");
+                tracing::error!(%config, error, "the new configuration is refused, the chain goes on with the one it has");
+                refuse(error);
             }
         }
     }

@@ -12,7 +12,7 @@ use pdm_service::{shutdown, telemetry};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Failure;
-use crate::pipeline::{Edge, StartError};
+use crate::pipeline::{Edge, Handle, StartError};
 use crate::settings::{self, EdgeSettings};
 use crate::spool::SpoolError;
 
@@ -92,7 +92,7 @@ async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> 
             () = edge.drained(), if args.until_done => None,
             // an error would mean that the sender is gone, and the sender is part of the edge
             _ = progress.wait_for(|progress| progress.failed) => None,
-            renewed = renewed_settings(&mut reload, &args.config) => Some(renewed),
+            renewed = renewed_settings(&mut reload, &args.config, &edge) => Some(renewed),
         };
         let done = edge.stop().await.map_err(|error| Failure::new(Exit::Software, error))?;
         log::stopped(&done);
@@ -103,9 +103,9 @@ async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> 
     }
 }
 
-/// Waits for a SIGHUP with a valid configuration. An invalid one is logged, and the service
-/// continues.
-async fn renewed_settings(reload: &mut Signal, path: &Path) -> EdgeSettings {
+/// Waits for a SIGHUP with a valid configuration. An invalid one is logged and said in `/healthz`, and the
+/// service continues.
+async fn renewed_settings(reload: &mut Signal, path: &Path, edge: &Handle) -> EdgeSettings {
     loop {
         if reload.recv().await.is_none() {
             // the stream of signals has ended, so no SIGHUP can come any more
@@ -116,7 +116,10 @@ async fn renewed_settings(reload: &mut Signal, path: &Path) -> EdgeSettings {
                 log::configuration_renewed(path);
                 return settings;
             }
-            Err(error) => log::configuration_refused(&error),
+            Err(error) => {
+                log::configuration_refused(&error);
+                edge.remarks().refuse_configuration(&error.to_string());
+            }
         }
     }
 }

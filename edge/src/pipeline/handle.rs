@@ -6,12 +6,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::{EdgePart, ServiceError};
 use crate::progress::Progress;
+use crate::remarks::Remarks;
 
 /// A running edge.
 #[derive(Debug)]
 pub struct Handle {
     pub(super) stop: CancellationToken,
     pub(super) progress: watch::Sender<Progress>,
+    pub(super) remarks: Remarks,
     pub(super) task: JoinHandle<Result<(), ServiceError>>,
 }
 
@@ -19,6 +21,11 @@ impl Handle {
     /// The counters, as they change.
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
+    }
+
+    /// What is wrong while the edge goes on, as `/healthz` shows it.
+    pub const fn remarks(&self) -> &Remarks {
+        &self.remarks
     }
 
     /// Resolves when every source has ended and all its windows are committed, or a part failed.

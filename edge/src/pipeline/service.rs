@@ -97,7 +97,7 @@ impl Edge {
         })?;
         let publisher =
             Publisher::new(published_as(&settings), spool.clone(), clock, progress.clone())
-                .with_remarks(remarks)
+                .with_remarks(remarks.clone())
                 .with_capturing(capturing);
         let service = Service {
             settings,
@@ -108,7 +108,12 @@ impl Edge {
             captures,
         };
         let admin = admin.map(|admin| tokio::spawn(admin.serve(stop.clone())));
-        Ok(Handle { stop, progress, task: tokio::spawn(service.run(built, publisher, admin)) })
+        Ok(Handle {
+            stop,
+            progress,
+            remarks,
+            task: tokio::spawn(service.run(built, publisher, admin)),
+        })
     }
 }
 

@@ -2,8 +2,10 @@
 //! never logged. [`LiveSecret`] reads its source again each time it is used, so that a rotated secret needs
 //! no restart.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
@@ -37,7 +39,7 @@ impl fmt::Debug for Secret {
 /// Source of a secret: `{ file = "/run/secrets/mqtt" }` or `{ env = "PDM_MQTT_PASSWORD" }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretSource {
-    /// A file; one line end at its end is not part of the secret.
+    /// A file. A byte order mark and the line ends around the secret are not part of it; its blanks are.
     File(PathBuf),
     /// An environment variable.
     Env(String),
@@ -181,7 +183,7 @@ impl SecretSource {
             Self::File(path) => {
                 let text = std::fs::read_to_string(path)
                     .map_err(|source| SecretError::File { path: path.clone(), source })?;
-                one_line(text.trim_end_matches(['\r', '\n']), || path.display().to_string())
+                one_line(&text, || path.display().to_string())
             }
             Self::Env(name) => {
                 let text = std::env::var(name)
@@ -194,14 +196,42 @@ impl SecretSource {
 
 /// The secret of a text. A line break in a header or a login would be refused later with the secret in
 /// the message, so it is refused here without.
-fn one_line(text: &str, place: impl FnOnce() -> String) -> Result<Secret, SecretError> {
-    if text.contains(['\r', '\n', '\0']) {
-        return Err(SecretError::Lines { place: place() });
-    }
+fn one_line(text: &str, place: impl Fn() -> String) -> Result<Secret, SecretError> {
+    let text = bare(text);
     if text.trim().is_empty() {
         return Err(SecretError::Empty { place: place() });
     }
+    if text.contains(['\r', '\n', '\0']) {
+        return Err(SecretError::Lines { place: place() });
+    }
+    if text.trim() != text {
+        say_blank(place());
+    }
     Ok(Secret(text.to_owned()))
+}
+
+/// A text without the byte order mark and the empty lines that editors and shells put around it. The blanks of
+/// the line itself stay: they may belong to the secret.
+fn bare(text: &str) -> &str {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let is_empty = |line: &&str| line.trim().is_empty();
+    let lines = || text.split(['\r', '\n']);
+    let before: usize = lines().take_while(is_empty).map(|line| line.len() + 1).sum();
+    let after: usize = lines().rev().take_while(is_empty).map(|line| line.len() + 1).sum();
+    text.get(before..text.len().saturating_sub(after)).unwrap_or_default()
+}
+
+/// Says once for each place that its secret begins or ends with a blank: it is used with it, and where a login
+/// is refused nobody would see why.
+fn say_blank(place: String) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.insert(place.clone()) {
+        tracing::warn!(
+            place,
+            "this secret begins or ends with a blank, which is taken as a part of it; remove it if it is none"
+        );
+    }
 }
 
 #[cfg(test)]
@@ -240,6 +270,35 @@ mod tests {
         std::fs::write(file.path(), "s3cret\r\n").expect("write");
         let secret = SecretSource::File(file.path().into()).fetch().expect("secret");
         assert_eq!(secret.expose(), "s3cret");
+    }
+
+    /// Issue 33, point 5: editors, shells and Windows put a mark and line ends around a secret.
+    #[test]
+    fn a_mark_and_empty_lines_around_a_secret_are_no_part_of_it_and_its_blanks_are() {
+        let file = tempfile::NamedTempFile::new().expect("file");
+        for (text, secret) in [
+            ("\u{feff}s3cret\r\n", "s3cret"),
+            ("\u{feff}s3cret", "s3cret"),
+            ("s3cret\n\n", "s3cret"),
+            ("s3cret\r\n\r\n", "s3cret"),
+            ("s3cret\n  \n", "s3cret"),
+            ("\ns3cret\n", "s3cret"),
+            ("s3 cret phrase\n", "s3 cret phrase"),
+            ("s3cret \n", "s3cret "),
+            (" s3cret\n", " s3cret"),
+            ("비밀 값\r\n", "비밀 값"),
+        ] {
+            std::fs::write(file.path(), text).expect("write");
+            let read = SecretSource::File(file.path().into()).fetch().expect(text);
+            assert_eq!(read.expose(), secret, "{text:?}");
+        }
+        for text in ["\u{feff}", "\u{feff}\r\n", "\r\n \r\n", "\t"] {
+            std::fs::write(file.path(), text).expect("write");
+            let error = SecretSource::File(file.path().into()).fetch().expect_err(text);
+            let place = file.path().display().to_string();
+            assert!(matches!(error, SecretError::Empty { .. }), "{text:?}: {error}");
+            assert!(error.to_string().contains(&place), "{error}");
+        }
     }
 
     #[test]

@@ -122,6 +122,33 @@ async fn a_standby_is_named_and_its_promotion_goes_on() {
     plant.hears("P-203");
 }
 
+/// Issue 33, point 2: a batch that hangs is refused after the server's time-out and tried again; between the two
+/// nothing works.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_stays_locked_is_not_told_to_work_again() {
+    let test = "a_table_that_stays_locked_is_not_told_to_work_again";
+    let Some(server) = Postgres::start(test) else { return };
+    let store = format!("[store.postgres]\nurl = {:?}\nstatement_timeout_s = 10.0", server.url());
+    let Some(mut plant) = Watched::new(test, &store, "") else { return };
+    plant.start();
+    plant.works();
+    let mut other = PgConnection::connect(&server.url()).await.expect("connects");
+    let lock = "BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE";
+    sqlx::raw_sql(lock).execute(&mut other).await.expect("locked");
+    plant.fault("P-213");
+    plant.is_blind("another program holds it");
+    plant.hears("its store takes no row");
+    until("the server's time-out", PATIENCE, || {
+        plant.log().contains("statement timeout").then_some(())
+    });
+    // the time in which the next try has neither hung for long nor failed
+    tokio::time::sleep(std::time::Duration::from_secs(6)).await;
+    assert_eq!(plant.count("works again"), 0, "{}", plant.log());
+    sqlx::raw_sql("ROLLBACK").execute(&mut other).await.expect("freed");
+    plant.hears("works again");
+    plant.hears("P-213");
+}
+
 /// Issue 33, points 2 and 3: encodings that do not hold every character are refused before anything is
 /// written, with what to do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -146,3 +146,45 @@ async fn refused_events_stand_in_health_with_the_command_that_admits_them() {
     until_health_says(address, "\r\n\r\nok").await;
     agent.stop().await.expect("no part failed");
 }
+
+/// R-AGENT-10: a bearing that its gateway's configuration no longer names just fell silent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bearing_that_leaves_its_gateways_configuration_is_told_once_and_its_return_too() {
+    let test = "a_bearing_that_leaves_its_gateways_configuration_is_told_once_and_its_return_too";
+    let Some((field, agent, address)) = served(test).await else { return };
+    let both = json!({ "bearings": ["P-101/DE", "P-102/DE"] });
+    says(&field, both.clone()).await;
+    field.warning("gw-01", "P-101", "DE").await;
+    field.warning("gw-01", "P-102", "DE").await;
+    field.until_told("[Warning] P-101 DE").await;
+    field.until_told("[Warning] P-102 DE").await;
+    says(&field, json!({ "bearings": ["P-101/DE"] })).await;
+    let told = field.until_told("[Not measured] gateway gw-01: P-102/DE").await;
+    assert!(
+        told.contains("pdm-agent forget ulsan-1/P-102/DE") && !told.contains("P-101"),
+        "{told}"
+    );
+    until_health_says(address, "configuration of gateway ulsan-1/gw-01: ulsan-1/P-102/DE").await;
+    says(&field, both).await;
+    field.until_told("[Cleared] gateway gw-01 measures").await;
+    until_health_says(address, "\r\n\r\nok").await;
+    assert_eq!(field.count("[Not measured]"), 1, "{:?}", field.told());
+    agent.stop().await.expect("no part failed");
+}
+
+/// R-AGENT-10: a count alone names nobody.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_gateway_whose_clock_is_years_ahead_is_named() {
+    let test = "a_gateway_whose_clock_is_years_ahead_is_named";
+    let Some((field, agent, address)) = served(test).await else { return };
+    for _ in 0..2 {
+        let mut event = field.event("gw-07", "P-107", "DE");
+        event.measured_at = event.measured_at.plus_seconds(10.0 * 365.25 * 86_400.0);
+        field.client.send(&event).await;
+    }
+    let told = field.until_told("[Clock] gateway gw-07: its time is 10 years ahead").await;
+    assert!(told.contains("no vibration alarm"), "{told}");
+    until_health_says(address, "the clock of gateway ulsan-1/gw-07 is about 10 years ahead").await;
+    assert_eq!(field.count("[Clock] gateway gw-07"), 1, "{:?}", field.told());
+    agent.stop().await.expect("no part failed");
+}

@@ -62,7 +62,11 @@ impl<'a> Claim<'a> {
                 let is_below = told == "h" && self.is_less_than_an_hour();
                 if is_below { value < 1.0 } else { self.reads(value / size, in_days) }
             }
-            (Unit::Ago(size), Unit::Ago(_)) => self.reads(value / size, true),
+            // minutes and hours are told to the nearest, days that have passed (`wording::ago`)
+            (Unit::Ago(size), Unit::Ago(_)) => {
+                let nearest = if *size < 24.0 { value / size + 0.5 } else { (value + 0.5) / size };
+                self.reads(value / size, true) || self.reads(nearest, true)
+            }
             // "order the lead time of 7 days before"
             (Unit::Ago(size), Unit::Measure(is, _)) if is == "h" && is_named => {
                 self.reads(value / size, *size >= 24.0)

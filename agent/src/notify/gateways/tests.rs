@@ -177,6 +177,21 @@ async fn a_clock_that_is_set_tells_no_silence_of_a_gateway_that_sends() {
     assert_eq!(bench.told().await.len(), 0);
 }
 
+/// R-AGENT-10: what a clock that was ahead had written is put right, and nobody is told again.
+#[tokio::test]
+async fn a_clock_that_is_set_back_repeats_no_alarm_before_its_time() {
+    const BACK_S: i64 = 2 * 86_400;
+    let mut bench = Bench::new().await;
+    bench.status(1, Presence::Offline, 0.0).await;
+    bench.watch(0, 70).await;
+    assert_eq!(bench.told().await.len(), 1, "silent");
+    for (seconds, messages) in [(0, 1), (2, 1), (28_000, 1), (28_900, 2), (28_902, 2)] {
+        bench.clock.0.store(BEGIN_MS + 1000 * (seconds - BACK_S), Ordering::Relaxed);
+        bench.watchdog.look(&mut bench.bursts).await.expect("looked");
+        assert_eq!(bench.told().await.len(), messages, "{seconds} s after the clock was set back");
+    }
+}
+
 #[test]
 fn what_turns_within_a_minute_of_a_message_waits_for_its_end() {
     let at = |s: f64| Timestamp::EPOCH.plus_seconds(s);

@@ -3,7 +3,11 @@
 use pdm_expert::wording::figure;
 use pdm_routes::Zone;
 use pdm_shared::event::{Event, PeriodChange, Timing};
+use pdm_shared::id::{GatewayId, GatewayKey};
 use pdm_shared::text::Text;
+
+/// A year, s.
+const YEAR_S: f64 = 365.25 * 86_400.0;
 
 /// Title and body when the edge noticed either; both in one message if both came with one window.
 pub(in crate::notify) fn timing(
@@ -66,13 +70,43 @@ fn another_period(event: &Event, period: &PeriodChange, zone: Zone) -> (Text, Te
     (title, body)
 }
 
+/// Title and body when events of a gateway lie ahead of the agent's clock.
+pub(in crate::notify) fn ahead(gateway: &GatewayId, by_s: f64) -> (Text, Text) {
+    let by = length(by_s);
+    (
+        Text::new(
+            format!("[시계] 게이트웨이 {gateway}: 시각이 {} 앞섬", by.ko),
+            format!("[Clock] gateway {gateway}: its time is {} ahead", by.en),
+        ),
+        Text::new(
+            format!(
+                "측정 시각이 에이전트의 시계보다 약 {} 앞섬. 측정값은 판정되고 경보도 전송되지만 추세와 마지막 측정에는 쓰이지 않음\n조치: 게이트웨이와 에이전트의 시각 동기(NTP) 확인. 진동 경보가 아님",
+                by.ko
+            ),
+            format!(
+                "Its measurements are about {} ahead of the agent's clock. They are judged and alarms are sent, but they move neither trends nor the last measurement\nAction: check the time service (NTP) of the gateway and of the agent; this is no vibration alarm",
+                by.en
+            ),
+        ),
+    )
+}
+
+/// What health says of it.
+pub(in crate::notify) fn ahead_line(gateway: &GatewayKey, by_s: f64) -> String {
+    format!(
+        "the clock of gateway {gateway} is about {} ahead of the agent's: check the time service of both",
+        length(by_s).en
+    )
+}
+
 /// A length of time in the unit that people would choose.
 fn length(seconds: f64) -> Text {
     let (value, ko, en) = match seconds {
         s if s < 120.0 => (s, "초", "s"),
         s if s < 7200.0 => (s / 60.0, "분", "min"),
         s if s < 48.0 * 3600.0 => (s / 3600.0, "시간", "h"),
-        s => (s / 86_400.0, "일", "days"),
+        s if s < 2.0 * YEAR_S => (s / 86_400.0, "일", "days"),
+        s => (s / YEAR_S, "년", "years"),
     };
     let value = figure(value);
     Text::new(format!("{value}{ko}"), format!("{value} {en}"))

@@ -106,6 +106,17 @@ impl GatewayStore {
         Ok(query.fetch_all().await?.iter().map(pins::owner_of).filter_map(readable).collect())
     }
 
+    /// Every bearing that was judged, or that a gateway has claimed by its events.
+    pub async fn known_bearings(&self) -> Result<Vec<BearingKey>, StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader.query("SELECT site, equipment_id, bearing_id FROM bearings");
+        let judged = query.fetch_all().await?;
+        let judged = judged.iter().map(crate::database::Row::key).filter_map(readable);
+        let claimed = self.bearing_owners().await?.into_iter().map(|(key, _)| key);
+        let all: BTreeSet<BearingKey> = judged.chain(claimed).collect();
+        Ok(all.into_iter().collect())
+    }
+
     /// Lets the next event decide which gateway a bearing belongs to. False if it belongs to none.
     pub async fn release_bearing(&self, bearing: &BearingKey) -> Result<bool, StoreError> {
         let mut transaction = self.database.write().await?;

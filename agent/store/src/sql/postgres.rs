@@ -27,6 +27,7 @@ use turns::Turns;
 pub(crate) mod bulk;
 mod fitness;
 mod partitions;
+mod sequences;
 mod turns;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
@@ -115,7 +116,15 @@ impl Postgres {
         MIGRATIONS
             .run(&self.pool)
             .await
-            .map_err(|error| StoreError::of_migration(error, &MIGRATIONS))
+            .map_err(|error| StoreError::of_migration(error, &MIGRATIONS))?;
+        match sequences::mend(&self.pool).await {
+            // a role that may not look at them may still write rows, and what is behind is told then
+            Err(error) if StoreTrouble::from(&error) == StoreTrouble::Rights => {
+                log::sequences_not_looked_at(&error);
+                Ok(())
+            }
+            mended => mended,
+        }
     }
 
     /// Installs the schema as it was before a version.

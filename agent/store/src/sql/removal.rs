@@ -9,7 +9,7 @@ use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use super::{Database, bulk, episodes, pins, refusals};
 use crate::database::{Connection, Dialect, Lock, Spelt};
 use crate::encoding::readable;
-use crate::gateway_alarm::{refusals_alarm, silence_alarm, trouble_alarm};
+use crate::gateway_alarm::{refusals_alarm, silence_alarm, trouble_alarm, unmeasured_alarm};
 use crate::{
     EpisodeRecord, History, MQTT_LANE, Outgoing, Payload, PlantPart, Removal, StoreError, TakenOut,
 };
@@ -33,7 +33,7 @@ const KNOWN: &str = "SELECT DISTINCT site, equipment_id, bearing_id FROM (
          UNION SELECT site, equipment_id, bearing_id FROM follow_ups WHERE state = 'open'
      ) AS known
      WHERE site = $1 AND ($2 = '' OR equipment_id = $2) AND ($3 = '' OR bearing_id = $3)
-       AND equipment_id NOT IN ('gateway', 'refused-events', 'gateway-trouble')
+       AND equipment_id NOT IN ('gateway', 'refused-events', 'gateway-trouble', 'not-measured')
      ORDER BY 1, 2, 3";
 
 /// Parameters: a bearing. The arrivals of its events that wait for a judgement.
@@ -401,7 +401,8 @@ fn rename_rows(table: &str) -> &'static str {
 /// Where a gateway's own alarms stand.
 fn alarms_of(gateway: &GatewayKey) -> impl Iterator<Item = BearingKey> {
     let silence = silence_alarm(&gateway.site, &gateway.gateway);
-    [silence, refusals_alarm(gateway), trouble_alarm(gateway)].into_iter().flatten()
+    let others = [refusals_alarm(gateway), trouble_alarm(gateway), unmeasured_alarm(gateway)];
+    std::iter::once(silence).chain(others).flatten()
 }
 
 /// Ends a gateway's alarms and forgets its sequence; its bearings go to `new`, or to the gateway of their

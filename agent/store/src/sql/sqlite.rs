@@ -14,8 +14,10 @@ use sqlx::{Connection as _, SqlitePool};
 use crate::StoreError;
 
 pub(crate) mod bulk;
+mod last_write;
 mod recovery;
 
+use last_write::LastWrite;
 pub use recovery::{RecoveredTable, Recovery, recover};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
@@ -47,6 +49,7 @@ pub(crate) struct Sqlite {
     reader: SqlitePool,
     name: Arc<WatchedName>,
     place: Arc<Path>,
+    last_write: Arc<LastWrite>,
 }
 
 impl Sqlite {
@@ -64,7 +67,8 @@ impl Sqlite {
         let writer = pool(1, cached).await.map_err(|source| cannot_open(path, source))?;
         let reader = pool(READERS, options).await.map_err(|source| cannot_open(path, source))?;
         let name = WatchedName::new(path).map_err(|error| cannot_open(path, error.into()))?;
-        Ok(Self { writer, reader, name: Arc::new(name), place: path.into() })
+        let last_write = Arc::new(LastWrite::beside(path));
+        Ok(Self { writer, reader, name: Arc::new(name), place: path.into(), last_write })
     }
 
     /// That the file's name still leads to the open file. SQLite writes on without an error where it was
@@ -76,6 +80,16 @@ impl Sqlite {
             NameLeads::ToAnother => "replaced by another file",
         };
         Err(StoreError::Moved { place: self.place.display().to_string(), what })
+    }
+
+    /// Notes beside the file that a row of this time is in it.
+    pub(crate) fn note_write(&self, at_ms: i64) {
+        self.last_write.note(at_ms);
+    }
+
+    /// When the agent last wrote into the file, as its marker tells; with the file's name.
+    pub(crate) fn last_write_ms(&self) -> (Option<i64>, String) {
+        (self.last_write.read_ms(), self.place.display().to_string())
     }
 
     pub(crate) fn writer(&self) -> &SqlitePool {

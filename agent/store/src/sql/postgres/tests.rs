@@ -171,3 +171,31 @@ async fn what_the_server_does_not_take_does_not_stop_the_flow() {
         store.intake().store(&[Incoming::Refused(letter)], at(0.0), "dead").await.expect("stored");
     assert_eq!(stored.letters, 1);
 }
+
+/// Issue 33, point 2: a logical replication copies rows and leaves the sequences where they were.
+#[tokio::test]
+async fn a_sequence_behind_its_table_is_named_and_set_forward_by_the_next_migration() {
+    let name = "a_sequence_behind_its_table_is_named_and_set_forward_by_the_next_migration";
+    let Some(server) = Postgres::start(name) else { return };
+    let settings = database(&server, "behind").await;
+    let store = Store::open_postgres(&settings, "agent").await.expect("opens");
+    store.migrate().await.expect("migrated");
+    let letter = |text: &[u8]| {
+        let letter = pdm_shared::delivery::DeadLetter::of("t", text, "r".to_owned(), at(0.0));
+        [Incoming::Refused(letter)]
+    };
+    for text in [b"a", b"b", b"c"] {
+        store.intake().store(&letter(text), at(0.0), "dead").await.expect("stored");
+    }
+    store.raw("SELECT setval(pg_get_serial_sequence('outbox', 'id'), 1, false)").await;
+    store.raw("SELECT setval('arrivals', 7)").await;
+    let error = store.intake().store(&letter(b"d"), at(0.0), "dead").await.expect_err("taken");
+    let trouble = StoreTrouble::from(&error);
+    assert_eq!(trouble, StoreTrouble::Sequences, "{error:?}");
+    assert!(trouble.action().en.contains("pdm-agent migrate"), "{}", trouble.action().en);
+    store.migrate().await.expect("set forward");
+    store.intake().store(&letter(b"d"), at(0.0), "dead").await.expect("stored");
+    let last = "SELECT last_value FROM arrivals";
+    let row = sqlx::query(last).fetch_one(store.server().pool()).await.expect("read");
+    assert_eq!(row.get::<i64, _>(0), 7, "what is ahead is never set back");
+}
