@@ -209,7 +209,7 @@ mod tests {
         let all = [at(0.1, RiskLevel::Normal), at(0.2, RiskLevel::Normal)];
         assert_eq!(
             tell_now(&all).ko,
-            "최근 2건 모두 정상 판정(4시간 전부터 2시간 전까지) 이력 존재"
+            "최근 2건 모두 정상 판정(5시간 전부터 2시간 전까지) 이력 존재"
         );
     }
 
