@@ -5,6 +5,9 @@
 //! under the column's name. Missing values are rows that cannot be judged, not errors.
 
 mod beside;
+mod cells;
+mod heads;
+mod quality;
 pub mod shape;
 pub mod station;
 mod table;

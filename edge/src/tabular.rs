@@ -7,6 +7,7 @@ pub mod calendar;
 pub mod encoding;
 pub mod fields;
 pub mod number;
+pub mod sentinel;
 
 pub use calendar::{DateOrder, Stamp};
 pub use number::{Decimal, NumberForm};

@@ -9,10 +9,11 @@ use clap::Args;
 use pdm_dsp::DefectOrders;
 use pdm_dsp::diagnose::{DEFAULT_ORDER_TOLERANCE, DEFAULT_SPEED_TOLERANCE};
 use pdm_service::exit::{Exit, Failure};
-use pdm_shared::units::{Rpm, SampleRate};
+use pdm_shared::units::Rpm;
 
 pub use crate::analysis::Machine;
 use crate::catalogue::{Catalogue, Estimate};
+use crate::source::interpretation::believed_rate;
 use crate::source::{AccelUnit, Calibration, Preferred, RecordingOptions};
 use crate::tabular::Decimal;
 
@@ -104,7 +105,7 @@ impl RecordingArgs {
         let calibration = Calibration::stated(unit, self.scale, self.offset.unwrap_or(0.0))
             .map_err(|e| named("--scale, --offset or --sensitivity", &e))?;
         let sample_rate =
-            self.rate.map(SampleRate::new).transpose().map_err(|e| named("--rate", &e))?;
+            self.rate.map(believed_rate).transpose().map_err(|e| named("--rate", &e))?;
         Ok(RecordingOptions {
             sample_rate,
             channels: self.channel.into_iter().collect(),

@@ -7,9 +7,10 @@ use std::io::Read;
 use pdm_shared::time::Timestamp;
 
 use super::times::{TimesAsked, instants};
+use super::{cells, heads, quality};
 use crate::source::interpretation::StatedUnit;
 use crate::tabular::encoding::decoded;
-use crate::tabular::fields::{Separator, numbered_lines};
+use crate::tabular::fields::{Separator, is_processing_row, numbered_lines};
 use crate::tabular::number::DecimalEvidence;
 use crate::tabular::{DateOrder, Decimal, NumberForm, Stamp};
 
@@ -136,35 +137,40 @@ pub fn read_table(mut input: impl Read, request: &Request) -> Result<Table, Seri
     let lines: Vec<(usize, &str)> =
         numbered_lines(&text).filter(|(_, line)| !line.trim().is_empty()).collect();
     let (separator, header_at) = header_line(&lines, &request.time);
-    let header: Vec<String> = lines
-        .get(header_at)
-        .map(|(_, line)| separator.fields(line).into_iter().map(str::to_owned).collect())
-        .unwrap_or_default();
+    let (line, header) = lines.get(header_at).map_or((1, ""), |(line, text)| (*line, *text));
+    let names = names_of(header, separator, &request.time);
+    let below = without_markers(&lines[(header_at + 1).min(lines.len())..]);
+    let mut notes = Vec::new();
+    let header = heads::fitted(names, &below, separator, &mut notes);
     let find = |wanted: &String| {
-        let place = header.iter().position(|name| name == wanted);
-        place.ok_or_else(|| SeriesError::NoColumn { wanted: wanted.clone(), there: header.clone() })
+        let mut places = (0..header.len()).filter(|place| &header[*place] == wanted);
+        let first = places.next().ok_or_else(|| SeriesError::NoColumn {
+            wanted: wanted.clone(),
+            there: header.clone(),
+        })?;
+        if places.next().is_some() {
+            let reason = format!(
+                "several columns have the name {wanted:?}: which one is meant is open; give each a name of its own"
+            );
+            return Err(SeriesError::Ambiguous { line: line as u64, reason });
+        }
+        Ok(first)
     };
     let time = find(&request.time)?;
     let columns = request.values.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-    let below = without_markers(&lines[(header_at + 1).min(lines.len())..]);
     let mut rows = rows_of(&below, separator, header.len())?;
-    let time_unit = unit_row(&mut rows, time);
-    let mut notes = Vec::new();
+    let units = unit_row(&mut rows);
+    let time_unit = units.get(time).cloned();
     leave_footer_out(&mut rows, time, &columns, &mut notes);
     let form = number_form(&rows, &columns, request)?;
-    let mut values = Vec::new();
-    for row in &rows {
-        let value = |(place, column): (&usize, &String)| {
-            let field = row.fields.get(*place).copied().unwrap_or_default();
-            let number = form.number(field).ok_or_else(|| SeriesError::Value {
-                line: row.line,
-                column: column.clone(),
-                got: field.to_owned(),
-            })?;
-            Ok(Some(number).filter(|number| number.is_finite()))
-        };
-        values.push(columns.iter().zip(&request.values).map(value).collect::<Result<Vec<_>, _>>()?);
+    let mut by_column = Vec::new();
+    for (place, name) in columns.iter().zip(&request.values) {
+        let asked = cells::ColumnAsked { place: *place, name, unit: units.get(*place).cloned() };
+        by_column.push(cells::values(&rows, &asked, form, &mut notes)?);
     }
+    quality::leave_out(&rows, &header, (time, &columns), &mut by_column, &mut notes);
+    let row_of = |row: usize| by_column.iter().map(|column| column[row]).collect::<Vec<_>>();
+    let mut values: Vec<Vec<Option<f64>>> = (0..rows.len()).map(row_of).collect();
     let instants = instants(&rows, time, &header, &TimesAsked { request, form, time_unit })?;
     notes.extend(instants.notes);
     notes.extend(repeated_times(&rows, time, &columns, &header)?);
@@ -252,10 +258,32 @@ pub(super) struct FieldRow<'a> {
     pub(super) fields: Vec<&'a str>,
 }
 
+/// A header without the sign of a comment before it: `# time\trms`.
+fn plain_header(line: &str) -> &str {
+    line.trim_start_matches(['\u{feff}', ' ']).trim_start_matches(['#', '%', ' '])
+}
+
+/// The names of a header line, whose first one may stand behind the sign of a comment.
+fn names_of(line: &str, separator: Separator, time: &str) -> Vec<String> {
+    let owned = |line: &str| -> Vec<String> {
+        let mut fields = separator.fields(line);
+        // a header that ends in a separator names one column more, which has no name
+        if separator.closes(line) {
+            fields.push("");
+        }
+        fields.into_iter().map(str::to_owned).collect()
+    };
+    let own = owned(line);
+    if own.iter().any(|name| name == time) { own } else { owned(plain_header(line)) }
+}
+
 /// The separator, and the first line that has the column of time; else the first line.
 fn header_line(lines: &[(usize, &str)], time: &str) -> (Separator, usize) {
     for (at, (_, line)) in lines.iter().take(MOST_ABOVE).enumerate() {
-        let has_it = |separator: &Separator| separator.fields(line).contains(&time);
+        let has_it = |separator: &Separator| {
+            separator.fields(line).contains(&time)
+                || separator.fields(plain_header(line)).contains(&time)
+        };
         // of several separators that fit, the one with most fields
         let fitting = Separator::ALL[..4].iter().copied().filter(has_it);
         if let Some(separator) = fitting.max_by_key(|separator| separator.fields(line).len()) {
@@ -298,18 +326,22 @@ fn has_word(field: &str) -> bool {
     field.chars().any(char::is_alphabetic) && Stamp::parse(field).is_none()
 }
 
-/// Takes a row of units below the header out; returns the unit of the time.
-fn unit_row(rows: &mut Vec<FieldRow<'_>>, time: usize) -> Option<String> {
-    let first = rows.first()?;
+/// Takes a row of units below the header out; returns the units, empty where there is no such row.
+fn unit_row(rows: &mut Vec<FieldRow<'_>>) -> Vec<String> {
+    let Some(first) = rows.first() else { return Vec::new() };
     let is_unit =
-        |field: &str| field.is_empty() || field == "-" || StatedUnit::parse(field).is_some();
+        |field: &str| matches!(field, "" | "-" | "TS" | "RN") || StatedUnit::parse(field).is_some();
     let has_unit = first.fields.iter().any(|field| StatedUnit::parse(field).is_some());
     if !(has_unit && first.fields.iter().all(|field| is_unit(field))) {
-        return None;
+        return Vec::new();
     }
-    let unit = first.fields.get(time).map(|field| (*field).to_owned());
+    let units = first.fields.iter().map(|field| (*field).to_owned()).collect();
     rows.remove(0);
-    unit
+    // TOA5 has a row of what each value is of its interval below
+    if rows.first().is_some_and(|row| is_processing_row(&row.fields)) {
+        rows.remove(0);
+    }
+    units
 }
 
 /// Takes lines of words at the end out, such as `Total;400`.
@@ -346,7 +378,7 @@ fn number_form(
     let mut example = None;
     for row in rows {
         for field in columns.iter().filter_map(|column| row.fields.get(*column)) {
-            evidence.take(field);
+            evidence.take(&cells::bare(field));
             if example.is_none() && field.contains(',') {
                 example = Some((row.line, (*field).to_owned()));
             }

@@ -7,7 +7,7 @@ use pdm_dsp::robust::median;
 use pdm_shared::time::Timestamp;
 
 use super::table::{FieldRow, Request, SeriesError};
-use crate::source::interpretation::{StatedUnit, UnitKind};
+use crate::source::interpretation::{StatedUnit, UnitKind, time_unit_of_name};
 use crate::tabular::calendar::decided_order;
 use crate::tabular::{NumberForm, Stamp};
 
@@ -244,8 +244,14 @@ fn unit_of_numbers(
         NumberReading { note: reading.note.or_else(|| notes.pop()), ..reading }
     };
     let by_row = asked.time_unit.as_deref().and_then(StatedUnit::parse);
-    let by_name = || StatedUnit::in_header(name).or_else(|| StatedUnit::parse(name));
-    if let Some(UnitKind::Time(unit_s)) = by_row.or_else(by_name).map(|unit| unit.kind) {
+    let by_row = by_row.and_then(|unit| match unit.kind {
+        UnitKind::Time(unit_s) => Some(unit_s),
+        UnitKind::Acceleration(_)
+        | UnitKind::Voltage(_)
+        | UnitKind::Counts
+        | UnitKind::Other(_) => None,
+    });
+    if let Some(unit_s) = by_row.or_else(|| time_unit_of_name(name)) {
         return Ok(told(plain(unit_s)));
     }
     let all_in = |range: std::ops::Range<f64>| numbers.iter().all(|number| range.contains(number));

@@ -16,6 +16,7 @@ use super::opcua::OpcuaTable;
 use super::speed_tag::SpeedTagTable;
 use super::{Pace, PointSettings, SourceSettings, Tachometer, Timing};
 use crate::catalogue::Catalogue;
+use crate::source::interpretation::MOST_HZ;
 use crate::source::speed_tag::SpeedTagSettings;
 use crate::source::{Calibration, RecordingOptions, SourceInput};
 
@@ -211,9 +212,14 @@ impl SourceTable {
     }
 
     fn rate(&self, origin: Origin<'_>, index: usize) -> Result<Option<SampleRate>, ConfigError> {
-        self.rate_hz.map(SampleRate::new).transpose().map_err(|error| {
-            origin.refuse(&format!("source[{index}].rate_hz"), error.got, error.allowed)
-        })
+        let Some(hz) = self.rate_hz else { return Ok(None) };
+        let key = format!("source[{index}].rate_hz");
+        let rate =
+            SampleRate::new(hz).map_err(|error| origin.refuse(&key, error.got, error.allowed))?;
+        if hz > MOST_HZ {
+            return Err(origin.refuse(&key, hz, format!("a rate of at most {MOST_HZ} Hz")));
+        }
+        Ok(Some(rate))
     }
 
     /// A key whose value is one of two words.

@@ -15,6 +15,7 @@ use ndarray::Array2;
 use pdm_shared::units::SampleRate;
 
 use super::frames::FrameFormat;
+use super::interpretation::unbelieved;
 use super::sample_clock::SampleClock;
 use super::{Block, BlockRate, Calibration, SourceHost};
 
@@ -149,6 +150,9 @@ impl FramedDecoder {
             Ok(header) => header,
             Err(header::HeaderError::Version(version)) => {
                 return Err(format!("version {version} of pdm.frames; this program reads 1"));
+            }
+            Err(header::HeaderError::Rate(hz)) => {
+                return Err(format!("the sender states {}", unbelieved(hz)));
             }
             Err(header::HeaderError::Damaged) => {
                 self.losses.skipped(begin + 1 - at);

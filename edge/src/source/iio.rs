@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use ndarray::Array2;
 use pdm_shared::units::SampleRate;
 
+use super::interpretation::believed_rate;
 use super::sample_clock::{DEFAULT_RATE_TOLERANCE, SampleClock};
 use super::{Block, Calibration, Source, SourceError, SourceFormat, SourceHost};
 
@@ -161,7 +162,7 @@ fn sampling_frequency(folder: &Path) -> Result<SampleRate, SourceError> {
     let known = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
     let path = known.unwrap_or_else(|| folder.join(names[0]));
     let rate = read_number(&path)?;
-    SampleRate::new(rate).map_err(|e| SourceError::malformed(&path, e.to_string()))
+    believed_rate(rate).map_err(|what| SourceError::malformed(&path, what))
 }
 
 /// The calibration of a channel.

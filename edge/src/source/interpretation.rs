@@ -17,12 +17,13 @@ mod scale;
 mod unit;
 
 pub(crate) use channels::{choose_channels, label, role};
-pub(crate) use rate::{RateStatements, decided_rate};
+pub use rate::{MOST_HZ, believed_rate};
+pub(crate) use rate::{RateStatements, decided_rate, unbelieved};
 pub use role::ChannelRole;
 pub(crate) use role::{sensor_of_file, states_time};
 pub(crate) use scale::decided_scale;
-pub(crate) use unit::unknown_unit_of;
 pub use unit::{StatedUnit, UnitKind};
+pub(crate) use unit::{time_unit_of_name, unknown_unit_of};
 
 /// Which side counts where a file and an option contradict each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

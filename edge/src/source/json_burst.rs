@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::burst::{BurstBlocks, MOST_BURST_SAMPLES, configured_calibration, give_burst_up};
 use super::frames::{Encoding, FrameFormat};
+use super::interpretation::believed_rate;
 use super::{AccelUnit, Block, Calibration, SourceHost};
 
 /// Bursts that wait for their parts. A sensor sends one after the other; a gateway that serves a
@@ -104,7 +105,7 @@ impl BurstDecoder {
             None => self.format.sample_rate,
             Some(pointer) => {
                 let hz = number(&message, pointer)?;
-                SampleRate::new(hz).map_err(|error| format!("{pointer}: {error}"))?
+                believed_rate(hz).map_err(|error| format!("{pointer}: {error}"))?
             }
         };
         let time = self.form.time.as_ref().map(|pointer| time(&message, pointer)).transpose()?;

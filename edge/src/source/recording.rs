@@ -28,6 +28,7 @@ use pdm_shared::time::Timestamp;
 use super::interpretation::Interpretation;
 use super::time_axis::TimeAxis;
 use super::{Block, BlockRate, Calibration, Source, SourceError, SourceFormat};
+use crate::tabular::sentinel::FILL_FROM;
 use meaning::{RecordingMeaning, meaning_of};
 use options::{check_channels, cut_of};
 use snapshots::snapshots_of;
@@ -227,7 +228,10 @@ impl Recording {
         let chosen: Vec<usize> = self.rows.iter().map(|(row, _)| *row).collect();
         let mut accel = cut.select(Axis(0), &chosen);
         for (mut row, (_, calibration)) in accel.axis_iter_mut(Axis(0)).zip(&self.rows) {
-            row.mapv_inplace(|raw| calibration.to_m_s2(raw));
+            // arrays are read snapshot by snapshot; what is no measured number in them becomes none here
+            row.mapv_inplace(|raw| {
+                if raw.abs() < FILL_FROM { calibration.to_m_s2(raw) } else { f64::NAN }
+            });
         }
         accel
     }

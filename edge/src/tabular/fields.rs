@@ -1,5 +1,7 @@
 //! Lines and fields of a text.
 
+use super::Stamp;
+
 /// The separator of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Separator {
@@ -53,6 +55,44 @@ fn quoted_fields(line: &str, separator: char) -> Vec<&str> {
     }
     fields.push(unquoted(&line[start..]));
     fields
+}
+
+/// Whether the first field of the rows is an index that has no name in the header, as R and data frames write
+/// it: it counts the rows or names them, and the second field is a time that rises evenly or a calendar time.
+/// Without the latter the count may be the time itself.
+pub fn index_of_rows(rows: &[Vec<&str>]) -> bool {
+    let column = |at: usize| rows.iter().filter_map(move |row| row.get(at).copied());
+    let numbers =
+        |at: usize| column(at).map(|field| field.parse::<f64>().ok()).collect::<Option<Vec<f64>>>();
+    let steps = |all: Vec<f64>| all.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<f64>>();
+    let is_word = |field: &str| {
+        field.chars().any(char::is_alphabetic)
+            && Stamp::parse(field).is_none()
+            && field.parse::<f64>().is_err()
+    };
+    let counts = || match numbers(0).map(steps) {
+        Some(steps) => !steps.is_empty() && steps.iter().all(|step| (step - 1.0).abs() < 1e-9),
+        None => column(0).all(is_word),
+    };
+    let is_time = || {
+        let is_even = |steps: Vec<f64>| {
+            let usual = steps.iter().sum::<f64>() / steps.len().max(1) as f64;
+            usual > 0.0 && steps.iter().all(|step| (step / usual - 1.0).abs() < 0.1)
+        };
+        column(1).all(|field| Stamp::parse(field).is_some())
+            || numbers(1).map(steps).is_some_and(is_even)
+    };
+    rows.len() > 1 && counts() && is_time()
+}
+
+/// Whether a row below names and units says what each value is of its interval, as TOA5 has it: `Smp`, `Avg`.
+pub fn is_processing_row(fields: &[impl AsRef<str>]) -> bool {
+    const WORDS: [&str; 12] = [
+        "smp", "avg", "max", "min", "std", "tot", "med", "wvc", "rms", "samples", "sample", "mean",
+    ];
+    let words = || fields.iter().map(|field| field.as_ref().trim().to_lowercase());
+    words().any(|word| !word.is_empty())
+        && words().all(|word| word.is_empty() || WORDS.contains(&word.as_str()))
 }
 
 /// The lines of a text, numbered from 1: LF, CR LF, or CR alone as old programs write it.

@@ -1,7 +1,10 @@
 //! Numbers as programs and people write them: decimal commas, thousands, a space after the sign, words for
 //! a missing value.
 
+use std::borrow::Cow;
 use std::str::FromStr;
+
+use crate::source::interpretation::StatedUnit;
 
 /// Words for a value that is missing, in lower case.
 const MISSING: [&str; 62] = [
@@ -126,7 +129,8 @@ pub struct DecimalEvidence {
 impl DecimalEvidence {
     /// Takes a field up.
     pub fn take(&mut self, field: &str) {
-        let plain = unsigned(field);
+        let field = without_groups(without_apostrophe(field));
+        let plain = unsigned(&field);
         if plain.is_empty() || !plain.chars().all(|c| c.is_ascii_digit() || ",.eE+-".contains(c)) {
             return;
         }
@@ -170,6 +174,67 @@ fn unsigned(field: &str) -> &str {
     field.trim_start_matches(['+', '-', '−']).trim_start()
 }
 
+/// Signs between thousands that separate nothing else: narrow spaces and those that do not break, apostrophes.
+const GROUP_SIGNS: [char; 5] = ['\u{a0}', '\u{202f}', '\u{2009}', '\'', '’'];
+
+/// A field without the signs between its thousands, where each group behind the first has three digits.
+fn without_groups(field: &str) -> Cow<'_, str> {
+    without_signs(field, &GROUP_SIGNS)
+}
+
+/// A field without the apostrophe with which exports keep spreadsheets from reading a formula: `'-2.00`.
+fn without_apostrophe(field: &str) -> &str {
+    let rest = field.strip_prefix('\'').filter(|rest| rest.starts_with(['-', '+', '−', '=']));
+    rest.unwrap_or(field)
+}
+
+/// A field without spaces between its thousands. Only for a table whose separator is known: spaces separate
+/// columns elsewhere.
+pub fn without_spaces(field: &str) -> Cow<'_, str> {
+    without_signs(field, &[' '])
+}
+
+fn without_signs<'a>(field: &'a str, signs: &[char]) -> Cow<'a, str> {
+    if !field.contains(signs) {
+        return Cow::Borrowed(field);
+    }
+    let plain = unsigned(field);
+    let end = plain.find(['.', ',', 'e', 'E']).unwrap_or(plain.len());
+    let (whole, rest) = plain.split_at(end);
+    let mut groups = whole.split(signs);
+    let is_digits = |group: &str| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit());
+    let first = groups.next().is_some_and(|first| is_digits(first) && first.len() <= 3);
+    if !first || !groups.all(|group| is_digits(group) && group.len() == 3) {
+        return Cow::Borrowed(field);
+    }
+    let sign = &field[..field.len() - plain.len()];
+    Cow::Owned(format!("{sign}{}{rest}", whole.replace(signs, "")))
+}
+
+/// A field as a number and the unit behind it (`1.88 mm/s`, `0,34g`, `12.3 %`); the unit is empty where none
+/// that is known stands there.
+pub fn split_unit(field: &str) -> (&str, &str) {
+    let is_number =
+        |c: char| c.is_ascii_digit() || ".,+-− ".contains(c) || GROUP_SIGNS.contains(&c);
+    let mut end = 0;
+    for (at, letter) in field.char_indices() {
+        let behind = field[at + letter.len_utf8()..].trim_start_matches(['+', '-']);
+        let is_exponent = matches!(letter, 'e' | 'E')
+            && end > 0
+            && behind.starts_with(|c: char| c.is_ascii_digit());
+        if letter.is_ascii_digit() {
+            end = at + 1;
+        } else if !is_number(letter) && !is_exponent {
+            break;
+        }
+    }
+    // `5.` is a number as well
+    let rest = field[end..].strip_prefix('.').filter(|_| end > 0).unwrap_or(&field[end..]);
+    let (number, unit) = (field[..field.len() - rest.len()].trim(), rest.trim());
+    let is_unit = end > 0 && StatedUnit::parse(unit).is_some();
+    if is_unit { (number, unit) } else { (field, "") }
+}
+
 /// Whether a field says that its value is missing.
 pub fn is_missing(field: &str) -> bool {
     if field.len() > 16 {
@@ -182,6 +247,7 @@ pub fn is_missing(field: &str) -> bool {
 impl NumberForm {
     /// The number in a field: NaN for a missing value, `None` if the field is neither.
     pub fn number(self, field: &str) -> Option<f64> {
+        let field = without_apostrophe(field);
         // the usual form first: most fields of most files are plain numbers
         if let Ok(number) = field.parse::<f64>()
             && !(self.decimal == Decimal::Comma && field.contains('.') && is_grouped(field, '.'))
@@ -192,7 +258,8 @@ impl NumberForm {
             return Some(f64::NAN);
         }
         let is_negative = field.starts_with(['-', '−']);
-        let plain = unsigned(field);
+        let field = without_groups(field);
+        let plain = unsigned(&field);
         if !plain.starts_with(|c: char| c.is_ascii_digit() || c == '.' || c == ',') {
             return None;
         }
@@ -202,7 +269,7 @@ impl NumberForm {
         }
         let text: String = plain
             .chars()
-            .filter(|c| *c != group && *c != '\u{a0}' && *c != '\u{202f}')
+            .filter(|c| *c != group)
             .map(|c| if c == decimal { '.' } else { c })
             .collect();
         let number = text.parse::<f64>().ok()?;
@@ -224,6 +291,8 @@ fn is_grouped(field: &str, group: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn point(field: &str) -> Option<f64> {
@@ -253,6 +322,54 @@ mod tests {
         assert_eq!(comma("1,5E-3"), Some(0.0015));
         assert_eq!(point("x"), None);
         assert_eq!(point("12:30"), None);
+    }
+
+    #[test]
+    fn thousands_are_grouped_by_points_commas_spaces_and_apostrophes() {
+        for field in ["1.234,5", "1\u{a0}234,5", "1\u{202f}234,5", "1'234,5", "1’234,5"] {
+            assert_eq!(comma(field), Some(1234.5), "{field:?}");
+        }
+        assert_eq!(point(&without_spaces("-12 345 678.25")), Some(-12_345_678.25));
+        assert_eq!(decided(&["1’234,5"]), Some(Decimal::Comma));
+        for field in ["1 2", "12 34", "1 2345", "1234 567", "1 234 5", "2026 03 01", "1''234"] {
+            assert_eq!(point(&without_spaces(field)), None, "{field:?}");
+        }
+        assert_eq!(point("1 234"), None, "spaces separate columns");
+        assert_eq!(point("'-2.00"), Some(-2.0), "Grafana");
+        assert_eq!(comma("'-2,50"), Some(-2.5));
+    }
+
+    #[test]
+    fn a_unit_that_is_known_is_split_from_its_number() {
+        for (field, number, unit) in [
+            ("1.88 mm/s", "1.88", "mm/s"),
+            ("0,34g", "0,34", "g"),
+            ("12.3 %", "12.3", "%"),
+            ("-4.0°C", "-4.0", "°C"),
+            ("1e-3 g", "1e-3", "g"),
+            ("1 234.5 rpm", "1 234.5", "rpm"),
+            ("5. V", "5.", "V"),
+            ("+ 0.08 mV", "+ 0.08", "mV"),
+        ] {
+            assert_eq!(split_unit(field), (number, unit), "{field}");
+        }
+        for field in ["", "g", "12.3", "1e5", "2.0 furlong", "12:30", "Bad", "-", "n/a", "1 2 3"] {
+            assert_eq!(split_unit(field), (field, ""), "{field}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_field_is_split_and_read_or_refused(field in "\\PC{0,24}|[-+0-9eE.,' %°µgms/]{0,16}") {
+            let (number, unit) = split_unit(&field);
+            prop_assert!(field.starts_with(number) || field.trim_start().starts_with(number));
+            prop_assert!(field.contains(unit));
+            for decimal in [Decimal::Point, Decimal::Comma] {
+                let _read = NumberForm { decimal }.number(number);
+            }
+            let mut evidence = DecimalEvidence::default();
+            evidence.take(number);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use pdm_shared::units::SampleRate;
 
 use crate::source::frames::Encoding;
+use crate::source::interpretation::MOST_HZ;
 use crate::source::{AccelUnit, Calibration};
 
 /// The first bytes of a block.
@@ -22,12 +23,14 @@ const MAX_CHANNELS: usize = 1024;
 const MAX_SAMPLES: usize = 4 << 20;
 
 /// A header that cannot be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum HeaderError {
     /// Its checksum is wrong, or a number is out of range: it is no header, or a damaged one.
     Damaged,
     /// A sound header of another version.
     Version(u8),
+    /// A sound header with a rate at which no vibration is sampled, Hz.
+    Rate(f64),
 }
 
 /// The unit of samples after scale and offset.
@@ -96,7 +99,9 @@ impl FrameHeader {
             frames,
             run: u64::from_le_bytes(field(bytes, 24).ok_or(damaged)?),
             first_frame: u64::from_le_bytes(field(bytes, 32).ok_or(damaged)?),
-            rate: SampleRate::new(rate).map_err(|_range| damaged)?,
+            rate: SampleRate::new(rate).map_err(|_range| damaged).and_then(|own| {
+                if rate > MOST_HZ { Err(HeaderError::Rate(rate)) } else { Ok(own) }
+            })?,
             sender_us: (flags & 2 != 0).then_some(sender_us),
             body_checksum: u32::from_le_bytes(field(bytes, 56).ok_or(damaged)?),
         })

@@ -3,7 +3,7 @@
 //! Rule: those whose unit or name says acceleration; else those that say nothing. A column that says
 //! something else is never a channel by itself.
 
-use super::{ChannelRole, StatedUnit, UnitKind, states_time};
+use super::{ChannelRole, StatedUnit, UnitKind, states_time, time_unit_of_name};
 use crate::source::recording::StatedChannel;
 use crate::source::time_axis::goes_one_way;
 
@@ -30,10 +30,21 @@ pub(crate) fn role(stated: &StatedChannel) -> ChannelRole {
     match unit.map(|unit| unit.kind) {
         Some(UnitKind::Acceleration(_)) if by_name == ChannelRole::Other("magnitude") => by_name,
         Some(UnitKind::Acceleration(_)) => ChannelRole::Acceleration,
+        // `Sekunde(n)` holds the ending of a plural in its brackets, no unit
+        Some(UnitKind::Other(_)) if is_time_by_plural(stated) => ChannelRole::Time,
         Some(UnitKind::Other(what)) => ChannelRole::Other(what),
         Some(UnitKind::Time(_)) if by_name != ChannelRole::Acceleration => ChannelRole::Time,
         _ => by_name,
     }
+}
+
+/// Whether a name is that of a time with the ending of a plural in brackets.
+fn is_time_by_plural(stated: &StatedChannel) -> bool {
+    let name = stated.name.as_deref().unwrap_or_default();
+    let is_plural = ["(n)", "(en)", "(e)"].iter().any(|plural| name.ends_with(plural));
+    is_plural
+        && ChannelRole::by_name(name) == ChannelRole::Time
+        && time_unit_of_name(name).is_some()
 }
 
 /// Chooses the channels. `numbers`: the samples of a row, where they are at hand.

@@ -1,6 +1,7 @@
 //! The sampling rate from option, file and time column, and what happens where they differ.
 
 use pdm_shared::event::StatementSource;
+use pdm_shared::units::SampleRate;
 
 use super::{Preferred, short};
 use crate::source::time_axis::TimeAxis;
@@ -12,9 +13,9 @@ const AGREEMENT: f64 = 0.01;
 /// sampled faster, and a column of milliseconds would show a thousandth of it.
 const LEAST_IN_SECONDS_HZ: f64 = 100.0;
 
-/// Rate above which a time column is not believed, Hz. Chosen: piezoelectric accelerometers resonate at up to
+/// Rate above which nothing is believed, whatever states it, Hz. Chosen: piezoelectric accelerometers resonate at up to
 /// some 100 kHz and are useful to a third of that (ISO 5348:2021), converters for them end at 204.8 kHz.
-const MOST_BY_COLUMN_HZ: f64 = 1e6;
+pub const MOST_HZ: f64 = 1e6;
 
 /// Units in which a time column may be, with their seconds.
 const UNITS: [(&str, f64); 7] = [
@@ -40,13 +41,41 @@ pub(crate) struct RateStatements<'a> {
     pub(crate) prefer: Option<Preferred>,
 }
 
+/// The rate that a configuration, an option or a device states.
+///
+/// # Errors
+/// It is no rate, or above [`MOST_HZ`]; in words.
+pub fn believed_rate(hz: f64) -> Result<SampleRate, String> {
+    let rate = SampleRate::new(hz).map_err(|error| error.to_string())?;
+    if hz > MOST_HZ { Err(unbelieved(hz)) } else { Ok(rate) }
+}
+
+/// The words for a rate above [`MOST_HZ`].
+pub(crate) fn unbelieved(hz: f64) -> String {
+    format!("{} Hz: no vibration is sampled above {MOST_HZ} Hz", short(hz))
+}
+
 /// The rate, where it comes from, and what a person should know.
 ///
 /// # Errors
-/// The contradiction, or the missing rate, in words.
+/// The contradiction, the missing rate, or a rate above [`MOST_HZ`], in words.
 pub(crate) fn decided_rate(
     all: RateStatements<'_>,
 ) -> Result<(f64, StatementSource, Vec<String>), String> {
+    let (hz, source, notes) = stated_rate(all)?;
+    if hz <= MOST_HZ {
+        return Ok((hz, source, notes));
+    }
+    Err(match source {
+        StatementSource::Option => format!("--rate: {}", unbelieved(hz)),
+        StatementSource::File | StatementSource::TimeColumn | StatementSource::Assumed => format!(
+            "the file states {}: the statement is in another unit, or the file is damaged; give the rate in Hz (--rate with --prefer option)",
+            unbelieved(hz)
+        ),
+    })
+}
+
+fn stated_rate(all: RateStatements<'_>) -> Result<(f64, StatementSource, Vec<String>), String> {
     let column = all.axis.and_then(|axis| column_rate(axis, all.option_hz.or(all.file_hz)));
     let slack = AGREEMENT + all.axis.map_or(0.0, |axis| axis.uncertainty);
     let agree = |a: f64, b: f64| (a / b - 1.0).abs() <= slack;
@@ -69,7 +98,7 @@ pub(crate) fn decided_rate(
     let is_column = |source: StatementSource| source == StatementSource::TimeColumn;
     if let (None, Some((hz, source)), Some(axis)) = (all.option_hz, file, all.axis)
         && is_column(source)
-        && hz > MOST_BY_COLUMN_HZ
+        && hz > MOST_HZ
     {
         return Err(too_fast(axis, hz));
     }
@@ -131,8 +160,7 @@ fn column_rate(axis: &TimeAxis, known_hz: Option<f64>) -> Option<f64> {
 fn too_fast(axis: &TimeAxis, hz: f64) -> String {
     let own_s = axis.unit_s.unwrap_or(1.0);
     let may_be = |(_, unit_s): &(&str, f64)| {
-        *unit_s > own_s
-            && (LEAST_IN_SECONDS_HZ..=MOST_BY_COLUMN_HZ).contains(&axis.rate_hz(*unit_s))
+        *unit_s > own_s && (LEAST_IN_SECONDS_HZ..=MOST_HZ).contains(&axis.rate_hz(*unit_s))
     };
     let guesses: Vec<String> = UNITS
         .iter()
@@ -144,7 +172,7 @@ fn too_fast(axis: &TimeAxis, hz: f64) -> String {
     let guesses =
         if guesses.is_empty() { String::new() } else { format!("; {}", guesses.join(", ")) };
     format!(
-        "the times of {} would be {} Hz, and no vibration is sampled above {MOST_BY_COLUMN_HZ} Hz: their unit is another{guesses}; give the rate (--rate, with --prefer option where the file states the unit)",
+        "the times of {} would be {} Hz, and no vibration is sampled above {MOST_HZ} Hz: their unit is another{guesses}; give the rate (--rate, with --prefer option where the file states the unit)",
         axis.column,
         short(hz)
     )

@@ -76,6 +76,38 @@ const TIME: &[&str] = &[
     "minutes",
     "systemtime",
     "localtime",
+    "secs",
+    "sek",
+    "sekunde",
+    "sekunden",
+    "seconde",
+    "secondes",
+    "segundos",
+    "msec",
+    "msecs",
+    "usec",
+    "usecs",
+    "millisecond",
+    "millisekunde",
+    "millisekunden",
+    "mikrosekunde",
+    "mikrosekunden",
+    "nanosecond",
+    "nanoseconds",
+    "nanos",
+    "minuten",
+    "stunde",
+    "stunden",
+    "betriebsstunden",
+    "hrs",
+    "days",
+    "초",
+    "분",
+    "경과초",
+    "밀리초",
+    "마이크로초",
+    "秒",
+    "毫秒",
 ];
 /// Names of time only where they are the whole name.
 const TIME_WHOLE: &[&str] = &["t", "ms", "us", "µs", "ns", "ts", "s", "x_value", "dt"];
@@ -213,7 +245,7 @@ const KOREAN: &[(&[&str], ChannelRole)] = &[
     (&["습도"], ChannelRole::Other("humidity")),
     (&["전력"], ChannelRole::Other("power")),
     (&["소음", "음향"], ChannelRole::Other("sound")),
-    (&["시간", "시각", "일시", "날짜", "타임"], ChannelRole::Time),
+    (&["시간", "시각", "일시", "날짜", "타임", "时间", "時間", "時刻"], ChannelRole::Time),
     (&["순번", "번호", "인덱스", "샘플"], ChannelRole::Count),
 ];
 
@@ -280,6 +312,11 @@ fn is_axis_of_acceleration(words: &[String]) -> bool {
 /// Whether a name is that of a time, even where its numbers fall: a word that is always one, or no other word
 /// beside those of time.
 pub(crate) fn states_time(name: &str) -> bool {
+    // `시간파형` is a waveform over time; a time ends in the word
+    let whole = without_unit(name).trim();
+    if ["시간", "시각", "일시", "날짜"].iter().any(|word| whole.ends_with(word)) {
+        return true;
+    }
     let words = words_of(without_unit(name));
     let is_time = |word: &String| TIME.contains(&word.as_str()) || word == "t";
     words.iter().any(|word| SURE_TIME.contains(&word.as_str()) || word.ends_with("timestamp"))
@@ -345,6 +382,7 @@ mod tests {
             assert_eq!(sensor_of_file(stem), what, "{stem}");
         }
         assert!(states_time("NodeTimestamp") && !states_time("X130_DE_time"));
+        assert!(states_time("경과시간 (초)") && !states_time("시간파형"));
     }
 
     #[test]
@@ -367,6 +405,11 @@ mod tests {
             ("Messzeit", ChannelRole::Time),
             ("micros", ChannelRole::Time),
             ("t", ChannelRole::Time),
+            ("Secs", ChannelRole::Time),
+            ("Sekunde(n)", ChannelRole::Time),
+            ("초", ChannelRole::Time),
+            ("최초", ChannelRole::Unknown),
+            ("min", ChannelRole::Unknown),
             ("timestamp_", ChannelRole::Time),
             ("count", ChannelRole::Count),
             ("NO.", ChannelRole::Count),

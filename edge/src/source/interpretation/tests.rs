@@ -129,3 +129,28 @@ fn a_unit_of_the_file_that_is_not_known_is_refused_and_never_taken_for_g() {
     let read = decided_scale("X", &words, Calibration::default(), None).expect("known");
     assert!((read.calibration.to_m_s2(2.0) - 2.0).abs() < 1e-12);
 }
+
+/// Issue 32: the limit held for times in a text alone.
+#[test]
+fn a_rate_above_the_limit_is_refused_whatever_states_it() {
+    let statements = |option_hz, file_hz| RateStatements {
+        option_hz,
+        file_hz,
+        axis: None,
+        prefer: Some(Preferred::Option),
+    };
+    for (option, file, place) in [
+        (None, Some(2.56e6), "the file states 2560000 Hz"),
+        (None, Some(25.6e9), "the file states"),
+        (Some(2e6), None, "--rate: 2000000 Hz"),
+        (Some(2e6), Some(2e6), "--rate"),
+    ] {
+        let error = decided_rate(statements(option, file)).expect_err("too fast");
+        assert!(error.contains(place) && error.contains("1000000 Hz"), "{error}");
+    }
+    let (rate, ..) = decided_rate(statements(Some(25_600.0), Some(25.6e9))).expect("decided");
+    assert!((rate - 25_600.0).abs() < 1e-9);
+    assert!(decided_rate(statements(None, Some(MOST_HZ))).is_ok());
+    assert!(believed_rate(1e6).is_ok() && believed_rate(1.1e6).is_err());
+    assert!(believed_rate(f64::NAN).is_err() && believed_rate(-1.0).is_err());
+}

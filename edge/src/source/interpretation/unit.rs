@@ -5,6 +5,8 @@
 
 use pdm_shared::units::M_S2_PER_G;
 
+use super::ChannelRole;
+
 /// The quantity that a unit measures, with the factor from the unit to the quantity's base unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum UnitKind {
@@ -110,7 +112,10 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
         UnitKind::Counts,
     ),
     (
-        &["s", "sec", "secs", "second", "seconds", "sek", "sekunde", "sekunden", "초"],
+        &[
+            "s", "sec", "secs", "second", "seconds", "sek", "sekunde", "sekunden", "seconde",
+            "secondes", "segundo", "segundos", "초", "秒",
+        ],
         UnitKind::Time(1.0),
     ),
     (
@@ -121,8 +126,10 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
             "millisecond",
             "milliseconds",
             "millis",
+            "millisekunde",
             "millisekunden",
             "밀리초",
+            "毫秒",
         ],
         UnitKind::Time(1e-3),
     ),
@@ -134,13 +141,17 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
             "microsecond",
             "microseconds",
             "micros",
+            "mikrosekunde",
             "mikrosekunden",
             "마이크로초",
         ],
         UnitKind::Time(1e-6),
     ),
-    (&["ns", "nsec", "nanosecond", "nanoseconds", "nanos"], UnitKind::Time(1e-9)),
-    (&["min", "mins", "minute", "minutes", "minuten", "분"], UnitKind::Time(60.0)),
+    (
+        &["ns", "nsec", "nanosecond", "nanoseconds", "nanos", "nanosekunde", "nanosekunden"],
+        UnitKind::Time(1e-9),
+    ),
+    (&["min", "mins", "minute", "minutes", "minuten", "분", "分"], UnitKind::Time(60.0)),
     (
         &["h", "hr", "hrs", "hour", "hours", "std", "stunde", "stunden", "시간"],
         UnitKind::Time(3600.0),
@@ -190,7 +201,8 @@ impl StatedUnit {
     /// The unit of a spelling, with or without brackets; `None` if the spelling is not known.
     pub fn parse(text: &str) -> Option<Self> {
         let spelling = text.trim().trim_matches(['[', ']', '(', ')', '{', '}', '"', '\'', ' ']);
-        let kind = kind_of(spelling)?;
+        // `Sek.`, `min.`: a word that is cut short ends in a point
+        let kind = kind_of(spelling).or_else(|| kind_of(spelling.strip_suffix('.')?))?;
         Some(Self { spelling: spelling.to_owned(), kind })
     }
 
@@ -238,6 +250,55 @@ impl StatedUnit {
             is_unit.then_some(unit)
         })
     }
+}
+
+/// Endings of a plural that people write in brackets: `Sekunde(n)`, `second(s)`.
+const PLURALS: [&str; 4] = ["(n)", "(en)", "(s)", "(e)"];
+
+/// Words for a duration that end in a unit, of which the whole is none (`Betriebsstunden`, `경과초`), with the
+/// seconds of the unit. The longer ending comes first.
+const TIME_ENDINGS: [(&str, f64); 9] = [
+    ("millisekunden", 1e-3),
+    ("mikrosekunden", 1e-6),
+    ("sekunden", 1.0),
+    ("minuten", 60.0),
+    ("stunden", 3600.0),
+    ("밀리초", 1e-3),
+    ("마이크로초", 1e-6),
+    ("경과초", 1.0),
+    ("시간초", 1.0),
+];
+
+/// The seconds of the unit of a column of time, by its name alone: the unit in its brackets or behind it, the
+/// name itself (`Sek.`, `초`, `Sekunde(n)`), or its last word behind a word for a time (`uptime_h`).
+pub(crate) fn time_unit_of_name(name: &str) -> Option<f64> {
+    let seconds = |unit: Option<StatedUnit>| match unit?.kind {
+        UnitKind::Time(seconds) => Some(seconds),
+        UnitKind::Acceleration(_)
+        | UnitKind::Voltage(_)
+        | UnitKind::Counts
+        | UnitKind::Other(_) => None,
+    };
+    let name = name.trim();
+    // the Korean word for time is that for an hour
+    if name == "시간" {
+        return None;
+    }
+    let singular = || PLURALS.iter().find_map(|plural| name.strip_suffix(plural));
+    let last_word = || {
+        let (front, last) = name.rsplit_once(['_', ' ', '.', '-', '/'])?;
+        let is_time = ChannelRole::by_name(front) == ChannelRole::Time;
+        is_time.then(|| StatedUnit::parse(last)).flatten()
+    };
+    let ending = || {
+        let lower = name.to_lowercase();
+        TIME_ENDINGS.into_iter().find_map(|(end, unit_s)| lower.ends_with(end).then_some(unit_s))
+    };
+    seconds(StatedUnit::in_header(name))
+        .or_else(|| seconds(StatedUnit::parse(name)))
+        .or_else(|| seconds(singular().and_then(StatedUnit::parse)))
+        .or_else(|| seconds(last_word()))
+        .or_else(ending)
 }
 
 /// What stands in a header's brackets where it is no unit that is known: `Flow (gpm)`. Numbers and words
@@ -364,6 +425,35 @@ mod tests {
         }
         for name in ["gravity", "s", "v", "CH1", "a", "X", "level", "raw", "channel", "DE"] {
             assert_eq!(StatedUnit::of_name(name), None, "{name}");
+        }
+    }
+
+    /// Issue 32: singular and plural, cut short, in brackets, joined to a word, in four languages.
+    #[test]
+    fn the_name_of_a_time_tells_its_unit() {
+        for (name, seconds) in [
+            ("Second", 1.0),
+            ("Secs", 1.0),
+            ("Sek.", 1.0),
+            ("Sekunde(n)", 1.0),
+            ("second(s)", 1.0),
+            ("초", 1.0),
+            ("초(s)", 1.0),
+            ("경과초", 1.0),
+            ("秒", 1.0),
+            ("Millisekunde", 1e-3),
+            ("Mikrosekunde(n)", 1e-6),
+            ("time(s)", 1.0),
+            ("Min.", 60.0),
+            ("Std.", 3600.0),
+            ("Betriebsstunden", 3600.0),
+            ("uptime_h", 3600.0),
+            ("Zeit h", 3600.0),
+        ] {
+            assert_eq!(time_unit_of_name(name), Some(seconds), "{name}");
+        }
+        for name in ["t", "time", "load_h", "최초", "시간", "Zeit", "acc (g)", "time (n)"] {
+            assert_eq!(time_unit_of_name(name), None, "{name}");
         }
     }
 

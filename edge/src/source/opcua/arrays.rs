@@ -22,6 +22,7 @@ use crate::source::burst::{
     BurstBlocks, Bursts, ChannelArray, configured_calibration, sender_time,
 };
 use crate::source::frames::FrameFormat;
+use crate::source::interpretation::believed_rate;
 use crate::source::{Block, Calibration, Source, SourceError, SourceFormat, SourceHost};
 
 /// Longest wait in one call, so that a reader can end.
@@ -240,5 +241,5 @@ impl Source for Arrays {
 
 fn rate_in(value: &DataValue) -> Result<SampleRate, Fault> {
     let hz = reading::number(value)?;
-    SampleRate::new(hz).map_err(|error| Fault::new("rate", format!("is no rate: {error}")))
+    believed_rate(hz).map_err(|error| Fault::new("rate", format!("is no rate: {error}")))
 }

@@ -10,6 +10,8 @@ use super::NumberEncoding;
 use super::variables::{MAX_CHANNELS, Variable};
 use beside::{BesideStatement, Tree};
 
+pub(super) use beside::rate_of_property;
+
 mod beside;
 
 /// One leaf of a tree.

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1};
 use pdm_shared::event::StatementSource;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{M_S2_PER_G, SampleRate};
@@ -19,6 +19,7 @@ use crate::source::interpretation::{
     ChannelRole, InterpretedChannel, RateStatements, StatedUnit, choose_channels, decided_rate,
     decided_scale, label, role, sensor_of_file,
 };
+use crate::tabular::sentinel::{in_samples, written};
 
 /// Whole numbers above this are counts of a converter and no acceleration in g: chosen; a bearing's
 /// vibration is below 50 g, and nobody records it in whole g.
@@ -45,9 +46,10 @@ pub(super) fn meaning_of(
     options: &RecordingOptions,
 ) -> Result<RecordingMeaning, SourceError> {
     let refused = |what: String| SourceError::options(path, what);
-    let numbers = only_snapshot(path, raw)?;
+    let mut numbers = only_snapshot(path, raw)?;
     let (rows, mut left_out) = chosen(path, raw, options, numbers.as_ref())?;
     mark_counts(raw, numbers.as_ref());
+    let codes = leave_codes_out(raw, &rows, numbers.as_mut());
     let missing = |row: &usize| {
         let numbers = numbers.as_ref()?;
         Some(numbers.row(*row).iter().filter(|value| value.is_nan()).count() as u64)
@@ -57,7 +59,7 @@ pub(super) fn meaning_of(
     check_channels(path, options, rows.len())?;
     let DecidedChannels { calibrated, channels, notes } =
         decided_channels(path, raw, &rows, options)?;
-    let mut notes = [raw.notes.clone(), notes].concat();
+    let mut notes = [raw.notes.clone(), codes, notes].concat();
     if let Some(snapshot) = options.snapshot.filter(|_| raw.snapshots > 1) {
         notes.push(format!(
             "of {} snapshots (0 to {}) number {snapshot} alone is read (--snapshot)",
@@ -101,6 +103,45 @@ pub(super) fn meaning_of(
         notes,
     };
     Ok(RecordingMeaning { rows: calibrated, sample_rate, interpretation })
+}
+
+/// A note on samples that are exactly 0 for the most part: rows of a faster sensor, filled with zeros.
+fn mostly_zero(name: &str, samples: ArrayView1<'_, f64>) -> Option<String> {
+    let zeros = samples.iter().filter(|sample| **sample == 0.0).count();
+    let is_told =
+        2 * zeros > samples.len() && zeros < samples.len() && samples.len() >= LEAST_WHOLE;
+    is_told.then(|| {
+        format!(
+            "{name}: {zeros} of {} samples are exactly 0: the sensor may be slower than the rows, or have failed",
+            samples.len()
+        )
+    })
+}
+
+/// Takes codes that stand for no value out of the samples; returns a note on each.
+fn leave_codes_out(
+    raw: &RawRecording,
+    rows: &[usize],
+    numbers: Option<&mut Array2<f64>>,
+) -> Vec<String> {
+    let Some(numbers) = numbers else { return Vec::new() };
+    let mut notes = Vec::new();
+    for row in rows {
+        let mut samples = numbers.row_mut(*row);
+        notes.extend(mostly_zero(&label(*row, &raw.channels[*row]), samples.view()));
+        let found = in_samples(samples.iter().copied());
+        for own in found.into_iter().filter(|own| own.is_no_value) {
+            samples.mapv_inplace(|sample| if own.is(sample) { f64::NAN } else { sample });
+            notes.push(format!(
+                "{}: {} stands {} times (first at sample {}), as a mark for no value: left out",
+                label(*row, &raw.channels[*row]),
+                written(own.code),
+                own.count,
+                own.first
+            ));
+        }
+    }
+    notes
 }
 
 /// Floating-point sound without a unit, where nothing states what its full scale of 1 is.

@@ -15,6 +15,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::bounds::{MAX_SAMPLES, whole};
+use super::leaves::rate_of_property;
 use super::variables::{Variable, recording_of_variables};
 use super::{NumberEncoding, RawRecording, SourceError, StatedChannel};
 use metadata::{Object, Properties, Property};
@@ -202,7 +203,12 @@ fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<String>) {
             Some(Property::Text(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
             _ => None,
         };
-        let step = own.get("wf_increment").and_then(Property::number).filter(|step| *step > 0.0);
+        // writers of other programs state the rate once, of the group or of the file
+        let rate_hz = scopes.iter().filter_map(|scope| objects.properties.get(*scope)).find_map(
+            |properties| {
+                properties.iter().find_map(|(key, value)| rate_of_property(key, value.number()?))
+            },
+        );
         let is_frequency = text("wf_xname").is_some_and(|x| x.to_lowercase().contains("freq"))
             || text("wf_xunit_string").is_some_and(|unit| unit.eq_ignore_ascii_case("hz"));
         if is_frequency {
@@ -214,7 +220,7 @@ fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<String>) {
         variables.push(Variable {
             stated: StatedChannel { name: names.last().cloned(), unit, scale: None, encoding },
             path: place,
-            rate_hz: step.map(|step| 1.0 / step),
+            rate_hz,
             started_at: match own.get("wf_start_time") {
                 Some(Property::Time(at)) => Some(*at),
                 _ => None,

@@ -29,6 +29,7 @@ use layout::{ColumnKind, Layout, MAX_PREAMBLE_LINES, layout_of};
 use metadata::Metadata;
 use rows::TextColumns;
 
+mod head_fit;
 mod head_units;
 mod heads;
 mod labelled;
@@ -156,6 +157,26 @@ fn check_heads(layout: &Layout, options: &RecordingOptions) -> Result<(), String
     Ok(())
 }
 
+/// A header with more or fewer names than the rows have fields.
+///
+/// # Errors
+/// No person has named the columns by their number.
+fn unfitting_names(layout: &Layout, options: &RecordingOptions) -> Result<Option<String>, String> {
+    let Some(names) = &layout.unfitting else { return Ok(None) };
+    let what = format!(
+        "the line above the rows names {} columns ({}), the rows have {} fields",
+        names.len(),
+        names.join(", "),
+        layout.kinds.len()
+    );
+    if options.variable.is_some() {
+        return Ok(Some(format!("{what}: its names and units are not used")));
+    }
+    Err(format!(
+        "{what}: which name belongs to which column is open; correct that line, or name the columns to read by their number (--variable 0,1,…, counted from 0) and state their unit (--unit)"
+    ))
+}
+
 /// Gives channels without a unit that which the lines above the table state.
 ///
 /// # Errors
@@ -222,8 +243,9 @@ fn recording(
 ) -> Result<RawRecording, SourceError> {
     let refused = |what: String| SourceError::options(path, what);
     check_heads(layout, options).map_err(refused)?;
-    let rows = columns.rows();
     let mut notes = layout.notes.clone();
+    notes.extend(unfitting_names(layout, options).map_err(refused)?);
+    let rows = columns.rows();
     notes.extend(columns.notes.iter().cloned());
     if let Some(variable) = options.variable.as_deref() {
         let raw = named_columns(layout, &columns, variable, options).map_err(refused)?;
@@ -362,5 +384,7 @@ fn column_of(layout: &Layout, name: &str) -> Result<usize, String> {
 mod forms;
 #[cfg(test)]
 mod forms_of_heads;
+#[cfg(test)]
+mod forms_of_names;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,9 @@
 use ndarray::{Array2, Axis};
 
 use super::StatedChannel;
-use crate::source::interpretation::{ChannelRole, StatedUnit, UnitKind, states_time};
+use crate::source::interpretation::{
+    ChannelRole, StatedUnit, UnitKind, states_time, time_unit_of_name,
+};
 use crate::source::time_axis::{TimeAxis, goes_one_way};
 
 /// Rows over which a column without a word on it must rise to be time where it is not the first.
@@ -169,15 +171,19 @@ fn described(row: usize, channel: &StatedChannel) -> String {
 
 /// The seconds of the unit of a column of time, by its unit or its name.
 fn unit_of_time(channel: &StatedChannel) -> Option<f64> {
-    let name = channel.name.as_deref();
-    let by_unit = channel.unit.as_deref().and_then(StatedUnit::parse);
-    let by_header = || name.and_then(StatedUnit::in_header);
-    // `micros`, `ms`: the name is the unit
-    let by_name = || name.and_then(StatedUnit::parse);
-    let UnitKind::Time(seconds) = by_unit.or_else(by_header).or_else(by_name)?.kind else {
-        return None;
-    };
-    Some(seconds)
+    match channel.unit.as_deref().and_then(StatedUnit::parse).map(|unit| unit.kind) {
+        Some(UnitKind::Time(seconds)) => Some(seconds),
+        // `Sekunde(n)`: what the brackets of a name hold is a unit only by its form
+        Some(_)
+            if channel
+                .name
+                .as_deref()
+                .is_none_or(|name| ChannelRole::by_name(name) != ChannelRole::Time) =>
+        {
+            None
+        }
+        _ => channel.name.as_deref().and_then(time_unit_of_name),
+    }
 }
 
 fn rises(values: &[f64]) -> bool {

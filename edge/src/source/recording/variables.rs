@@ -7,7 +7,9 @@
 //!    the longest is left out (lists of settings, features, spectra of an average) and told. If one of the
 //!    rest alone speaks of acceleration, it is the recording; if none does and there is one set
 //!    alone, that one is. Anything else is refused with the candidates.
-//! 3. A vector that rises evenly beside others is time: it gives the rate and is no channel.
+//!    So is a set beside it of another stated rate that may be vibration, however short it is.
+//! 3. A vector that rises evenly beside others is time: it gives the rate and is no channel. Where several
+//!    structs or groups have times of their own, each is that of its own vectors.
 //!
 //! Invariant: no order within the file and no length alone decides between candidates; which of the
 //! channels of a set are used is decided by the interpretation, from their names and units.
@@ -19,7 +21,8 @@ use pdm_shared::time::Timestamp;
 
 use super::bounds::check_samples;
 use super::{RawRecording, SourceError, StatedChannel};
-use rising::{TimeAxis, time_axis};
+use crate::source::interpretation::{ChannelRole, role};
+use rising::{TimeAxis, rate_of_named_time, time_axis};
 
 pub(super) use rising::{even_step, rate_of_step};
 
@@ -39,6 +42,10 @@ const LEAST_TOLD: usize = 64;
 
 /// Vectors that are left out, of which a note names so many.
 const MOST_TOLD: usize = 8;
+
+/// The least rate of vibration, Hz: a set that is sampled more slowly is no rival of the recording. Chosen: no
+/// bearing can be judged below, and a trend of levels has one value a second at most.
+const LEAST_RIVAL_HZ: f64 = 100.0;
 
 /// Candidates that an error lists.
 const LISTED: usize = 20;
@@ -78,6 +85,27 @@ impl Variable {
         format!("{name}{unit}{rate}, {} numbers", self.numbers.len())
     }
 
+    /// The struct or group that holds it.
+    fn scope(&self) -> &str {
+        let matrix = self.matrix();
+        matrix.rfind(['.', '/']).map_or("", |at| matrix.get(..at).unwrap_or_default())
+    }
+
+    /// Whether it may be a recording of vibration of its own: by its length and its stated rate, and nothing
+    /// says that it is another quantity.
+    fn may_be_rival(&self) -> bool {
+        let key = self.stated.name.as_deref().unwrap_or(&self.path);
+        let named = StatedChannel {
+            name: key.rsplit(['.', '/']).next().map(str::to_owned),
+            ..self.stated.clone()
+        };
+        let is_other = !matches!(role(&named), ChannelRole::Acceleration | ChannelRole::Unknown);
+        self.numbers.len() >= LEAST_TOLD
+            && self.rate_hz.is_some_and(|rate| rate >= LEAST_RIVAL_HZ)
+            && (!is_other || self.says_acceleration())
+            && time_axis(self).is_none()
+    }
+
     fn says_acceleration(&self) -> bool {
         let name = self.stated.name.as_deref().unwrap_or("").to_lowercase();
         let path = self.path.to_lowercase();
@@ -94,10 +122,11 @@ impl Variable {
 pub(super) fn recording_of_variables(
     path: &Path,
     format: &'static str,
-    variables: Vec<Variable>,
+    mut variables: Vec<Variable>,
     others: &[String],
     wanted: Option<&str>,
 ) -> Result<RawRecording, SourceError> {
+    take_rates_of_times(&mut variables, wanted.is_some());
     let (chosen, left_out) = match wanted {
         Some(names) => (named(path, variables, others, names)?, Vec::new()),
         None => fitting(path, format, variables, others)?,
@@ -108,6 +137,7 @@ pub(super) fn recording_of_variables(
     let stated_rate = channels.iter().find_map(|channel| channel.rate_hz);
     let (time, time_path) = time.unzip();
     let time_rate = time.as_ref().and_then(|time| time.rate_hz);
+    let begins_apart = begin_apart(&channels);
     let start = channels.iter().find_map(|channel| channel.started_at);
     let start = start.or_else(|| time.as_ref().and_then(|time| time.started_at));
     let mut data = Array2::zeros((channels.len(), samples));
@@ -120,6 +150,7 @@ pub(super) fn recording_of_variables(
     let rate_hz = stated_rate.or(time_rate);
     let mut recording = RawRecording::described(format, data, stated, rate_hz);
     recording.stated_start = start;
+    recording.notes.extend(begins_apart);
     if !left_out.is_empty() {
         let more = if left_out.len() > MOST_TOLD { ", …" } else { "" };
         let named = left_out[..left_out.len().min(MOST_TOLD)].join(", ");
@@ -130,6 +161,48 @@ pub(super) fn recording_of_variables(
         recording.time = Some(crate::source::time_axis::TimeAxis::even(time_path, rate_hz));
     }
     Ok(recording)
+}
+
+/// A note on channels that begin at different times: the same row of them is not the same moment.
+fn begin_apart(channels: &[Variable]) -> Option<String> {
+    let first = channels.iter().find(|channel| channel.started_at.is_some())?;
+    let rate = first.rate_hz?;
+    let apart = |other: &&Variable| {
+        let starts = first.started_at.zip(other.started_at);
+        starts.is_some_and(|(a, b)| b.seconds_since(a).abs() * rate >= 1.0)
+    };
+    let other = channels.iter().find(apart)?;
+    let seconds = other.started_at.zip(first.started_at).map(|(b, a)| b.seconds_since(a))?;
+    Some(format!(
+        "{} begins {seconds:.3} s after {}: their rows are not of one moment; the time is that of the first",
+        other.path, first.path
+    ))
+}
+
+/// Gives vectors without a rate that of the times beside them, where several structs have times of different
+/// rates, or a person names vectors without their time.
+fn take_rates_of_times(variables: &mut [Variable], is_named: bool) {
+    let mut times: Vec<(String, usize, f64)> = Vec::new();
+    for variable in variables.iter() {
+        if let Some(rate) = rate_of_named_time(variable) {
+            times.push((variable.scope().to_owned(), variable.numbers.len(), rate));
+        }
+    }
+    let differs = |other: &(String, usize, f64)| !is_same_rate(times[0].2, other.2);
+    if times.is_empty() || !(is_named || times.iter().any(differs)) {
+        return;
+    }
+    for variable in variables.iter_mut().filter(|variable| variable.rate_hz.is_none()) {
+        let own = |(scope, length, _): &&(String, usize, f64)| {
+            scope == variable.scope() && *length == variable.numbers.len()
+        };
+        variable.rate_hz = times.iter().find(own).map(|(.., rate)| *rate);
+    }
+}
+
+/// Rates of two statements that are one: they are written with six digits or more.
+fn is_same_rate(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-6 * a.abs()
 }
 
 /// The variables that a person names.
@@ -183,6 +256,19 @@ fn named(
         );
         return Err(SourceError::options(path, what));
     }
+    let rated = chosen.iter().find(|own| own.rate_hz.is_some());
+    let differs = |other: &&Variable| {
+        let rates = rated.and_then(|own| own.rate_hz).zip(other.rate_hz);
+        rates.is_some_and(|(own, other)| !is_same_rate(own, other))
+    };
+    if let (Some(own), Some(other)) = (rated, chosen.iter().find(differs)) {
+        let what = format!(
+            "{} and {} are of different rates; name those of one rate (--variable)",
+            own.described(),
+            other.described()
+        );
+        return Err(SourceError::options(path, what));
+    }
     check_count(path, chosen.len())?;
     Ok(chosen)
 }
@@ -224,7 +310,8 @@ fn fitting(
     let mut sets: Vec<Vec<Variable>> = Vec::new();
     let mut left_out = Vec::new();
     for variable in variables {
-        if variable.numbers.len() < 2 || variable.numbers.len() * LEAST_PART < longest {
+        let is_short = variable.numbers.len() * LEAST_PART < longest && !variable.may_be_rival();
+        if variable.numbers.len() < 2 || is_short {
             left_out.extend(told(&variable));
             continue;
         }
@@ -234,13 +321,9 @@ fn fitting(
         }
     }
     sets.retain(|set| set.iter().any(|v| time_axis(v).is_none()) || set.len() == 1);
-    let says = |set: &&Vec<Variable>| set.iter().any(Variable::says_acceleration);
-    let speaking: Vec<usize> =
-        sets.iter().enumerate().filter(|(_, set)| says(set)).map(|(i, _)| i).collect();
-    let index = match (speaking.as_slice(), sets.len()) {
-        ([one], _) => *one,
-        ([], 1) => 0,
-        _ => {
+    let index = match chosen_set(&sets) {
+        Some(index) => index,
+        None => {
             let all: Vec<Variable> = sets.into_iter().flatten().collect();
             let what = format!(
                 "several variables could be the recording, of different length or rate; name one \
@@ -254,6 +337,26 @@ fn fitting(
     check_count(path, set.len())?;
     left_out.extend(sets.iter().flatten().filter_map(told));
     Ok((set, left_out))
+}
+
+/// The set that is the recording: the only one, or the only one that speaks of acceleration, without a rival of
+/// another rate.
+fn chosen_set(sets: &[Vec<Variable>]) -> Option<usize> {
+    let says = |set: &Vec<Variable>| set.iter().any(Variable::says_acceleration);
+    let speaking: Vec<usize> = (0..sets.len()).filter(|at| says(&sets[*at])).collect();
+    let index = match (speaking.as_slice(), sets.len()) {
+        ([one], _) => *one,
+        ([], 1) => 0,
+        _ => return None,
+    };
+    let own = sets[index].iter().find_map(|variable| variable.rate_hz);
+    let is_rival = |variable: &Variable| {
+        let differs = own.zip(variable.rate_hz).is_some_and(|(own, rate)| !is_same_rate(own, rate));
+        differs && variable.may_be_rival()
+    };
+    let others = || sets.iter().enumerate().filter(|(at, _)| *at != index);
+    let has_rival = others().any(|(_, set)| set.iter().any(is_rival));
+    (!has_rival).then_some(index)
 }
 
 /// How a variable that is left out is told: a recording of its own, no list of settings and no time.
@@ -270,8 +373,10 @@ fn belongs(variable: &Variable, set: &[Variable]) -> bool {
     set.iter().all(|other| {
         other.numbers.len() == variable.numbers.len()
             && match (other.rate_hz, variable.rate_hz) {
-                (Some(a), Some(b)) => (a - b).abs() <= 1e-6 * a.abs(),
-                _ => true,
+                (Some(a), Some(b)) => is_same_rate(a, b),
+                (None, None) => true,
+                // a rate is that of the struct or group in which it stands
+                (Some(_), None) | (None, Some(_)) => other.scope() == variable.scope(),
             }
     })
 }

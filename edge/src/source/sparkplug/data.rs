@@ -12,6 +12,7 @@ use super::samples::{MetricSamples, samples_in};
 use super::{SparkplugDecoder, log};
 use crate::source::Calibration;
 use crate::source::burst::{ChannelArray, sender_time};
+use crate::source::interpretation::believed_rate;
 
 /// Values of the property "Quality" that are good, in the codes of OPC DA that Ignition sends.
 const GOOD_QUALITY: std::ops::RangeInclusive<u64> = 192..=255;
@@ -173,5 +174,5 @@ pub(super) fn rate_in(metric: &Metric<'_>) -> Result<SampleRate, String> {
         Some(MetricValue::Float(hz)) => hz,
         _ => return Err("the metric of the rate has no number".to_owned()),
     };
-    SampleRate::new(hz).map_err(|error| format!("the metric of the rate: {error}"))
+    believed_rate(hz).map_err(|error| format!("the metric of the rate: {error}"))
 }

@@ -6,7 +6,7 @@ use super::{Leaf, LeafContent};
 use crate::source::recording::{NumberEncoding, StatedChannel};
 
 /// Fields with a rate in Hz, lower case, without `_`, `-` and spaces.
-const RATE_KEYS: [&str; 22] = [
+const RATE_KEYS: [&str; 25] = [
     "sr",
     "fs",
     "fshz",
@@ -27,9 +27,15 @@ const RATE_KEYS: [&str; 22] = [
     "odr",
     "scanrate",
     "ratehz",
+    "daqrate",
+    "acquisitionrate",
+    "samplingfreqhz",
     "abtastrate",
     "샘플링주파수",
 ];
+
+/// A field `rate` is the shaft's below this, as in the public set of MFPT (25 Hz), and the samples' above, Hz.
+const LEAST_BARE_RATE_HZ: f64 = 1000.0;
 
 /// Fields with the seconds from one sample to the next.
 const STEP_KEYS: [&str; 14] = [
@@ -300,7 +306,7 @@ fn is_abscissa(scope: &str) -> bool {
 }
 
 fn rate_of_field(key: &str, leaf: &Leaf) -> Option<f64> {
-    let is_rate = RATE_KEYS.contains(&key);
+    let is_rate = RATE_KEYS.contains(&key) || key == "rate";
     if !is_rate && !STEP_KEYS.contains(&key) {
         return None;
     }
@@ -309,6 +315,17 @@ fn rate_of_field(key: &str, leaf: &Leaf) -> Option<f64> {
         LeafContent::Text(lines) if lines.len() == 1 && is_rate => hertz_of(lines.first()?)?,
         LeafContent::Numbers { .. } | LeafContent::Text(_) | LeafContent::Other(_) => return None,
     };
+    rate_of_property(key, number)
+}
+
+/// The rate that a property states by its key, Hz.
+pub(in super::super) fn rate_of_property(key: &str, number: f64) -> Option<f64> {
+    let key = plain(key);
+    let is_bare = key == "rate" && number >= LEAST_BARE_RATE_HZ;
+    let is_rate = RATE_KEYS.contains(&key.as_str()) || is_bare;
+    if !is_rate && !STEP_KEYS.contains(&key.as_str()) {
+        return None;
+    }
     let rate = if is_rate { number } else { 1.0 / number };
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }

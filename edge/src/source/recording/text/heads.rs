@@ -4,11 +4,12 @@
 //! may stand between. Invariant: a row of units is told from a row of names by its fields, and a unit that is
 //! not known stays in it as the file spells it.
 
+use super::head_fit::{HeadFit, REMARKS, fields_of_rows, fit_of};
 use super::head_units::HeadUnits;
 use super::layout::{Line, loose_value};
 use super::metadata::Metadata;
 use crate::source::interpretation::{ChannelRole, StatedUnit, UnitKind};
-use crate::tabular::fields::Separator;
+use crate::tabular::fields::{Separator, is_processing_row};
 
 /// Longest spelling of a unit that is not known, in letters.
 const LONGEST_UNIT: usize = 12;
@@ -29,6 +30,9 @@ pub(super) struct TableHead<'a> {
     pub(super) first_row: usize,
     /// The lines and comments that are neither names nor units of columns.
     pub(super) words: Vec<&'a str>,
+    /// Names of columns that are more or fewer than the fields of the rows, and have no one reading.
+    pub(super) unfitting: Option<Vec<String>>,
+    pub(super) notes: Vec<String>,
 }
 
 /// The comments above a row.
@@ -55,14 +59,23 @@ pub(super) fn head_of<'a>(
         }
         // the column of remarks has a name in the header and nothing in the rows (LabVIEW)
         if all.len() == width + 1 {
-            all.pop_if(|last| last.eq_ignore_ascii_case("comment"));
+            all.pop_if(|last| REMARKS.contains(&last.to_lowercase().as_str()));
+        }
+        while all.len() > width && all.last().is_some_and(String::is_empty) {
+            all.pop();
         }
         all
     };
+    let sample = fields_of_rows(&lines[first..], separator, width);
     let above: Vec<&str> = lines[..first].iter().rev().map(|(_, line)| *line).collect();
     let mut head: Vec<(usize, Vec<String>)> =
         above.iter().take(3).map(|line| fields(line)).enumerate().collect();
     let is_head = |(_, row): &(usize, Vec<String>)| row.len() == width && !states_something(row);
+    let nearest = head.first().map(|(_, row)| row.clone()).unwrap_or_default();
+    let mut fit = fit_of(&nearest, &sample, separator, width);
+    for (_, row) in head.iter_mut().filter(|(_, row)| row.len() == nearest.len()) {
+        fit.apply(row, width);
+    }
     // a third row of names counts above two others alone
     head.truncate(if head.iter().take(2).all(is_head) { 3 } else { 2 });
     head.retain(is_head);
@@ -76,7 +89,12 @@ pub(super) fn head_of<'a>(
     let (places, rows): (Vec<usize>, Vec<Vec<String>>) = head.into_iter().unzip();
     let is_in_comments = rows.is_empty();
     let heads = if is_in_comments {
-        heads_in_comments(&remarks, separator, width)
+        let found = heads_in_comments(&remarks, separator, width);
+        let nearest = remarks.first().map(|remark| fields(bare_comment(remark)));
+        match nearest.filter(|_| found.names.is_none() && found.used.is_empty()) {
+            Some(names) => fitted_comment(found, names, &mut fit, (&sample, separator)),
+            None => found,
+        }
     } else {
         let heads = heads_of(rows, width);
         let used = heads.used.iter().filter_map(|row| places.get(*row).copied()).collect();
@@ -88,7 +106,35 @@ pub(super) fn head_of<'a>(
         (0..all.len()).filter(is_left).map(|place| all[place]).collect()
     };
     let words = [left(&above, !is_in_comments), left(&remarks, is_in_comments)].concat();
-    TableHead { heads, first_row, words }
+    let unfitting = match &fit {
+        HeadFit::Open(names) if heads.names.is_none() => Some(names.clone()),
+        HeadFit::Open(_) | HeadFit::None | HeadFit::Index | HeadFit::EmptyAtEnd => None,
+    };
+    TableHead { heads, first_row, words, unfitting, notes: fit.note().into_iter().collect() }
+}
+
+/// The names in a comment that has another number of them than the rows have fields.
+fn fitted_comment(
+    found: Heads,
+    mut names: Vec<String>,
+    fit: &mut HeadFit,
+    (sample, separator): (&[Vec<&str>], Separator),
+) -> Heads {
+    let width = found.units.len();
+    let own = fit_of(&names, sample, separator, width);
+    let is_fitted = own.apply(&mut names, width);
+    if own != HeadFit::None {
+        *fit = own;
+    }
+    if is_fitted {
+        Heads { names: Some(names), units: vec![None; width], used: vec![0] }
+    } else {
+        found
+    }
+}
+
+fn bare_comment(comment: &str) -> &str {
+    comment.trim_start_matches(['#', '%', '/', ';', ' '])
 }
 
 /// Whether a row as wide as the table is a statement and no names: `dt:` beside numbers, `unit` beside a unit,
@@ -130,6 +176,14 @@ fn heads_of(head: Vec<Vec<String>>, width: usize) -> Heads {
         return Heads { units: vec![None; width], ..Heads::default() };
     };
     let (second, third) = (rows.next(), rows.next());
+    // a logger's row of what a value is of its interval (`Smp`, `Avg`) stands below names and units
+    if let (Some(units), Some(names)) = (&second, &third)
+        && is_processing_row(&nearest)
+        && is_unit_row(units, Some(names))
+    {
+        let units = units.iter().map(|field| unit_of_field(field)).collect();
+        return Heads { names: third, units, used: vec![0, 1, 2] };
+    }
     let is_units = is_unit_row(&nearest, second.as_deref());
     let spelled = |row: &[String]| row.iter().map(|field| unit_of_field(field)).collect();
     match second {
@@ -152,7 +206,7 @@ fn heads_in_comments(comments: &[&str], separator: Separator, width: usize) -> H
     let mut rows: Vec<(usize, Vec<String>)> = Vec::new();
     let (mut names, mut units) = (None, None);
     for (place, comment) in comments.iter().take(8).enumerate() {
-        let plain = comment.trim_start_matches(['#', '%', '/', ';', ' ']);
+        let plain = bare_comment(comment);
         if let Some((key, values)) = keyed_row(plain, width) {
             match key.as_str() {
                 "unit" | "units" | "einheit" => units = units.or(Some(values)),
@@ -229,8 +283,9 @@ fn is_unit_row(row: &[String], names: Option<&[String]>) -> bool {
         || (row.iter().all(is_short) && is_below_time())
 }
 
+/// A field without a unit; `TS` and `RN` stand for those of a time and of a count of records (TOA5).
 fn is_blank(field: &str) -> bool {
-    matches!(field.trim(), "" | "-" | "--" | "()" | "[]")
+    matches!(field.trim(), "" | "-" | "--" | "()" | "[]" | "TS" | "RN")
 }
 
 /// A unit as the row spells it; `None` for an empty field.

@@ -44,6 +44,8 @@ pub(super) struct Layout {
     pub(super) contradictions: Vec<(usize, StatedUnit, StatedUnit)>,
     /// The first two rows state start and rate.
     pub(super) start_and_rate: Option<(f64, f64)>,
+    /// Names that are more or fewer than the columns, and have no one reading.
+    pub(super) unfitting: Option<Vec<String>>,
     pub(super) notes: Vec<String>,
 }
 
@@ -73,7 +75,9 @@ pub(super) fn layout_of(
     } else {
         row_width(separator, lines[first].1).unwrap_or(1)
     };
-    let TableHead { heads, first_row, words } = head_of(lines, comments, (first, width), separator);
+    let head = head_of(lines, comments, (first, width), separator);
+    let TableHead { heads, first_row, words, unfitting, notes: told } = head;
+    notes.extend(told);
     let mut first_row = first_row;
     let kinds = kinds_of(&lines[first_row..], separator, form, width);
     if kinds.iter().all(|kind| *kind == ColumnKind::Words) {
@@ -103,6 +107,7 @@ pub(super) fn layout_of(
         metadata,
         head_units,
         start_and_rate,
+        unfitting,
         notes,
     })
 }

@@ -8,7 +8,7 @@
 use pdm_shared::time::Timestamp;
 
 use super::Variable;
-use crate::source::interpretation::ChannelRole;
+use crate::source::interpretation::{ChannelRole, time_unit_of_name};
 
 /// Fewest numbers that can show a time. Eight random samples rise by chance in one of 40,000 (1 in
 /// 8!).
@@ -80,6 +80,18 @@ pub(in super::super) fn even_step(numbers: &[f64]) -> Option<f64> {
     (is_even && numbers.windows(2).all(|pair| pair[1] >= pair[0])).then_some(step)
 }
 
+/// The rate of a vector that is a time by its name or unit; a ramp of another quantity is none.
+pub(super) fn rate_of_named_time(variable: &Variable) -> Option<f64> {
+    let key = variable.stated.name.as_deref().unwrap_or(&variable.path);
+    let key = key.rsplit(['.', '/']).next().unwrap_or(key);
+    let is_named = ChannelRole::by_name(key) == ChannelRole::Time;
+    let has_unit = || {
+        let unit = variable.stated.unit.as_deref().map_or("", str::trim).to_lowercase();
+        seconds_of(&unit).is_some()
+    };
+    if is_named || has_unit() { time_axis(variable)?.rate_hz } else { None }
+}
+
 /// What a file states of the unit of a vector that may be a time.
 enum StatedTime {
     Seconds(f64),
@@ -104,10 +116,13 @@ fn stated_seconds(variable: &Variable) -> StatedTime {
     let name = name.to_lowercase();
     let words: Vec<&str> =
         name.split(['_', ' ', '[', ']', '(', ')', '.', '/']).filter(|w| !w.is_empty()).collect();
-    match words.as_slice() {
-        [.., _, last] => seconds_of(last).map_or(StatedTime::Nothing, StatedTime::Seconds),
-        _ => StatedTime::Nothing,
-    }
+    let by_name = || time_unit_of_name(&name);
+    let seconds = match words.as_slice() {
+        [.., _, last] => seconds_of(last).or_else(by_name),
+        // `h` and `min` are names of other vectors as well
+        _ => by_name().filter(|unit_s| *unit_s <= 1.0),
+    };
+    seconds.map_or(StatedTime::Nothing, StatedTime::Seconds)
 }
 
 /// Seconds of a unit of time.

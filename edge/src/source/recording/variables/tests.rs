@@ -109,15 +109,90 @@ fn names_are_paths_columns_or_last_parts_that_are_single() {
     assert!(count("force").is_err_and(|error| error.contains("run/force, 9")));
 }
 
+fn at_rate(path: &str, length: usize, rate_hz: f64, unit: Option<&str>) -> Variable {
+    let mut own = variable(path, waves(length));
+    own.rate_hz = Some(rate_hz);
+    own.stated.unit = unit.map(str::to_owned);
+    own
+}
+
 /// Issue 32: what is shorter than a part of the recording was left out without a word.
 #[test]
-fn a_recording_of_another_rate_that_is_left_out_is_told_and_lists_of_settings_are_not() {
-    let mut slow = variable("/slow/acc", waves(128));
-    slow.rate_hz = Some(256.0);
+fn another_quantity_of_another_rate_is_told_and_lists_of_settings_are_not() {
+    let slow = at_rate("/slow/temperature", 128, 256.0, Some("degC"));
     let list = variable("/settings", vec![3.0, 1.0, 4.0]);
-    let fast = variable("/fast/acc", waves(2048));
+    let fast = at_rate("/fast/acc", 2048, 4096.0, None);
     let recording = chosen(vec![fast, slow, list], None).expect("valid");
     let notes = recording.notes.join("; ");
-    assert!(notes.contains("/slow/acc at 256 Hz, 128 numbers"), "{notes}");
+    assert!(notes.contains("/slow/temperature in degC at 256 Hz, 128 numbers"), "{notes}");
     assert!(!notes.contains("settings"), "{notes}");
+    let trend = at_rate("/trend/acc_rms", 128, 0.1, Some("g"));
+    let fast = at_rate("/fast/acc", 2048, 4096.0, Some("g"));
+    assert!(chosen(vec![fast, trend], None).is_ok(), "a level each ten seconds is no waveform");
+}
+
+/// Issue 32: two groups of two rates were read as the one that speaks, or as the longer one.
+#[test]
+fn a_set_of_another_rate_that_may_be_vibration_is_refused_with_the_candidates() {
+    let cases = [
+        ("both speak", "/fast/acc", "/slow/acc", 1024),
+        ("both speak, one is short", "/fast/acc", "/slow/acc", 128),
+        ("one speaks", "/fast/acc", "/slow/signal", 1024),
+        ("none speaks", "fast/ai0", "slow/ai1", 1024),
+        ("none speaks, one is short", "fast/ai0", "slow/ai1", 128),
+        ("equally long", "a.x", "b.x", 2048),
+    ];
+    for (what, fast, slow, length) in cases {
+        let all = || vec![at_rate(fast, 2048, 4096.0, None), at_rate(slow, length, 512.0, None)];
+        let error = chosen(all(), None).err().expect(what);
+        assert!(error.contains("--variable"), "{what}: {error}");
+        assert!(error.contains(fast) && error.contains(&format!("{slow} at 512 Hz")), "{error}");
+        let one = chosen(all(), Some(slow)).expect("named");
+        assert_eq!((one.samples, one.stated_rate_hz), (length, Some(512.0)), "{what}");
+    }
+}
+
+#[test]
+fn variables_of_two_rates_are_not_read_together_by_name() {
+    let all = vec![at_rate("a.x", 512, 4096.0, None), at_rate("b.x", 512, 512.0, None)];
+    let error = chosen(all, Some("a.x,b.x")).err().expect("two rates");
+    assert!(error.contains("different rates") && error.contains("--variable"), "{error}");
+}
+
+/// A rate belongs to the group in which it stands.
+#[test]
+fn a_group_without_a_rate_does_not_take_that_of_another_group() {
+    let all = |place: &str| vec![at_rate("/a/acc", 512, 4096.0, None), variable(place, waves(512))];
+    let error = chosen(all("/b/acc"), None).err().expect("open");
+    assert!(error.contains("/a/acc at 4096 Hz") && error.contains("/b/acc, 512"), "{error}");
+    assert_eq!(chosen(all("/a/acc_2"), None).expect("one group").channels.len(), 2);
+}
+
+/// Two groups, each with its own times and no stated rate.
+#[test]
+fn the_times_of_a_group_give_the_rate_of_its_vectors() {
+    let all = || {
+        vec![
+            variable("/fast/time", times(512, 0.0, 1.0 / 4096.0)),
+            variable("/fast/acc", waves(512)),
+            variable("/slow/time", times(512, 0.0, 1.0 / 512.0)),
+            variable("/slow/acc", waves(512)),
+        ]
+    };
+    let error = chosen(all(), None).err().expect("two rates");
+    assert!(error.contains("/slow/acc at 512 Hz"), "{error}");
+    let slow = chosen(all(), Some("/slow/acc")).expect("named");
+    assert_eq!(slow.stated_rate_hz, Some(512.0));
+}
+
+#[test]
+fn channels_that_begin_at_different_times_are_told() {
+    let starts = |second_ms: i64| {
+        let at = |ms| Timestamp::from_unix_ms(1_700_000_000_000 + ms);
+        let mut all = vec![at_rate("g/a", 512, 512.0, None), at_rate("g/b", 512, 512.0, None)];
+        (all[0].started_at, all[1].started_at) = (at(0), at(second_ms));
+        chosen(all, None).expect("valid").notes.join("; ")
+    };
+    assert!(starts(3000).contains("g/b begins 3.000 s after g/a"), "{}", starts(3000));
+    assert_eq!(starts(1), "", "less than a sample");
 }
