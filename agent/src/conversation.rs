@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use chrono::{NaiveDateTime, Timelike as _};
 use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
-    Answer, AnsweredBy, Chat, CoreFields, DUTY_DAYS, Desk, DeskTools, DutyRoster, Focus,
-    FocusRecord, GatewayLine, Listener, Onset, Question, Said, Speaker, StandingAlarm, Step,
-    ToldLine, WorkLine,
+    Answer, AnsweredBy, Chat, CoreFields, DUTY_DAYS, Desk, DeskTools, DutyRoster, EarlierGrounds,
+    Focus, FocusRecord, GatewayLine, Listener, MeasuredWindow, Onset, Question, Said, Speaker,
+    StandingAlarm, Step, ToldLine, Watch, WorkLine,
 };
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
@@ -26,9 +26,10 @@ use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{NotificationReason, Presence};
 use pdm_shared::episode::Suppression;
 use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
-use pdm_store::{Store, StoreError};
+use pdm_store::{EpisodeRecord, Store, StoreError};
 use pdm_tools::Runtime;
 use pdm_web::plant::BearingRow;
 use pdm_web::talk::{Busy, Talk, TalkAnswer, TalkQuestion, TalkRole, TalkStep};
@@ -42,6 +43,7 @@ use record::{levels_of, lines_of, notes_of, onset_of, operation_of, told_to_of};
 
 mod places;
 mod record;
+mod watch;
 
 /// Notifications of a bearing that are read.
 const TOLD: u32 = 10;
@@ -233,6 +235,9 @@ fn core_of(row: BearingRow, reports: &ReportSettings) -> CoreFields {
     let title = row.standing_title();
     let asset = reports.asset_of_bearing(&row.key);
     CoreFields {
+        abnormal_since: None,
+        watch: Watch::Judged,
+        is_of_many_sites: false,
         machine_name: asset.equipment,
         location: asset.location,
         suppression: row.episode.map_or(Suppression::None, |episode| episode.suppression),
@@ -255,7 +260,8 @@ fn core_of(row: BearingRow, reports: &ReportSettings) -> CoreFields {
 impl Desk for StoreDesk {
     async fn fleet(&self) -> Result<Vec<CoreFields>, String> {
         let rows = self.store.pages().fleet().await.map_err(told)?;
-        Ok(rows.into_iter().map(|row| core_of(row, &self.reports)).collect())
+        let cores = rows.into_iter().map(|row| self.core(row));
+        futures_util::future::try_join_all(cores).await
     }
 
     async fn focus(&self, key: &BearingKey) -> Result<Option<Focus>, String> {
@@ -271,7 +277,7 @@ impl Desk for StoreDesk {
         let work = self.store.judging().recall(key, until).await.map_err(told)?.memory.work;
         let list = self.store.pages().notifications(Some(key), until, TOLD).await.map_err(told)?;
         Ok(Some(Focus {
-            core: core_of(row, &self.reports),
+            core: self.core(row).await?,
             grounds: diagnosis.thoughts.into_iter().map(|thought| thought.conclusion).collect(),
             advice: diagnosis.recommendation,
             memory: diagnosis.memory.summary,
@@ -319,6 +325,25 @@ impl Desk for StoreDesk {
         Ok(lines)
     }
 
+    async fn windows(
+        &self,
+        key: &BearingKey,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Option<Vec<MeasuredWindow>>, String> {
+        let rows = self.store.pages().windows(key, until, limit).await.map_err(told)?;
+        Ok(Some(rows.iter().map(watch::window_of).collect()))
+    }
+
+    async fn earlier_grounds(
+        &self,
+        key: &BearingKey,
+        least: RiskLevel,
+    ) -> Result<Option<EarlierGrounds>, String> {
+        let now = self.clock.now();
+        watch::earlier_grounds(&self.store, key, least, now).await.map_err(told)
+    }
+
     async fn abnormalities(&self, key: &BearingKey) -> Result<Vec<Onset>, String> {
         let all = self.store.episodes().episodes_of_bearing(key, EPISODES).await.map_err(told)?;
         Ok(all.into_iter().filter_map(onset_of).collect())
@@ -356,6 +381,19 @@ impl Desk for StoreDesk {
 }
 
 impl StoreDesk {
+    /// A bearing with what its last windows are worth, and since when it is abnormal.
+    async fn core(&self, row: BearingRow) -> Result<CoreFields, String> {
+        let (key, has_episode) = (row.key.clone(), row.episode.is_some());
+        let watch = watch::watch_of(&self.store, &key, self.clock.now()).await.map_err(told)?;
+        let episode = if has_episode {
+            self.store.episodes().episode(&key).await.map_err(told)?
+        } else {
+            None
+        };
+        let abnormal_since = episode.filter(EpisodeRecord::is_open).as_ref().map(watch::began_at);
+        Ok(CoreFields { watch, abnormal_since, ..core_of(row, &self.reports) })
+    }
+
     fn people(&self, rota: &Rota, at: Timestamp) -> Vec<String> {
         self.routes.people(std::slice::from_ref(&rota.name), at).into_iter().collect()
     }
@@ -392,6 +430,7 @@ impl StoreDesk {
         Ok(FocusRecord {
             onset: episode.and_then(onset_of),
             levels: event.as_ref().map(levels_of).unwrap_or_default(),
+            temperature_c: event.as_ref().and_then(|event| event.operating.temperature_c),
             lines: event.as_ref().map(lines_of).unwrap_or_default(),
             operation: event.as_ref().map(operation_of),
             designation: asset.designation,

@@ -10,6 +10,7 @@
 //! named ([`pdm_expert::grounding::Readings`]); the recorded risk of the bearing in
 //! question stands beside every answer about it, whatever the model says.
 
+mod alarms;
 mod answer;
 mod bare;
 mod context;
@@ -21,6 +22,7 @@ mod exchange;
 mod extract;
 mod figures;
 mod intent;
+mod listing;
 mod meanings;
 mod passage;
 mod planning;
@@ -28,9 +30,11 @@ mod plant_records;
 mod programs;
 mod reader;
 mod records;
+mod sites;
 mod suppressed;
 mod tools;
 mod values;
+mod watching;
 
 use pdm_expert::grounding::Readings;
 use pdm_script::{ProgramHost, Session};
@@ -47,8 +51,9 @@ use crate::meter::Meter;
 use crate::toolbox::{self, ToolAnswer, Toolbox};
 
 pub use desk::{
-    CoreFields, DUTY_DAYS, DefectLine, Desk, DutyRoster, Focus, FocusRecord, GatewayLine,
-    MeasuredLevel, NoteLine, Onset, Operation, StandingAlarm, ToldLine, WorkLine,
+    CoreFields, DUTY_DAYS, DefectLine, Desk, DutyRoster, EarlierGrounds, Focus, FocusRecord,
+    GatewayLine, MeasuredLevel, MeasuredWindow, NoteLine, Onset, Operation, StandingAlarm,
+    ToldLine, Watch, WorkLine,
 };
 pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
 pub use tools::DeskTools;
@@ -138,15 +143,20 @@ impl Chat<'_> {
         model: Option<(Meter<'_>, Dialect)>,
         listener: &dyn Listener,
     ) -> Answer {
-        let question = &in_own_language(question);
         let fleet = self.desk.fleet().await;
         let is_away = fleet.is_err();
-        let fleet = fleet.unwrap_or_default();
+        let mut fleet = fleet.unwrap_or_default();
+        let is_of_many_sites = sites::all(&fleet).len() > 1;
+        fleet.iter_mut().for_each(|core| core.is_of_many_sites = is_of_many_sites);
+        let question = &in_own_language(question, &fleet);
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
-        let plan = planning::plan(question, &fleet, &meant, is_away);
+        // a site in the question restricts every look-up, listings too
+        let scope = sites::in_scope(&question.message, &fleet);
+        let plan = planning::plan(question, &scope, &meant, is_away);
         let bearings = bearings_of(&plan, &meant);
-        let read = planning::bearings_read(&plan, &bearings, &fleet);
-        let foci = self.foci(&read).await;
+        let read = planning::bearings_read(&plan, &bearings, &scope);
+        let mut foci = self.foci(&read).await;
+        foci.iter_mut().for_each(|focus| focus.core.is_of_many_sites = is_of_many_sites);
         // the records of a listing are for extraction alone
         let is_near = |one: &&Focus| bearings.contains(&one.core.key);
         let near: Vec<Focus> = foci.iter().filter(is_near).cloned().collect();
@@ -166,10 +176,10 @@ impl Chat<'_> {
                 if making.last.is_none() || matches!(reason, Some(ModelError::BareNumber)) =>
             {
                 let sources =
-                    Sources { desk: self.desk, tools: self.tools, fleet: &fleet, foci: &foci };
+                    Sources { desk: self.desk, tools: self.tools, fleet: &scope, foci: &foci };
                 let told = answer::without_model(language, reason.as_ref());
                 let asked = (&plan[..], &meant);
-                match self.by_extraction(asked, reader, &sources, &mut making).await {
+                match self.by_extraction(asked, &fleet, reader, &sources, &mut making).await {
                     // without records there is nothing that could be said
                     None if is_away => (answer::apology(language).to_owned(), AnsweredBy::Apology),
                     found => {
@@ -341,6 +351,7 @@ impl Chat<'_> {
     async fn by_extraction(
         &self,
         (plan, meant): (&[Part], &Meant),
+        fleet: &[CoreFields],
         reader: Reader,
         sources: &Sources<'_>,
         making: &mut Making<'_>,
@@ -353,7 +364,10 @@ impl Chat<'_> {
             making.tell(vec![call], text.as_deref().map(cut), None);
             told.extend(text.map(|text| (part, text)));
         }
-        let mut parts: Vec<String> = Vec::new();
+        let language = reader.language;
+        let strange = meant.unknown_sites.iter();
+        let mut parts: Vec<String> =
+            strange.map(|name| sites::unknown_site(name, fleet, language)).collect();
         for name in &meant.unknown {
             let is_registered = self.is_registered(name).await;
             parts.push(plant_records::unknown(name, is_registered, reader.language));
@@ -397,28 +411,45 @@ fn bearings_of(plan: &[Part], meant: &Meant) -> Vec<BearingKey> {
 }
 
 /// The question, answered in the language in which it is asked; in the page's where its words do not tell.
-fn in_own_language(question: &Question) -> Question {
-    let words: Vec<&str> = question.message.split(|c: char| !c.is_ascii_alphabetic()).collect();
-    let english =
-        words.iter().filter(|word| word.len() > 1 && word.chars().any(|c| c.is_ascii_lowercase()));
+fn in_own_language(question: &Question, fleet: &[CoreFields]) -> Question {
+    let message = without_names(&question.message, fleet);
+    // a word of a sentence, and no part of a code or of a mark-up
+    let is_english = |word: &&str| {
+        let word = word.trim_matches(|c: char| c.is_ascii_punctuation() && c != '<' && c != '>');
+        let is_plain = |c: char| c.is_ascii_alphabetic() || c == '\'' || c == '-';
+        word.len() > 1 && word.chars().all(is_plain) && word.chars().any(|c| c.is_ascii_lowercase())
+    };
     let is_hangul = |c: char| ('가'..='힣').contains(&c);
-    let hangul =
-        question.message.split_whitespace().filter(|word| word.contains(is_hangul)).count();
-    let english = english.count();
+    let hangul = message.split_whitespace().filter(|word| word.contains(is_hangul)).count();
+    let english = message.split_whitespace().filter(is_english).count();
     // a machine's Korean name in an English question
     let has_hangul = hangul > 0 && !(english > 2 && english > hangul);
     let language = match (has_hangul, english) {
         (true, _) => Language::Ko,
         (false, 0) => question.language,
-        (false, _)
-            if language_of(&question.message) == TextLanguage::Other
-                && !question.message.is_ascii() =>
-        {
+        (false, _) if language_of(&message) == TextLanguage::Other && !message.is_ascii() => {
             question.language
         }
         (false, _) => Language::En,
     };
     Question { language, ..question.clone() }
+}
+
+/// A message without the names of machines and bearings: they are written alike in both languages.
+fn without_names(message: &str, fleet: &[CoreFields]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for core in fleet {
+        let own = [
+            core.key.equipment.to_string(),
+            core.key.bearing.to_string(),
+            core.key.site.to_string(),
+        ];
+        names.extend(own);
+        names.extend(core.machine_name.iter().map(|name| name.ko.clone()));
+    }
+    names.retain(|name| name.chars().count() > 1);
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    names.iter().fold(message.to_owned(), |rest, name| rest.replace(name.as_str(), " "))
 }
 
 /// Takes the answer of a tool as a source of figures: its data, or its words where it has none.

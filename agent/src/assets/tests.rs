@@ -52,7 +52,11 @@ async fn sqlite(folder: &Path) -> Store {
 }
 
 fn runtime(store: &Store) -> Runtime {
-    let assets = AssetTools::new(store.clone(), Arc::new(SystemClock));
+    runtime_in(store, pdm_routes::Zone::default())
+}
+
+fn runtime_in(store: &Store, zone: pdm_routes::Zone) -> Runtime {
+    let assets = AssetTools::new(store.clone(), Arc::new(SystemClock)).in_zone(zone);
     let graphs = NamedGraphs::default().with("assets", Arc::new(assets.graph().clone()));
     let builtins = assets.add_to(Builtins::default());
     let (catalogue, problems) = Catalogue::shipped();
@@ -103,6 +107,30 @@ async fn put(store: &Store, events: Vec<Event>) {
         Incoming::Event { event: Box::new(event), payload, proven: false }
     });
     store.intake().store(&incoming.collect::<Vec<_>>(), now, "dead").await.expect("stored");
+}
+
+/// Two windows of one UTC day that are of two days of the plant, whose clock is 14 hours ahead.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn days_of_a_trend_are_those_of_the_plants_clock() {
+    const DAY_S: f64 = 86_400.0;
+    let (_folder, store) = planted().await;
+    let now_s = pdm_service::clock::Clock::now(&SystemClock).unix_ms() as f64 / 1000.0;
+    let ago_days =
+        |hour: f64| (now_s - ((now_s / DAY_S).floor() - 2.0) * DAY_S) / DAY_S - hour / 24.0;
+    put(&store, vec![window(1, ago_days(9.0), 2.0), window(2, ago_days(11.0), 3.0)]).await;
+    let of = async |zone: &str| {
+        let zone = serde_json::from_value(json!(zone)).expect("a zone");
+        let tools = runtime_in(&store, zone);
+        let asked = json!({ "bearing_id": "ulsan-1/P-101/DE", "period": "1w" });
+        called(&tools, "get_bearing_trend", asked).await.expect("a trend")
+    };
+    let (utc, ahead) = (of("UTC").await, of("Pacific/Kiritimati").await);
+    assert_eq!(
+        (&utc["summary"]["data_count"], &ahead["summary"]["data_count"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(ahead["daily"][1]["date"], utc["daily"][0]["date"]);
+    assert_eq!(ahead["daily"][1]["velocity_rms_mm_s"], 2.0);
 }
 
 /// R-GRAPH-1: each of the ten tools answers in its shape.

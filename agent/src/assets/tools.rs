@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use pdm_graph::{Direction, Limits, Node, Relationship, Scan, Value};
+use pdm_routes::Zone;
 use pdm_service::clock::SharedClock;
 use pdm_shared::id::BearingKey;
 use pdm_store::{Store, StoreError};
@@ -30,6 +31,8 @@ pub(crate) struct AssetTools {
     store: Store,
     graph: StoredGraph,
     clock: SharedClock,
+    /// The zone of the plant's clock, by whose days trends are told.
+    zone: Zone,
 }
 
 /// The functions, by the names of their tools.
@@ -52,7 +55,12 @@ impl AssetTools {
     /// The functions on the graph of `store`.
     pub(crate) fn new(store: Store, clock: SharedClock) -> Self {
         let graph = StoredGraph::new(store.clone());
-        Self { store, graph, clock }
+        Self { store, graph, clock, zone: Zone::default() }
+    }
+
+    /// The same functions, which tell days of this zone.
+    pub(crate) fn in_zone(self, zone: Zone) -> Self {
+        Self { zone, ..self }
     }
 
     /// The graph that queries are asked of.

@@ -1,16 +1,18 @@
 //! What the store records of a bearing beside its judgement, as the chat tells it.
 
+use super::watch::began_at;
 use pdm_reasoner::chat::{DefectLine, MeasuredLevel, NoteLine, Onset, Operation};
 use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::event::Event;
-use pdm_shared::follow_up::Verdict;
-use pdm_shared::text::Text;
+use pdm_shared::follow_up::{FollowUpState, Verdict};
+use pdm_shared::text::{Language, Text};
 use pdm_web::plant::{Remark, ReportRow};
 
 use pdm_store::{DEAD_LETTER_LANE, Delivery, EpisodeRecord, MQTT_LANE, VECTORS_LANE};
 
 /// When the abnormality of an episode began; nothing of one that never reached a level.
 pub(super) fn onset_of(record: EpisodeRecord) -> Option<Onset> {
+    let began_at = began_at(&record);
     let episode = record.episode;
     let course = &episode.course;
     if course.levels.is_empty() {
@@ -19,7 +21,7 @@ pub(super) fn onset_of(record: EpisodeRecord) -> Option<Onset> {
     let levels = course.levels.iter();
     let is_over = course.over_at.or(course.ended.is_some().then_some(episode.changed_at));
     Some(Onset {
-        opened_at: episode.opened_at,
+        opened_at: began_at,
         levels: levels.map(|(level, of)| (*level, of.tellings.first().copied())).collect(),
         closed_at: episode.closed_at.or(is_over),
         acknowledged: match &episode.acknowledgement {
@@ -79,20 +81,50 @@ pub(super) fn notes_of(remarks: Vec<Remark>, reports: Vec<ReportRow>) -> Vec<Not
     let reports = reports.into_iter().filter(|report| report.withdrawn_at.is_none());
     let reports = reports.map(|report| NoteLine {
         at: report.at,
+        found: reported(&report),
         by: report.by,
-        found: report.found.map(|found| match found.verdict {
-            Verdict::Right => Text::new("판정이 맞았음", "the judgement was right"),
-            Verdict::Wrong => {
-                Text::new("이상이 없었음(오경보)", "nothing was wrong (a false alarm)")
-            }
-            Verdict::OtherCause => Text::new("다른 원인이었음", "it was another cause"),
-        }),
         note: report.note,
     });
     let mut all: Vec<NoteLine> = remarks.chain(reports).collect();
     all.sort_by_key(|note| std::cmp::Reverse(note.at));
     all.dedup();
     all
+}
+
+/// What a report says beside its note: what became of the work, and what was found with its element and cause.
+fn reported(report: &ReportRow) -> Option<Text> {
+    let mut told: Vec<Text> = Vec::new();
+    match report.state {
+        FollowUpState::Dropped => {
+            told.push(Text::new("조치를 하지 않기로 함", "the work was dropped"));
+        }
+        FollowUpState::Done if report.repaired => {
+            told.push(Text::new("교체·수리함", "repaired or replaced"));
+        }
+        FollowUpState::Done | FollowUpState::Open | FollowUpState::Superseded => {}
+    }
+    if let Some(found) = &report.found {
+        told.push(match found.verdict {
+            Verdict::Right => Text::new("판정이 맞았음", "the judgement was right"),
+            Verdict::Wrong => {
+                Text::new("이상이 없었음(오경보)", "nothing was wrong (a false alarm)")
+            }
+            Verdict::OtherCause => Text::new("다른 원인이었음", "it was another cause"),
+        });
+        told.extend(found.element.map(|element| {
+            let name = pdm_expert::wording::element(element);
+            Text::new(format!("손상 부위 {}", name.ko), format!("damaged: {}", name.en))
+        }));
+        told.extend(
+            found
+                .cause
+                .as_ref()
+                .map(|cause| Text::new(format!("원인 {cause}"), format!("cause: {cause}"))),
+        );
+    }
+    let joined =
+        |language| told.iter().map(|one| one.in_language(language)).collect::<Vec<_>>().join(", ");
+    (!told.is_empty()).then(|| Text::new(joined(Language::Ko), joined(Language::En)))
 }
 
 /// The person or channel of a delivery; none of a lane that only programs read.

@@ -116,7 +116,7 @@ impl StoreParts {
         reporter: Reporter,
     ) -> Self {
         let clock = Arc::clone(clock);
-        let assets = AssetTools::new(store.clone(), Arc::clone(&clock));
+        let assets = AssetTools::new(store.clone(), Arc::clone(&clock)).in_zone(policy.zone());
         let notifier = OutboxNotifier {
             store: store.messages(),
             clock,

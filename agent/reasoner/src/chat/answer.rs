@@ -169,7 +169,7 @@ pub(super) fn with_records(answer: String, about: &[Focus], reader: Reader) -> S
 fn recorded(focus: &Focus, answer: &str, reader: Reader) -> String {
     let language = reader.language;
     let line = focus.core.line(language);
-    let risk = focus.core.risk.label().in_language(language).to_owned();
+    let risk = focus.core.risk_in_words(language);
     let told = if answer.contains(&line) { format!("{}: {risk}", focus.core.name()) } else { line };
     let at = focus.core.measured_at.map(|at| reader.clock_time(at)).unwrap_or_default();
     match language {

@@ -1,12 +1,14 @@
 //! How a bearing went on, and how it stands beside others, in sentences.
 
+use chrono::NaiveDate;
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 use serde_json::{Map, Value};
 
-use super::desk::{Desk, Focus, Onset};
-use super::figures;
+use super::desk::{CoreFields, Desk, Focus, Onset};
 use super::reader::Reader;
 use super::records::{levels, onset, written};
+use super::{dates, figures, records, watching};
 use crate::toolbox::{self, Toolbox};
 
 /// What has changed of a bearing: its trend over the period that the clause names, and its earlier judgements.
@@ -18,12 +20,20 @@ pub(super) async fn changes(
 ) -> String {
     let language = reader.language;
     let key = &focus.core.key;
-    let period = period(clause);
+    let since = since_in(clause, reader);
+    let period =
+        since.map_or_else(|| period(clause), |(from, today)| figures::period_back_to(from, today));
     let arguments = Map::from_iter([
         ("bearing_id".to_owned(), Value::from(key.to_string())),
         ("period".to_owned(), Value::from(period)),
     ]);
     let answer = toolbox::traced(tools, "extraction", "get_bearing_trend", arguments).await;
+    if let Some((from, _)) = since
+        && let Some(told) = changed_since(&answer.data["daily"], from, language)
+    {
+        let head = format!("{}{told}", focus.core.name());
+        return format!("{head}\n{}", onset(focus, reader));
+    }
     let features = answer.data["summary"]["features"].as_array().cloned().unwrap_or_default();
     let (from, to) = (&answer.data["summary"]["start_date"], &answer.data["summary"]["end_date"]);
     let dates = match (from.as_str(), to.as_str()) {
@@ -53,6 +63,118 @@ pub(super) async fn changes(
     format!("{now}\n{}\n{}", onset(focus, reader), focus.memory.in_language(language))
         .trim()
         .to_owned()
+}
+
+/// The day since which a clause asks for changes, and today; nothing where it names none or a time that is over.
+fn since_in(clause: &str, reader: Reader) -> Option<(NaiveDate, NaiveDate)> {
+    let today = reader.today()?;
+    let span = dates::span_in(clause, today)?;
+    (span.to == today || span.is_day()).then_some((span.from, today))
+}
+
+/// The change from the last measurement before a day, or the first since, to the last one.
+fn changed_since(daily: &Value, from: NaiveDate, language: Language) -> Option<String> {
+    let rows = daily.as_array()?;
+    let date = |row: &Value| row["date"].as_str().and_then(|date| date.parse::<NaiveDate>().ok());
+    // the newest row comes first
+    let last = rows.first()?;
+    let before = rows.iter().find(|row| date(row).is_some_and(|day| day < from));
+    let first = before.or_else(|| rows.last()).filter(|first| date(first) != date(last))?;
+    let lines = [
+        ("velocity_rms", "velocity_rms_mm_s", "mm/s"),
+        ("acceleration_rms", "rms_g", "g"),
+        ("kurtosis", "kurtosis", "1"),
+    ]
+    .into_iter()
+    .filter_map(|(name, field, unit)| {
+        let (start, end) = (first[field].as_f64()?, last[field].as_f64()?);
+        let percent = (start > 0.0).then(|| (end / start - 1.0) * 100.0);
+        let one = serde_json::json!({
+            "feature": name, "unit": unit, "start": start, "end": end, "change_percent": percent,
+        });
+        feature(&one, language)
+    });
+    let lines: Vec<String> = lines.collect();
+    let (from, to) = (date(first)?, date(last)?);
+    let head = match language {
+        Language::Ko => format!(" ({from} → {to}, 각 날의 마지막 측정):"),
+        Language::En => format!(" ({from} → {to}, the last measurement of each day):"),
+    };
+    (!lines.is_empty()).then(|| format!("{head}\n{}", lines.join("\n")))
+}
+
+/// The grounds of a judgement: of the last one, or of an earlier one where a clause asks why it was at a level at
+/// which it does not stand now.
+pub(super) async fn why(
+    desk: &dyn Desk,
+    focus: &Focus,
+    clause: &str,
+    reader: Reader,
+) -> Option<String> {
+    let language = reader.language;
+    let now = records::why(focus, language);
+    let Some(least) = earlier_level(clause, focus.core.risk) else { return now };
+    let name = focus.core.full_name(language);
+    let then = match desk.earlier_grounds(&focus.core.key, least).await {
+        Ok(Some(then)) => then,
+        Ok(None) => {
+            let label = least.label();
+            let label = label.in_language(language);
+            let none = match language {
+                Language::Ko => format!(
+                    "{name}: {label} 판정은 제 기록에 없습니다. 지금의 판정은 다음과 같습니다."
+                ),
+                Language::En => format!(
+                    "{name}: no judgement of {label} is in my records. It is judged now as follows."
+                ),
+            };
+            return Some(std::iter::once(none).chain(now).collect::<Vec<_>>().join("\n"));
+        }
+        Err(_reason) => {
+            return Some(match language {
+                Language::Ko => format!("{name}: 그때의 판정을 지금은 읽을 수 없습니다."),
+                Language::En => format!("{name}: the judgement of then cannot be read now."),
+            });
+        }
+    };
+    let (at, label) = (reader.clock_time(then.at), then.risk.label());
+    let label = label.in_language(language);
+    let lines = then.grounds.iter().map(|text| format!("- {}", text.in_language(language)));
+    let head = match language {
+        Language::Ko => format!("{name}: 그때({at})의 {label} 판정 근거:"),
+        Language::En => format!("{name}: grounds of {label} then ({at}):"),
+    };
+    Some(std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n"))
+}
+
+/// The level of an earlier judgement whose grounds a clause asks for.
+fn earlier_level(clause: &str, now: RiskLevel) -> Option<RiskLevel> {
+    const NAMES: [(RiskLevel, &[&str]); 3] = [
+        (RiskLevel::Critical, &["critical", "위험"]),
+        (RiskLevel::Warning, &["warning", "경고"]),
+        (RiskLevel::Watch, &["watch", "주의"]),
+    ];
+    let lower = clause.to_lowercase();
+    let named = NAMES.into_iter().find(|(_, words)| words.iter().any(|word| lower.contains(word)));
+    let is_past = [
+        " was ",
+        " were ",
+        "했었",
+        "였었",
+        "이었",
+        "였지",
+        "였어",
+        "였나",
+        "떴었",
+        "그때",
+        "back then",
+    ]
+    .iter()
+    .any(|word| lower.contains(word));
+    match named {
+        Some((level, _)) => (level > now).then_some(level),
+        None => (is_past && now == RiskLevel::Normal).then_some(RiskLevel::Watch),
+    }
 }
 
 fn feature(one: &Value, language: Language) -> Option<String> {
@@ -119,10 +241,14 @@ fn abnormalities(all: &[Onset], reader: Reader) -> String {
     let head = match (all.len(), reader.language) {
         (0, Language::Ko) => "제 기록에는 이상이 있었던 적이 없습니다.".to_owned(),
         (0, Language::En) => "No abnormality is in my records.".to_owned(),
-        (1, Language::Ko) => "제 기록에 있는 이상은 이 한 번입니다:".to_owned(),
-        (1, Language::En) => "The only abnormality in my records:".to_owned(),
-        (count, Language::Ko) => format!("이상 {count}번, 새것부터:"),
-        (count, Language::En) => format!("Abnormalities: {count}, newest first:"),
+        (1, Language::Ko) => "제 기록에 있는 이상은 이 한 번입니다(측정 시각):".to_owned(),
+        (1, Language::En) => {
+            "The only abnormality in my records (times of measurement):".to_owned()
+        }
+        (count, Language::Ko) => format!("이상 {count}번, 새것부터(측정 시각):"),
+        (count, Language::En) => {
+            format!("Abnormalities: {count}, newest first (times of measurement):")
+        }
     };
     let lines = all.iter().map(|one| abnormality(one, reader));
     std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
@@ -168,14 +294,28 @@ pub(super) fn compared(foci: &[&Focus], reader: Reader) -> Option<String> {
         let parts = [Some(focus.core.line(language)), since, levels(focus, language)];
         format!("- {}", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
     };
-    let worst = foci.iter().max_by_key(|focus| (focus.core.risk, focus.core.stage))?;
-    let is_equal = foci.iter().all(|focus| focus.core.risk == worst.core.risk);
-    let verdict = match (is_equal, language) {
-        (true, Language::Ko) => "위험 수준이 같습니다.".to_owned(),
-        (true, Language::En) => "They stand at the same level of risk.".to_owned(),
-        (false, Language::Ko) => format!("더 나쁜 쪽: {}", worst.core.name()),
-        (false, Language::En) => format!("Worse: {}", worst.core.name()),
+    // the order of every list decides
+    let mut order: Vec<&CoreFields> = foci.iter().map(|focus| &focus.core).collect();
+    order.sort_by(|a, b| a.worst_first(b));
+    let worst = *order.first()?;
+    let is_same_risk = order.iter().all(|core| core.risk == worst.risk);
+    let is_equal = order.iter().all(|core| core.worst_first(worst).is_eq());
+    let verdict = match (is_equal, is_same_risk, language) {
+        (true, _, Language::Ko) => "위험 수준이 같습니다.".to_owned(),
+        (true, _, Language::En) => "They stand at the same level of risk.".to_owned(),
+        (false, true, Language::Ko) => {
+            format!("위험 수준은 같고, 먼저 볼 쪽(단계와 잔여수명): {}", worst.name())
+        }
+        (false, true, Language::En) => {
+            format!(
+                "At the same level of risk; by stage and remaining life worse: {}",
+                worst.name()
+            )
+        }
+        (false, false, Language::Ko) => format!("더 나쁜 쪽: {}", worst.name()),
+        (false, false, Language::En) => format!("Worse: {}", worst.name()),
     };
-    let lines: Vec<String> = foci.iter().map(one).chain([verdict]).collect();
+    let unseen = foci.iter().filter_map(|focus| watching::unseen(&focus.core, reader));
+    let lines: Vec<String> = foci.iter().map(one).chain([verdict]).chain(unseen).collect();
     Some(lines.join("\n"))
 }

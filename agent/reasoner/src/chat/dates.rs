@@ -1,6 +1,6 @@
 //! The day or the days that a clause names: a date, `yesterday`, `3 days ago`, `this week`, `지난 30일`.
 
-use chrono::{Datelike, Days, NaiveDate};
+use chrono::{Datelike, Days, NaiveDate, NaiveDateTime};
 
 /// Days, the first and the last included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,25 +41,98 @@ impl Span {
 pub(super) fn hour_in(clause: &str) -> Option<u32> {
     let lower = clause.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if let Some((hour, _)) = clock_in(clause) {
+        return Some(hour);
+    }
+    has(&["tonight", "오늘 밤", "오늘밤", "한밤", "야간", "midnight", "자정"]).then_some(0)
+}
+
+/// The time of the day that a clause writes in figures, hours and minutes: `오후 2시 30분`, `14:20`, `3 am`.
+pub(super) fn clock_in(clause: &str) -> Option<(u32, u32)> {
+    let lower = clause.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     for (_, to, hour) in numbers(&lower) {
         let after = lower[to..].trim_start();
         let is_pm = after.starts_with("pm") || after.starts_with("p.m");
         let is_am = after.starts_with("am") || after.starts_with("a.m");
         let is_korean = after.starts_with('시') && !after.starts_with("시간");
-        let is_clock = after.starts_with(":00") || after.starts_with(":30");
+        let minute = minute_in(after);
+        let behind =
+            after.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit()).trim_start();
+        let is_pm = is_pm || after.starts_with(':') && behind.starts_with("pm");
+        let is_clock = after.starts_with(':') && minute.is_some();
+        let minute = minute.unwrap_or_default();
         if hour > 24 || !(is_pm || is_am || is_korean || is_clock) {
             continue;
         }
         let is_midnight =
             hour == 12 && (is_am || is_korean && has(&["밤", "새벽", "오전", "자정", "midnight"]));
         if is_midnight {
-            return Some(0);
+            return Some((0, minute));
         }
         let is_evening = is_korean
             && (has(&["오후", "저녁"]) || has(&["밤"]) && hour > 5 || has(&["낮"]) && hour < 7);
-        return Some(if (is_pm || is_evening) && hour < 12 { hour + 12 } else { hour % 24 });
+        let hour = if (is_pm || is_evening) && hour < 12 { hour + 12 } else { hour % 24 };
+        return Some((hour, minute));
     }
-    has(&["tonight", "오늘 밤", "오늘밤", "한밤", "야간", "midnight", "자정"]).then_some(0)
+    None
+}
+
+/// The minutes behind an hour: `:20`, `시 30분`, `시 반`.
+fn minute_in(after: &str) -> Option<u32> {
+    let rest = after.strip_prefix(':').or_else(|| after.strip_prefix('시'))?.trim_start();
+    if rest.starts_with('반') {
+        return Some(30);
+    }
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    let is_written = after.starts_with(':') && digits.len() == 2
+        || rest[digits.len()..].trim_start().starts_with('분');
+    digits.parse().ok().filter(|minute| *minute < 60 && is_written)
+}
+
+/// So many hours ago, where a clause says so: `2시간 전`, `3 hours ago`.
+pub(super) fn hours_ago_in(clause: &str) -> Option<u32> {
+    let lower = clause.to_lowercase();
+    numbers(&lower).into_iter().find_map(|(_, to, hours)| {
+        let after = lower[to..].trim_start();
+        let rest = after
+            .strip_prefix("시간")
+            .or_else(|| after.strip_prefix("hours"))
+            .or_else(|| after.strip_prefix("hour"))?;
+        let rest = rest.trim_start();
+        (rest.starts_with('전') || rest.starts_with("ago")).then_some(hours)
+    })
+}
+
+/// The hours of a night or of an early morning that a clause names, by the plant's clock: of `어제 밤` those from 18:00
+/// to 08:00, of `새벽` those from 00:00 to 06:00.
+pub(super) fn hours_in(clause: &str, today: NaiveDate) -> Option<(NaiveDateTime, NaiveDateTime)> {
+    let lower = clause.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let at = |day: NaiveDate, hour: u32| day.and_hms_opt(hour, 0, 0);
+    let night = [
+        "어제 밤",
+        "어젯밤",
+        "어제밤",
+        "간밤",
+        "지난밤",
+        "지난 밤",
+        "밤사이",
+        "밤 사이",
+        "밤새",
+        "last night",
+        "overnight",
+        "yesterday night",
+        "during the night",
+    ];
+    match () {
+        () if clock_in(clause).is_some() => None,
+        () if has(&night) => Some((at(today.pred_opt()?, 18)?, at(today, 8)?)),
+        () if has(&["새벽", "small hours", "early this morning"]) => {
+            Some((at(today, 0)?, at(today, 6)?))
+        }
+        () => None,
+    }
 }
 
 /// Whether a clause names a day or days.

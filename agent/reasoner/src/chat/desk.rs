@@ -5,7 +5,7 @@ use chrono::NaiveDateTime;
 use pdm_routes::Zone;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::episode::Suppression;
-use pdm_shared::event::IsoZone;
+use pdm_shared::event::{IsoZone, QualityFlag};
 use pdm_shared::fault::Fault;
 use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::id::{BearingKey, EventId};
@@ -38,6 +38,65 @@ pub struct CoreFields {
     pub location: Option<Text>,
     /// Whether and why staff is not told of its alarm.
     pub suppression: Suppression,
+    /// Since when it is abnormal, by its measurements; none while nothing stands.
+    pub abnormal_since: Option<Timestamp>,
+    /// What its last windows are worth.
+    pub watch: Watch,
+    /// The plant has several sites, so a name alone does not say which machine is meant.
+    pub is_of_many_sites: bool,
+}
+
+/// What the last windows of a bearing are worth: a risk that was judged before says nothing of a machine that
+/// stands still or whose sensor is dead.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Watch {
+    /// The last window could be judged, or nothing is known of it.
+    #[default]
+    Judged,
+    /// The machine stands still.
+    Standing {
+        /// Since this measurement; earlier where `is_longer`.
+        since: Timestamp,
+        /// The records that were read do not reach to its begin.
+        is_longer: bool,
+    },
+    /// The machine runs, but its windows cannot be judged.
+    Invalid {
+        /// Since this measurement; earlier where `is_longer`.
+        since: Timestamp,
+        /// The records that were read do not reach to its begin.
+        is_longer: bool,
+        /// What is wrong with the last one.
+        flags: Vec<QualityFlag>,
+    },
+}
+
+/// A window of a bearing, as a question for a day or an hour is answered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredWindow {
+    /// When it was measured.
+    pub at: Timestamp,
+    /// The machine ran.
+    pub is_running: bool,
+    /// It could be judged.
+    pub is_valid: bool,
+    /// RMS of the velocity, mm/s.
+    pub velocity_rms_mm_s: Option<f64>,
+    /// RMS of the acceleration, g.
+    pub rms_g: Option<f64>,
+    /// Kurtosis of the acceleration.
+    pub kurtosis: Option<f64>,
+}
+
+/// The grounds of an earlier judgement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EarlierGrounds {
+    /// When its window was measured.
+    pub at: Timestamp,
+    /// Its risk.
+    pub risk: RiskLevel,
+    /// The conclusions of its thoughts.
+    pub grounds: Vec<Text>,
 }
 
 /// An alarm that stands.
@@ -45,7 +104,7 @@ pub struct CoreFields {
 pub struct StandingAlarm {
     /// What staff was told.
     pub title: Text,
-    /// When it began.
+    /// When staff was told first.
     pub since: Timestamp,
     /// Who has acknowledged it.
     pub acknowledged_by: Option<String>,
@@ -67,9 +126,9 @@ pub struct WorkLine {
 /// The last abnormality of a bearing, by its last episode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Onset {
-    /// When it began.
+    /// When it began, by its measurements.
     pub opened_at: Timestamp,
-    /// The levels that it has reached, and when staff was first told of each.
+    /// The levels that it has reached, and when the window was measured with which staff was first told of each.
     pub levels: Vec<(RiskLevel, Option<Timestamp>)>,
     /// When it was over.
     pub closed_at: Option<Timestamp>,
@@ -145,6 +204,8 @@ pub struct FocusRecord {
     pub onset: Option<Onset>,
     /// Figures of the last window.
     pub levels: Vec<MeasuredLevel>,
+    /// Temperature in the last window, °C.
+    pub temperature_c: Option<f64>,
     /// The state of the machine in the last window.
     pub operation: Option<Operation>,
     /// The lines of its elements in the last spectrum.
@@ -244,6 +305,32 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
         Ok(Vec::new())
     }
 
+    /// The last `limit` windows of a bearing that were measured at or before an instant, oldest first; none where
+    /// the desk does not keep them.
+    ///
+    /// # Errors
+    /// The reason in words.
+    async fn windows(
+        &self,
+        _key: &BearingKey,
+        _until: Timestamp,
+        _limit: u32,
+    ) -> Result<Option<Vec<MeasuredWindow>>, String> {
+        Ok(None)
+    }
+
+    /// The grounds of the last judgement of a bearing of this risk or a higher one; none if there is none.
+    ///
+    /// # Errors
+    /// The reason in words.
+    async fn earlier_grounds(
+        &self,
+        _key: &BearingKey,
+        _least: RiskLevel,
+    ) -> Result<Option<EarlierGrounds>, String> {
+        Ok(None)
+    }
+
     /// The abnormalities of a bearing, newest first.
     ///
     /// # Errors
@@ -270,16 +357,56 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
 }
 
 impl CoreFields {
-    /// `P-101 · DE`
+    /// `P-101 · DE`; with the site before it where the plant has several.
     pub(super) fn name(&self) -> String {
+        if self.is_of_many_sites {
+            format!("{} {}", self.key.site, self.name_at_site())
+        } else {
+            self.name_at_site()
+        }
+    }
+
+    /// `P-101 · DE`
+    pub(super) fn name_at_site(&self) -> String {
         format!("{} · {}", self.key.equipment, self.key.bearing)
+    }
+
+    /// The order of a list, worst first: by risk, then what cannot be judged now, stage, and the shortest life left.
+    pub(super) fn worst_first(&self, other: &Self) -> std::cmp::Ordering {
+        let life = |core: &Self| core.rul_hours.unwrap_or(f64::INFINITY);
+        let of = |core: &Self| (core.risk, core.is_unseen(), core.stage);
+        of(other).cmp(&of(self)).then(life(self).total_cmp(&life(other)))
+    }
+
+    /// Whether nothing can be said of it now: it was judged Normal before it stood still or lost its sensor.
+    pub(super) fn is_unseen(&self) -> bool {
+        self.risk == RiskLevel::Normal && self.watch != Watch::Judged
+    }
+
+    /// Its risk in a word; of one that cannot be judged now that it cannot.
+    pub(super) fn risk_in_words(&self, language: Language) -> String {
+        let label = self.risk.label();
+        let risk = label.in_language(language);
+        let (unseen, also) = match (&self.watch, language) {
+            (Watch::Judged, _) => return risk.to_owned(),
+            (Watch::Standing { .. }, Language::Ko) => ("판정할 수 없음(정지 중)", "지금은 정지 중"),
+            (Watch::Standing { .. }, Language::En) => {
+                ("cannot be judged (it stands still)", "standing still now")
+            }
+            (Watch::Invalid { .. }, Language::Ko) => {
+                ("판정할 수 없음(측정값 무효)", "지금은 측정값 무효")
+            }
+            (Watch::Invalid { .. }, Language::En) => {
+                ("cannot be judged (its measurements are not valid)", "not validly measured now")
+            }
+        };
+        if self.is_unseen() { unseen.to_owned() } else { format!("{risk}({also})") }
     }
 
     /// One line: risk, fault, stage, remaining life, alarm.
     pub(super) fn line(&self, language: Language) -> String {
         let is_korean = language == Language::Ko;
-        let label = self.risk.label();
-        let mut parts = vec![label.in_language(language).to_owned()];
+        let mut parts = vec![self.risk_in_words(language)];
         if let Some(fault) = self.fault {
             parts.push(pdm_expert::wording::element(fault).in_language(language).to_owned());
         }

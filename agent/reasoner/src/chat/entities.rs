@@ -6,7 +6,8 @@
 use pdm_shared::id::BearingKey;
 
 use super::desk::CoreFields;
-use super::{Question, Said, Speaker, planning};
+use super::intent::{QUESTION_WORDS, has};
+use super::{Question, Said, Speaker, planning, sites};
 use called::{machines_called, place_of_slip};
 
 mod called;
@@ -61,17 +62,63 @@ pub(super) struct Meant {
     pub(super) unknown: Vec<UnknownName>,
     /// A name in the singular fits several machines, all of which are among the bearings.
     pub(super) is_ambiguous: bool,
+    /// The question names them by what was said before: the other end, the same machine at another site.
+    pub(super) is_in_short: bool,
+    /// The question names a site.
+    pub(super) names_site: bool,
+    /// Sites that nobody knows.
+    pub(super) unknown_sites: Vec<String>,
 }
 
-/// The bearings of a question.
-pub(super) fn meant(question: &Question, fleet: &[CoreFields]) -> Meant {
+/// The bearings of a question: those of the sites that it names, or of the page's site where it names a machine
+/// that stands there.
+pub(super) fn meant(question: &Question, all: &[CoreFields]) -> Meant {
+    let named = sites::named_in(&question.message, all);
+    let fleet = &sites::in_scope(&question.message, all)[..];
+    let unknown_sites = named.unknown;
+    if !unknown_sites.is_empty() && named.known.is_empty() {
+        // a machine of a site that nobody knows is none of another one
+        return Meant { unknown_sites, ..Meant::default() };
+    }
+    let mut meant = meant_at(question, fleet);
+    meant.unknown_sites = unknown_sites;
+    meant.names_site = !named.known.is_empty();
+    if named.known.is_empty() {
+        prefer_site(&mut meant.keys, question.about.as_ref());
+    } else if !meant.keys.is_empty() && named_in(&question.message, fleet).keys.is_empty() {
+        meant.is_in_short = true;
+    }
+    meant
+}
+
+/// Of machines of one name those at the site of the page, where one stands there.
+fn prefer_site(keys: &mut Vec<BearingKey>, about: Option<&BearingKey>) {
+    let Some(about) = about else { return };
+    let at_site: Vec<BearingKey> =
+        keys.iter().filter(|key| key.site == about.site).cloned().collect();
+    keys.retain(|key| {
+        key.site == about.site || at_site.iter().all(|one| one.equipment != key.equipment)
+    });
+}
+
+fn meant_at(question: &Question, fleet: &[CoreFields]) -> Meant {
     let asking = planning::asking(&question.message);
     let mut meant = named_in(&asking, fleet);
     if meant.keys.is_empty() && meant.unknown.is_empty() && asking != question.message {
         meant.keys.extend(named_in(&question.message, fleet).keys.pop());
     }
-    if meant.keys.is_empty() && meant.unknown.is_empty() && !question.history.is_empty() {
+    let is_going_on = !question.history.is_empty() || question.about.is_some();
+    if meant.keys.is_empty() && meant.unknown.is_empty() && is_going_on {
         meant.keys.extend(named_in_short(question, fleet));
+        meant.is_in_short = !meant.keys.is_empty();
+        if meant.keys.is_empty() && asks_for_neighbour(&question.message) {
+            // the machine that was spoken of has no other bearing
+            let before = spoken_of(question, fleet).into_iter().next();
+            meant.unknown.extend(before.map(|key| UnknownName {
+                name: format!("{} (other bearing, 다른 베어링)", key.equipment),
+                near: vec![format!("{} · {}", key.equipment, key.bearing)],
+            }));
+        }
     }
     if meant.is_ambiguous {
         // "the pump" is the one that is spoken of, where one is
@@ -86,12 +133,45 @@ pub(super) fn meant(question: &Question, fleet: &[CoreFields]) -> Meant {
     if !meant.keys.is_empty() || !meant.unknown.is_empty() {
         return meant;
     }
-    let of_page = question.about.iter().filter(|key| fleet.iter().any(|core| core.key == **key));
-    meant.keys.extend(of_page.cloned());
+    let is_there = |key: &BearingKey| fleet.iter().any(|core| core.key == *key);
+    match &question.about {
+        Some(key) if is_there(key) => meant.keys.push(key.clone()),
+        Some(key) if question.history.is_empty() && !fleet.is_empty() => {
+            // the page's bearing was never judged, or is at a site that the question does not ask about
+            let near = near(key.equipment.as_str(), fleet);
+            meant.unknown.push(UnknownName { name: key.to_string(), near });
+        }
+        Some(_) | None => {}
+    }
     if meant.keys.is_empty() {
         meant.keys = of_history(&question.history, fleet);
     }
     meant
+}
+
+/// The bearings that the conversation or the page is about.
+fn spoken_of(question: &Question, fleet: &[CoreFields]) -> Vec<BearingKey> {
+    let before = of_history(&question.history, fleet);
+    if before.is_empty() { question.about.iter().cloned().collect() } else { before }
+}
+
+/// Whether a question asks for the bearing beside the one that is spoken of.
+pub(super) fn asks_for_neighbour(message: &str) -> bool {
+    has(&message.to_lowercase(), &QUESTION_WORDS.neighbour)
+}
+
+/// The other bearing of the machine that is spoken of: `그 옆에 건?`, `반대쪽은?`, `and the other side?`
+fn neighbour(question: &Question, fleet: &[CoreFields]) -> Option<BearingKey> {
+    if !asks_for_neighbour(&question.message) {
+        return None;
+    }
+    let before = spoken_of(question, fleet);
+    let first = before.first()?;
+    let is_beside = |core: &&CoreFields| {
+        let key = &core.key;
+        key.site == first.site && key.equipment == first.equipment && !before.contains(key)
+    };
+    fleet.iter().find(is_beside).map(|core| core.key.clone())
 }
 
 /// What a question in a conversation names in short: the number of one machine alone (`그럼 102는?`), or the other
@@ -103,8 +183,11 @@ fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Option<BearingKe
         found.iter().all(|core| core.key.equipment == first.equipment).then_some(first)
     };
     let digits_of = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
-    if let Some(key) = other_end(question, fleet) {
+    if let Some(key) = other_end(question, fleet).or_else(|| neighbour(question, fleet)) {
         return Some(key);
+    }
+    if question.history.is_empty() {
+        return None;
     }
     for (at, number) in numbers_of(&lower) {
         let after = lower[at + number.len()..].trim_start();
@@ -134,10 +217,11 @@ fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Option<BearingKe
 /// The bearing of the machine that the conversation spoke of last, where a question names its end or place alone:
 /// `비부하측은?`, `and the NDE?`
 fn other_end(question: &Question, fleet: &[CoreFields]) -> Option<BearingKey> {
-    let before = of_history(&question.history, fleet);
-    let machine = &before.first()?.equipment;
-    let of_machine: Vec<&CoreFields> =
-        fleet.iter().filter(|core| core.key.equipment == *machine).collect();
+    let before = spoken_of(question, fleet);
+    let first = before.first()?;
+    let is_of_machine =
+        |core: &&CoreFields| core.key.site == first.site && core.key.equipment == first.equipment;
+    let of_machine: Vec<&CoreFields> = fleet.iter().filter(is_of_machine).collect();
     let (text, words) = (&question.message, words(&question.message));
     let is_it = |core: &&&CoreFields| {
         is_named(text, &words, core.key.bearing.as_str()) || is_located(text, core, &of_machine)
@@ -168,9 +252,12 @@ pub(super) fn names_bearing(text: &str, core: &CoreFields) -> bool {
 fn of_history(history: &[Said], fleet: &[CoreFields]) -> Vec<BearingKey> {
     let mut answered: Option<BearingKey> = None;
     for said in history.iter().rev() {
-        let named = named_in(&said.content, fleet);
+        let named = named_in(&said.content, &sites::in_scope(&said.content, fleet));
         match said.role {
-            Speaker::Assistant => answered = named.keys.into_iter().next().or(answered),
+            Speaker::Assistant => {
+                let first = first_told(&said.content, fleet);
+                answered = first.or_else(|| named.keys.into_iter().next()).or(answered);
+            }
             Speaker::User if !named.keys.is_empty() => return named.keys,
             // the answer to it proposed other names
             Speaker::User if !named.unknown.is_empty() => return Vec::new(),
@@ -184,19 +271,31 @@ fn of_history(history: &[Said], fleet: &[CoreFields]) -> Vec<BearingKey> {
     answered.into_iter().collect()
 }
 
+/// The bearing that an answer tells first, by the name that answers give it.
+fn first_told(content: &str, fleet: &[CoreFields]) -> Option<BearingKey> {
+    let told = fleet.iter().filter_map(|core| Some((content.find(&core.name())?, core)));
+    told.min_by_key(|(at, _)| *at).map(|(_, core)| core.key.clone())
+}
+
 /// What a text names: machine and bearing, or machines alone, whose worst bearings are meant.
 pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
     let words = words(text);
     let mut found: Vec<(usize, BearingKey)> = Vec::new();
     let mut meant = Meant::default();
-    let mut machines: Vec<&str> = Vec::new();
+    let mut machines: Vec<(&str, &str)> = Vec::new();
+    let mut missing: Vec<UnknownName> = Vec::new();
     let called = machines_called(text, fleet);
-    let by_code =
-        fleet.iter().any(|core| place_of(text, &words, core.key.equipment.as_str()).is_some());
+    let place = |core: &CoreFields| {
+        let machine = core.key.equipment.as_str();
+        let joined = || words.iter().find(|(_, word)| is_joined(word, core)).map(|(at, _)| *at);
+        let code = || place_of_code(text, &words, machine, fleet);
+        place_of(text, &words, machine).or_else(code).or_else(joined)
+    };
+    let by_code = fleet.iter().any(|core| place(core).is_some());
     let is_none_called = called.machines.is_empty() && called.unknown.is_empty() && !by_code;
     for core in fleet {
         let machine = core.key.equipment.as_str();
-        if machines.contains(&machine) {
+        if machines.contains(&(core.key.site.as_str(), machine)) {
             continue;
         }
         let by_name = || {
@@ -204,32 +303,56 @@ pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
                 called.machines.iter().find(|(_, name)| *name == machine).map(|(at, _)| *at);
             known.or_else(|| place_of_slip(text, core).filter(|_| is_none_called))
         };
-        let Some(at) = place_of(text, &words, machine).or_else(by_name) else { continue };
-        machines.push(machine);
-        let on_machine = || fleet.iter().filter(|core| core.key.equipment.as_str() == machine);
-        let has = |core: &&CoreFields| {
-            is_named(text, &words, core.key.bearing.as_str())
-                || is_located(text, core, &on_machine().collect::<Vec<_>>())
-        };
-        let exact: Vec<&CoreFields> = on_machine().filter(has).collect();
-        if exact.is_empty()
-            && let Some(end) = end_of(text, &words)
-            && !on_machine().any(|core| core.key.bearing.as_str() == end)
-            && on_machine().any(|core| ["DE", "NDE"].contains(&core.key.bearing.as_str()))
-        {
-            let near = on_machine().map(CoreFields::name).collect();
-            meant.unknown.push(UnknownName { name: format!("{machine} {end}"), near });
-            continue;
+        let Some(at) = place(core).or_else(by_name) else { continue };
+        machines.push((core.key.site.as_str(), machine));
+        match on_machine(text, &words, core, fleet) {
+            Ok(chosen) => found.extend(chosen.into_iter().map(|key| (at, key))),
+            Err(other) => missing.push(other),
         }
-        let chosen = if exact.is_empty() { on_machine().take(1).collect() } else { exact };
-        found.extend(chosen.into_iter().map(|core| (at, core.key.clone())));
     }
+    // an end that a machine of the name has at another site is not missing
+    let is_missing = |one: &UnknownName| {
+        found.iter().all(|(_, key)| format!("{} {}", key.equipment, key.bearing) != one.name)
+    };
+    meant.unknown.extend(missing.into_iter().filter(is_missing));
     found.sort_by_key(|(at, _)| *at);
     meant.keys = found.into_iter().map(|(_, key)| key).collect();
     meant.unknown.extend(unknown_in(&words, fleet));
     meant.unknown.extend(called.unknown);
     meant.is_ambiguous = called.is_ambiguous;
     meant
+}
+
+/// The bearings of a machine that a text means: those that it names, else the worst one.
+///
+/// # Errors
+/// The name of an end that the machine does not have.
+fn on_machine(
+    text: &str,
+    words: &[(usize, &str)],
+    core: &CoreFields,
+    fleet: &[CoreFields],
+) -> Result<Vec<BearingKey>, UnknownName> {
+    let is_on = |one: &&CoreFields| {
+        one.key.equipment == core.key.equipment && one.key.site == core.key.site
+    };
+    let all: Vec<&CoreFields> = fleet.iter().filter(is_on).collect();
+    let is_exact = |one: &&&CoreFields| {
+        is_named(text, words, one.key.bearing.as_str())
+            || is_located(text, one, &all)
+            || words.iter().any(|(_, word)| is_joined(word, one))
+    };
+    let exact: Vec<BearingKey> = all.iter().filter(is_exact).map(|one| one.key.clone()).collect();
+    if !exact.is_empty() {
+        return Ok(exact);
+    }
+    if let Some(end) = end_of(text, words)
+        && all.iter().any(|one| ["DE", "NDE"].contains(&one.key.bearing.as_str()))
+    {
+        let near = all.iter().map(|one| one.name()).collect();
+        return Err(UnknownName { name: format!("{} {end}", core.key.equipment), near });
+    }
+    Ok(all.into_iter().take(1).map(|one| one.key.clone()).collect())
 }
 
 /// Whether a text names the place where a bearing sits on its machine (`고속축`), and not a longer one that has
@@ -271,6 +394,41 @@ fn words(text: &str) -> Vec<(usize, &str)> {
 /// Letters and digits alone, in lower case.
 fn squeezed(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Where a text names a machine by the code in its name alone: `K-7` of `K-7 blower`, where no other machine has it.
+fn place_of_code(
+    text: &str,
+    words: &[(usize, &str)],
+    name: &str,
+    fleet: &[CoreFields],
+) -> Option<usize> {
+    let code = code_of(name).filter(|code| code.len() < name.len())?;
+    let is_only = fleet.iter().all(|core| {
+        let other = core.key.equipment.as_str();
+        other == name || code_of(other) != Some(code)
+    });
+    // `C3` and `M8` are a clearance and a bolt, `C-3` is a machine
+    let is_class = squeezed(code).len() < 4 && code.starts_with(['C', 'c', 'M', 'm', 'H', 'h']);
+    let is_joined = text.to_lowercase().contains(&code.to_lowercase());
+    if !is_only || is_class && !is_joined { None } else { place_of(text, words, code) }
+}
+
+/// Whether a word is the code of a machine with its bearing: `p-101de`.
+fn is_joined(word: &str, core: &CoreFields) -> bool {
+    let machine = core.key.equipment.as_str();
+    let code = squeezed(code_of(machine).unwrap_or(machine));
+    let end = squeezed(core.key.bearing.as_str());
+    !end.is_empty() && squeezed(word) == format!("{code}{end}")
+}
+
+/// The word of letters and digits in a machine's name.
+fn code_of(name: &str) -> Option<&str> {
+    name.split_whitespace().find(|word| {
+        word.is_ascii()
+            && word.chars().any(|c| c.is_ascii_digit())
+            && word.starts_with(|c: char| c.is_ascii_alphabetic())
+    })
 }
 
 /// Where a text names a machine, however it writes it: `P-101`, `p101`, `P 101`.
@@ -318,7 +476,9 @@ fn unknown_in(words: &[(usize, &str)], fleet: &[CoreFields]) -> Vec<UnknownName>
         let known = |core: &CoreFields| {
             let (machine, bearing) = (&core.key.equipment, &core.key.bearing);
             let whole = squeezed(&format!("{machine}{bearing}"));
-            [squeezed(machine.as_str()), squeezed(bearing.as_str()), whole]
+            let code = code_of(machine.as_str()).map(squeezed).unwrap_or_default();
+            let with_end = format!("{code}{}", squeezed(bearing.as_str()));
+            [squeezed(machine.as_str()), squeezed(bearing.as_str()), whole, code, with_end]
                 .contains(&squeezed(word))
                 || squeezed(core.key.site.as_str()) == squeezed(word)
         };

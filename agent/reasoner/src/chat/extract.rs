@@ -1,15 +1,18 @@
 //! Answers without a model: each look-up of a plan, made and put into sentences.
 
+use chrono::NaiveDate;
 use pdm_shared::text::Language;
+use pdm_shared::time::Timestamp;
 use serde_json::json;
 
+use super::dates::Span;
 use super::desk::{CoreFields, Desk, Focus};
 use super::intent::{self, Lookup, Topic};
 use super::planning::Part;
 use super::reader::Reader;
 use super::{
-    StepCall, courses, dates, figures, meanings, passage, plant_records, records, suppressed,
-    values,
+    StepCall, alarms, courses, dates, figures, listing, meanings, passage, plant_records, records,
+    sites, suppressed, values, watching,
 };
 use crate::toolbox::Toolbox;
 
@@ -50,6 +53,9 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
     let query = json!({ "query": part.clause });
     let (name, arguments) = match part.lookup {
         Lookup::Fleet
+        | Lookup::Sites
+        | Lookup::Stops
+        | Lookup::Standing
         | Lookup::Count
         | Lookup::Which
         | Lookup::Sound
@@ -82,8 +88,9 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
             ("search_equipment_manual", query)
         }
         Lookup::Value => ("look_up_mounting_value", query),
-        Lookup::Manual => ("search_equipment_manual", query),
+        Lookup::Manual | Lookup::Search => ("search_equipment_manual", query),
         Lookup::Cases => ("search_maintenance_history", query),
+        Lookup::Unmeasured if focus.is_some() => ("read_state", of_bearing),
         Lookup::Help | Lookup::Act | Lookup::Unmeasured => ("help", json!({})),
     };
     StepCall { name: name.to_owned(), arguments }
@@ -96,31 +103,34 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
     let core = focus.map(|focus| &focus.core);
     let extended = |told: String| with_extent(told, sources, language);
     match part.lookup {
-        Lookup::Fleet => Some(plant_records::fleet(fleet, clause, reader)),
+        Lookup::Fleet => Some(listing::fleet(fleet, clause, reader)),
+        Lookup::Sites => Some(sites::of_sites(fleet, reader)),
+        Lookup::Stops => Some(listing::stops(fleet, reader)),
+        Lookup::Standing => Some(watching::standing(fleet, reader)),
         Lookup::Count => Some(plant_records::count(fleet, language)),
         Lookup::Which => Some(plant_records::which(fleet, language)),
         Lookup::Compare => courses::compared(&sources.foci.iter().collect::<Vec<_>>(), reader),
         Lookup::Duty => plant_records::duty(desk, clause, reader).await,
-        Lookup::Sound => Some(plant_records::sound(fleet, reader)),
-        Lookup::Alarms => Some(plant_records::alarms(fleet, clause, reader)),
-        Lookup::ToldOfAll => plant_records::told_of_all(desk, clause, reader).await,
-        Lookup::WorkOfAll => Some(extended(records::work_of_all(sources.foci, reader))),
+        Lookup::Sound => Some(listing::sound(fleet, reader)),
+        Lookup::Alarms => Some(alarms::alarms(fleet, clause, reader)),
+        Lookup::ToldOfAll => alarms::told_of_all(desk, fleet, clause, reader).await,
+        Lookup::WorkOfAll => Some(extended(records::work_of_all(sources.foci, clause, reader))),
         Lookup::Overdue => Some(extended(records::overdue_work(sources.foci, reader))),
-        Lookup::Shelf => Some(suppressed::shelved(fleet, core, reader)),
-        Lookup::Sensors => suppressed::bad_sensors(desk, part.about.as_ref(), reader).await,
+        Lookup::Shelf => Some(put_off(sources, focus, reader)),
+        Lookup::Sensors => suppressed::bad_sensors(sources, part.about.as_ref(), reader).await,
         Lookup::Notes => Some(records::notes(focus?, reader)),
         Lookup::Lines => Some(figures::defect_lines(focus?, clause, language)),
         Lookup::Past => Some(courses::past(desk, focus?, reader).await),
         Lookup::State => Some(records::state_of_machine(sources, focus?, clause, reader)),
         Lookup::Zones => figures::zones(sources.foci, clause, language).map(extended),
-        Lookup::Unmeasured => Some(figures::unmeasured(clause, language)),
+        Lookup::Unmeasured => Some(unmeasured(focus, clause, reader)),
         Lookup::Heard => Some(match core {
             Some(core) => figures::last_heard(core, reader),
             None => figures::not_heard(fleet, figures::OLD_H, reader),
         }),
-        Lookup::Figures => Some(figures_of(clause, focus?, reader, tools).await),
+        Lookup::Figures => Some(figures_of(clause, focus?, reader, sources).await),
         Lookup::Identity => Some(figures::identity(focus?, language)),
-        Lookup::Gateways => plant_records::gateways(desk, clause, core, reader).await,
+        Lookup::Gateways => plant_records::gateways(desk, fleet, clause, core, reader).await,
         Lookup::Meaning => {
             let meaning = meanings::named_in(&clause.to_lowercase());
             meaning.map(|text| text.in_language(language).to_owned())
@@ -129,12 +139,13 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
             values::value_in_words(tools, intent::topic(clause)?, clause, language).await
         }
         Lookup::Manual => passage::manual(tools, clause, language).await,
+        Lookup::Search => passage::search(tools, clause, language).await,
         Lookup::Cases => passage::cases(tools, clause, language).await,
         Lookup::Help => Some(plant_records::help(language).to_owned()),
         Lookup::Act => Some(plant_records::read_only(language).to_owned()),
         Lookup::Changes => Some(courses::changes(tools, focus?, clause, reader).await),
-        Lookup::Why
-        | Lookup::Onset
+        Lookup::Why => courses::why(desk, focus?, clause, reader).await,
+        Lookup::Onset
         | Lookup::Stop
         | Lookup::Doubts
         | Lookup::Life
@@ -143,11 +154,54 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
     }
 }
 
+/// The alarms and the work that are put off.
+fn put_off(sources: &Sources<'_>, focus: Option<&Focus>, reader: Reader) -> String {
+    let dropped = focus.and_then(|focus| records::dropped_of(focus, reader));
+    let shelved = suppressed::shelved(sources.fleet, focus.map(|focus| &focus.core), reader);
+    std::iter::once(shelved).chain(dropped).collect::<Vec<_>>().join("\n")
+}
+
+/// A figure that is measured of some bearings, or of none.
+fn unmeasured(focus: Option<&Focus>, clause: &str, reader: Reader) -> String {
+    match focus {
+        Some(focus) if intent::asks_temperature(&clause.to_lowercase()) => {
+            watching::temperature_asked(focus, reader)
+        }
+        Some(_) | None => figures::unmeasured(clause, reader.language),
+    }
+}
+
 /// The figures of the last window, or of the days that the clause names.
-async fn figures_of(clause: &str, focus: &Focus, reader: Reader, tools: &dyn Toolbox) -> String {
+async fn figures_of(clause: &str, focus: &Focus, reader: Reader, sources: &Sources<'_>) -> String {
+    let (desk, tools) = (sources.desk, sources.tools);
     let span = reader.today().and_then(|today| Some((dates::span_in(clause, today)?, today)));
+    if let Some(at) = instant_of(clause, span.map(|(span, _)| span), reader)
+        && let Some(told) = figures::of_instant(desk, focus, at, reader).await
+    {
+        return told;
+    }
+    let Some((span, today)) = span else { return figures::last_figures(focus, clause, reader) };
+    match figures::of_days(desk, focus, span, reader).await {
+        Some(told) => told,
+        None => figures::figures_of_days(tools, focus, (span, today), reader.language).await,
+    }
+}
+
+/// The instant that a clause asks for: a time of the day that it names, of today or of the last day on which it has
+/// been; or so many hours ago.
+fn instant_of(clause: &str, span: Option<Span>, reader: Reader) -> Option<Timestamp> {
+    let now = reader.now?;
+    if let Some(hours) = dates::hours_ago_in(clause) {
+        return Some(now.plus_seconds(-3600.0 * f64::from(hours)));
+    }
+    let (hour, minute) = dates::clock_in(clause)?;
+    let on = |day: NaiveDate| reader.zone.instant(day.and_hms_opt(hour, minute, 0)?);
     match span {
-        Some(days) => figures::figures_of_days(tools, focus, days, reader.language).await,
-        None => figures::last_figures(focus, clause, reader),
+        Some(span) if span.is_day() => on(span.from),
+        Some(_) => None,
+        None => {
+            let today = reader.today()?;
+            on(today).filter(|at| *at <= now).or_else(|| on(today.pred_opt()?))
+        }
     }
 }

@@ -1,20 +1,24 @@
 //! What is measured of a bearing: its last figures, those of a day, and when it was last heard.
 
-use chrono::NaiveDate;
+use chrono::{NaiveDate, NaiveTime};
 use pdm_shared::event::IsoZone;
 use pdm_shared::text::{Language, Text};
+use pdm_shared::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::dates::Span;
-use super::desk::{CoreFields, DefectLine, Focus, Operation};
-use super::intent::{QUESTION_WORDS, has};
+use super::desk::{CoreFields, DefectLine, Desk, Focus, MeasuredWindow, Operation, Watch};
+use super::intent::{self, QUESTION_WORDS, has};
 use super::reader::Reader;
 use super::records::levels;
+use super::watching;
 use crate::toolbox::{self, Toolbox};
 
 /// A bearing whose last window is older than so many hours is told to be so. Chosen: half a day more than the
 /// longest usual period, a day.
 pub(super) const OLD_H: f64 = 36.0;
+/// Windows of a day that are read. Chosen: one in five minutes.
+const MAX_WINDOWS: u32 = 300;
 /// Days that are told one by one.
 const MAX_DAYS: usize = 31;
 
@@ -35,10 +39,14 @@ pub(super) fn last_figures(focus: &Focus, clause: &str, reader: Reader) -> Strin
         parts.extend(levels(focus, language));
         parts.extend(zone.filter(|_| !has(&lower, &words.zone)));
     }
+    parts.extend(
+        watching::temperature(focus, language).filter(|_| intent::asks_temperature(&lower)),
+    );
     let parts = parts.join(". ");
     let parts = if parts.is_empty() { not_measured(language).to_owned() } else { parts };
     let lines = [Some(format!("{}: {parts}", focus.core.full_name(language)))];
-    let lines = lines.into_iter().chain([age(&focus.core, reader)]);
+    let unseen = watching::unseen(&focus.core, reader);
+    let lines = lines.into_iter().chain([unseen, age(&focus.core, reader)]);
     lines.flatten().collect::<Vec<_>>().join("\n")
 }
 
@@ -69,6 +77,137 @@ const fn not_measured(language: Language) -> &'static str {
     }
 }
 
+/// The figures of one day or of several by the windows that the desk keeps, days being those of the plant's clock;
+/// nothing where it keeps none.
+pub(super) async fn of_days(
+    desk: &dyn Desk,
+    focus: &Focus,
+    span: Span,
+    reader: Reader,
+) -> Option<String> {
+    let language = reader.language;
+    let name = focus.core.full_name(language);
+    let mut lines = Vec::new();
+    let mut day = span.to;
+    for _ in 0..MAX_DAYS {
+        let begin = reader.zone.instant(day.and_time(NaiveTime::MIN))?;
+        let end = reader.zone.instant(day.succ_opt()?.and_time(NaiveTime::MIN))?;
+        let read = desk.windows(&focus.core.key, end.plus_seconds(-0.001), MAX_WINDOWS).await;
+        let Ok(rows) = read else { return Some(cannot_read(&name, language)) };
+        let of_day: Vec<MeasuredWindow> = rows?.into_iter().filter(|row| row.at >= begin).collect();
+        lines.extend(day_in_words(day, &of_day, reader));
+        if day <= span.from {
+            break;
+        }
+        day = day.pred_opt()?;
+    }
+    if !lines.is_empty() {
+        return Some(format!("{name}:\n{}", lines.join("\n")));
+    }
+    let days = span.in_words();
+    Some(match language {
+        Language::Ko => format!("{name}: {days}의 측정값은 제 기록에 없습니다."),
+        Language::En => format!("{name}: there is no measurement of {days} in my records."),
+    })
+}
+
+/// The figures at an instant: the last window before it and the next one, each with its time.
+pub(super) async fn of_instant(
+    desk: &dyn Desk,
+    focus: &Focus,
+    at: Timestamp,
+    reader: Reader,
+) -> Option<String> {
+    let language = reader.language;
+    let name = focus.core.full_name(language);
+    let until = at.plus_seconds(86_400.0);
+    let Ok(rows) = desk.windows(&focus.core.key, until, MAX_WINDOWS).await else {
+        return Some(cannot_read(&name, language));
+    };
+    let rows = rows?;
+    let before = rows.iter().rev().find(|row| row.at <= at);
+    let after = rows.iter().find(|row| row.at > at);
+    let asked = reader.clock_time(at);
+    let line = |row: &MeasuredWindow, ko: &str, en: &str| {
+        let (when, told) = (reader.clock_time(row.at), window_in_words(row, language));
+        match language {
+            Language::Ko => format!("- {when} ({ko}): {told}"),
+            Language::En => format!("- {when} ({en}): {told}"),
+        }
+    };
+    let lines = [
+        before.map(|row| line(row, "그때까지의 마지막 측정", "the last one until then")),
+        after.map(|row| line(row, "그다음 측정", "the next one")),
+    ];
+    let lines: Vec<String> = lines.into_iter().flatten().collect();
+    Some(match (lines.is_empty(), language) {
+        (true, Language::Ko) => format!("{name}: {asked} 무렵의 측정값은 제 기록에 없습니다."),
+        (true, Language::En) => {
+            format!("{name}: there is no measurement about {asked} in my records.")
+        }
+        (false, _) => format!("{name}, {asked}:\n{}", lines.join("\n")),
+    })
+}
+
+fn cannot_read(name: &str, language: Language) -> String {
+    match language {
+        Language::Ko => format!("{name}: 지금은 측정값을 읽을 수 없습니다."),
+        Language::En => format!("{name}: the measurements cannot be read at the moment."),
+    }
+}
+
+/// A day by its last window that can be judged, with how far the vibration went on it; nothing of a day without one.
+fn day_in_words(day: NaiveDate, rows: &[MeasuredWindow], reader: Reader) -> Option<String> {
+    let language = reader.language;
+    let judged: Vec<&MeasuredWindow> =
+        rows.iter().filter(|row| row.is_valid && row.is_running).collect();
+    let last = judged.last().copied().or_else(|| rows.last())?;
+    let at = reader.zone.local(last.at).format("%H:%M");
+    let levels = || judged.iter().filter_map(|row| row.velocity_rms_mm_s);
+    let (low, high) = (levels().reduce(f64::min), levels().reduce(f64::max));
+    let figure = pdm_expert::wording::figure;
+    let range = low.zip(high).filter(|(low, high)| low < high).map(|(low, high)| match language {
+        Language::Ko => format!(", 그날 진동속도 {}–{} mm/s", figure(low), figure(high)),
+        Language::En => format!(", that day's velocity {}–{} mm/s", figure(low), figure(high)),
+    });
+    let (count, range) = (rows.len(), range.unwrap_or_default());
+    let told = window_in_words(last, language);
+    Some(match language {
+        Language::Ko => format!("- {day}: {told} ({at}의 마지막 측정{range}, 측정 {count}회)"),
+        Language::En => {
+            format!("- {day}: {told} (the last one, {at}{range}, {count} measurements)")
+        }
+    })
+}
+
+fn window_in_words(row: &MeasuredWindow, language: Language) -> String {
+    let (velocity, rms, kurtosis) = match language {
+        Language::Ko => ("진동속도 RMS", "가속도 RMS", "첨도"),
+        Language::En => ("vibration velocity RMS", "acceleration RMS", "kurtosis"),
+    };
+    let figure = |value: Option<f64>| value.map(pdm_expert::wording::figure);
+    let told = [
+        figure(row.velocity_rms_mm_s).map(|value| format!("{velocity} {value} mm/s")),
+        figure(row.rms_g).map(|value| format!("{rms} {value} g")),
+        figure(row.kurtosis).map(|value| format!("{kurtosis} {value}")),
+    ];
+    let told = told.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    match (row.is_running, row.is_valid, language) {
+        (true, true, _) => told,
+        (false, _, Language::Ko) => "설비 정지".to_owned(),
+        (false, _, Language::En) => "the machine stood still".to_owned(),
+        (true, false, Language::Ko) => format!("무효한 측정({told})"),
+        (true, false, Language::En) => format!("not a valid measurement ({told})"),
+    }
+}
+
+/// The shortest period of a trend that reaches back to before a day.
+pub(super) fn period_back_to(from: NaiveDate, today: NaiveDate) -> &'static str {
+    let age_days = (today - from).num_days();
+    let periods = [(7, "1w"), (30, "1m"), (91, "3m"), (182, "6m"), (i64::MAX, "1y")];
+    periods.into_iter().find(|(days, _)| age_days < days - 1).map_or("1y", |(_, name)| name)
+}
+
 /// The figures of one day or of several, by the day's last window.
 pub(super) async fn figures_of_days(
     tools: &dyn Toolbox,
@@ -77,20 +216,14 @@ pub(super) async fn figures_of_days(
     language: Language,
 ) -> String {
     let name = focus.core.full_name(language);
-    let age_days = (today - span.from).num_days();
-    let period = [(7, "1w"), (30, "1m"), (91, "3m"), (182, "6m"), (i64::MAX, "1y")];
-    let period =
-        period.into_iter().find(|(days, _)| age_days < *days).map_or("1y", |(_, name)| name);
+    let period = period_back_to(span.from, today);
     let arguments = Map::from_iter([
         ("bearing_id".to_owned(), Value::from(focus.core.key.to_string())),
         ("period".to_owned(), Value::from(period)),
     ]);
     let answer = toolbox::traced(tools, "extraction", "get_bearing_trend", arguments).await;
     if answer.is_error {
-        return match language {
-            Language::Ko => format!("{name}: 지금은 측정값을 읽을 수 없습니다."),
-            Language::En => format!("{name}: the measurements cannot be read at the moment."),
-        };
+        return cannot_read(&name, language);
     }
     let daily = answer.data["daily"].as_array().cloned().unwrap_or_default();
     let rows = daily.iter().filter(|row| {
@@ -109,18 +242,15 @@ pub(super) async fn figures_of_days(
 }
 
 fn of_day(row: &Value, language: Language) -> Option<String> {
-    let figure = |name: &str| row[name].as_f64().map(pdm_expert::wording::figure);
-    let (velocity, rms, kurtosis) = match language {
-        Language::Ko => ("진동속도 RMS", "가속도 RMS", "첨도"),
-        Language::En => ("vibration velocity RMS", "acceleration RMS", "kurtosis"),
+    let window = MeasuredWindow {
+        at: Timestamp::from_unix_ms(0)?,
+        is_running: true,
+        is_valid: true,
+        velocity_rms_mm_s: row["velocity_rms_mm_s"].as_f64(),
+        rms_g: row["rms_g"].as_f64(),
+        kurtosis: row["kurtosis"].as_f64(),
     };
-    let told = [
-        figure("velocity_rms_mm_s").map(|value| format!("{velocity} {value} mm/s")),
-        figure("rms_g").map(|value| format!("{rms} {value} g")),
-        figure("kurtosis").map(|value| format!("{kurtosis} {value}")),
-    ];
-    let told: Vec<String> = told.into_iter().flatten().collect();
-    Some(format!("- {}: {}", row["date"].as_str()?, told.join(", ")))
+    Some(format!("- {}: {}", row["date"].as_str()?, window_in_words(&window, language)))
 }
 
 /// That the last window of a bearing is old, if it is.
@@ -161,6 +291,13 @@ pub(super) fn last_heard(core: &CoreFields, reader: Reader) -> String {
         (false, Language::Ko) => "측정값이 들어오고 있습니다.",
         (false, Language::En) => "It is being measured.",
     };
+    let verdict = match &core.watch {
+        Watch::Judged => verdict.to_owned(),
+        // what comes in and cannot be judged is no measurement
+        Watch::Standing { .. } | Watch::Invalid { .. } => {
+            watching::unseen(core, reader).unwrap_or_default()
+        }
+    };
     let last = Text::new("마지막 측정", "last measured");
     format!("{name}: {} {since} ({}). {verdict}", last.in_language(language), reader.clock_time(at))
 }
@@ -185,7 +322,21 @@ pub(super) fn not_heard(fleet: &[CoreFields], hours: f64, reader: Reader) -> Str
         (_, Language::Ko) => format!("지난 {hours:.0}시간 동안 측정되지 않은 베어링 {count}개:"),
         (_, Language::En) => format!("Not measured in the last {hours:.0} h: {count} bearings"),
     };
-    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+    let is_blind = |core: &&CoreFields| core.watch != Watch::Judged && !is_old(core);
+    let blind: Vec<String> = fleet
+        .iter()
+        .filter(is_blind)
+        .filter_map(|core| Some(format!("- {}", watching::unseen(core, reader)?)))
+        .collect();
+    let blind = (!blind.is_empty()).then(|| match language {
+        Language::Ko => {
+            format!("그 가운데 지금 판정할 수 없는 베어링 {}개:\n{}", blind.len(), blind.join("\n"))
+        }
+        Language::En => {
+            format!("Of these cannot be judged now: {}\n{}", blind.len(), blind.join("\n"))
+        }
+    });
+    std::iter::once(head).chain(lines).chain(blind).collect::<Vec<_>>().join("\n")
 }
 
 /// The bearings in the zones that a clause names, else all with their zone.

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use pdm_service::config;
+use pdm_shared::fault::Fault;
+use pdm_shared::risk::RiskLevel;
 use serde::Deserialize;
 
 use super::{bare, dates, meanings};
@@ -16,6 +18,12 @@ use super::{bare, dates, meanings};
 pub(super) enum Lookup {
     /// The state of every bearing.
     Fleet,
+    /// Which site is worse off.
+    Sites,
+    /// Which bearings are to be stopped.
+    Stops,
+    /// Which machines stand still.
+    Standing,
     /// How many bearings there are.
     Count,
     /// Which bearings are sound.
@@ -78,6 +86,8 @@ pub(super) enum Lookup {
     Value,
     /// Manuals and procedures.
     Manual,
+    /// Manuals, by words that do not say what is asked for.
+    Search,
     /// Past cases.
     Cases,
     /// Which bearing is meant: the question needs one, and several stand.
@@ -93,7 +103,13 @@ impl Lookup {
     pub(super) const fn is_of_documents(self) -> bool {
         matches!(
             self,
-            Self::Meaning | Self::Value | Self::Manual | Self::Cases | Self::Act | Self::Help
+            Self::Meaning
+                | Self::Value
+                | Self::Manual
+                | Self::Search
+                | Self::Cases
+                | Self::Act
+                | Self::Help
         )
     }
 
@@ -130,10 +146,10 @@ pub(super) struct QuestionWords {
     past: Vec<String>,
     manual: Vec<String>,
     cases: Vec<String>,
-    fleet: Vec<String>,
+    pub(super) fleet: Vec<String>,
     state: Vec<String>,
     onset: Vec<String>,
-    compare: Vec<String>,
+    pub(super) compare: Vec<String>,
     changes: Vec<String>,
     stop: Vec<String>,
     doubts: Vec<String>,
@@ -157,6 +173,20 @@ pub(super) struct QuestionWords {
     told_cases: Vec<String>,
     order: Vec<String>,
     pub(super) machine_kinds: Vec<String>,
+    pub(super) same_kinds: Vec<Vec<String>>,
+    pub(super) towns: Vec<String>,
+    pub(super) site_words: Vec<String>,
+    pub(super) neighbour: Vec<String>,
+    pub(super) heals: Vec<String>,
+    pub(super) any_of_all: Vec<String>,
+    pub(super) dropped: Vec<String>,
+    pub(super) not_bolts: Vec<Vec<String>>,
+    standing: Vec<String>,
+    temperature: Vec<String>,
+    past_of_one: Vec<String>,
+    damage: Vec<String>,
+    ordered: Vec<String>,
+    in_alarm: Vec<String>,
     pub(super) plural: Vec<String>,
     pub(super) request: Vec<String>,
     pub(super) procedure: Vec<String>,
@@ -217,7 +247,10 @@ pub(super) fn has(text: &str, words: &[String]) -> bool {
     words.iter().any(|word| {
         text.match_indices(word.as_str()).any(|(at, _)| {
             let before = text[..at].chars().next_back();
-            !word.is_ascii() || !before.is_some_and(|c| c.is_ascii_alphanumeric())
+            // `the wo` is a work order, `the worst` is none
+            let is_whole = !word.ends_with("wo")
+                || !text[at + word.len()..].starts_with(|c: char| c.is_ascii_alphabetic());
+            !word.is_ascii() || is_whole && !before.is_some_and(|c| c.is_ascii_alphanumeric())
         })
     })
 }
@@ -241,12 +274,39 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -
     if has(&text, &words.act) {
         return vec![Lookup::Act];
     }
-    if has(&text, &words.order) && !bare::asks_quantity(clause) && !text.contains("work order") {
+    // whether something was ordered is asked of the records
+    let is_ordered = has(&text, &words.ordered);
+    if has(&text, &words.order)
+        && !is_ordered
+        && !bare::asks_quantity(clause)
+        && !text.contains("work order")
+    {
         // which part it would be is known, where the bearing is
         let part = names_bearing.then_some(Lookup::Identity);
         return [Some(Lookup::Act), part].into_iter().flatten().collect();
     }
-    let mut asked: Vec<Lookup> = [
+    let mut asked = by_words(&text);
+    if topic(clause).is_some() && bare::asks_quantity(clause) {
+        asked.push(Lookup::Value);
+    }
+    add_figures(&mut asked, &text, names_bearing || is_about_one);
+    of_faults_and_counts(&mut asked, &text, names_bearing);
+    of_one_or_all(&mut asked, clause, names_bearing, is_about_one);
+    let is_explained = !names_bearing && meanings::named_in(&text).is_some();
+    if !is_explained {
+        asked.retain(|one| *one != Lookup::Meaning);
+    }
+    let is_state_asked = names_bearing && has(&text, &words.state);
+    if asked.contains(&Lookup::Duty) && !is_state_asked {
+        asked.retain(|one| *one != Lookup::State);
+    }
+    precise(asked)
+}
+
+/// What each list of words asks for, in the order of the sentences of the answer.
+fn by_words(text: &str) -> Vec<Lookup> {
+    let words = &*QUESTION_WORDS;
+    let all = [
         (Lookup::Compare, &words.compare),
         (Lookup::Stop, &words.stop),
         (Lookup::State, &words.state),
@@ -274,25 +334,106 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -
         (Lookup::Shelf, &words.shelf),
         (Lookup::Sensors, &words.sensors),
         (Lookup::Notes, &words.notes),
-    ]
-    .into_iter()
-    .filter(|(_, words)| has(&text, words))
-    .map(|(lookup, _)| lookup)
-    .collect();
-    if topic(clause).is_some() && bare::asks_quantity(clause) {
-        asked.push(Lookup::Value);
+        (Lookup::Standing, &words.standing),
+    ];
+    all.into_iter().filter(|(_, words)| has(text, words)).map(|(lookup, _)| lookup).collect()
+}
+
+/// What the words ask for where they count alarms, name damage of any bearing, or greet before they ask.
+fn of_faults_and_counts(asked: &mut Vec<Lookup>, text: &str, names_bearing: bool) {
+    let words = &*QUESTION_WORDS;
+    if asked.contains(&Lookup::Count) && has(text, &words.in_alarm) {
+        *asked = vec![Lookup::Fleet];
     }
-    add_figures(&mut asked, &text, names_bearing || is_about_one);
-    of_one_or_all(&mut asked, clause, names_bearing, is_about_one);
-    let is_explained = !names_bearing && meanings::named_in(&text).is_some();
-    if !is_explained {
-        asked.retain(|one| *one != Lookup::Meaning);
+    let is_of_any = has(text, &words.plural) || has(text, &words.any_of_all);
+    let is_of_document =
+        [Lookup::Manual, Lookup::Cases, Lookup::Value, Lookup::Meaning, Lookup::Compare];
+    if !names_bearing
+        && has(text, &words.damage)
+        && is_of_any
+        && fault_in(text).is_some()
+        && !is_of_document.iter().any(|one| asked.contains(one))
+    {
+        *asked = vec![Lookup::Fleet];
     }
-    let is_state_asked = names_bearing && has(&text, &words.state);
-    if asked.contains(&Lookup::Duty) && !is_state_asked {
-        asked.retain(|one| *one != Lookup::State);
+    if asked.is_empty() && level_in(text).is_some() && !names_bearing {
+        asked.push(Lookup::Fleet);
     }
-    precise(asked)
+    if names_bearing && has(text, &words.past_of_one) {
+        *asked = vec![Lookup::Past];
+    }
+    if names_bearing {
+        // thanks before a question are no question
+        asked.retain(|one| *one != Lookup::Help);
+    }
+}
+
+/// The element that a text in lower case names.
+pub(super) fn fault_in(text: &str) -> Option<Fault> {
+    const NAMES: [(Fault, &[&str]); 4] = [
+        (Fault::OuterRace, &["외륜", "아우터", "outer"]),
+        (Fault::InnerRace, &["내륜", "이너", "inner"]),
+        (Fault::Ball, &["전동체", "볼 ", "볼결함", "롤러", "ball", "roller", "rolling element"]),
+        (Fault::Cage, &["보지기", "케이지", "리테이너", "cage"]),
+    ];
+    NAMES
+        .into_iter()
+        .find(|(_, names)| names.iter().any(|name| text.contains(name)))
+        .map(|(fault, _)| fault)
+}
+
+/// The level alone that a text in lower case asks for: `only criticals`, `경고만`.
+pub(super) fn level_in(text: &str) -> Option<RiskLevel> {
+    const NAMES: [(RiskLevel, &[&str]); 3] = [
+        (
+            RiskLevel::Critical,
+            &[
+                "criticals",
+                "only critical",
+                "critical only",
+                "on critical",
+                "위험만",
+                "위험인",
+                "위험 등급",
+            ],
+        ),
+        (
+            RiskLevel::Warning,
+            &[
+                "on warning",
+                "warnings",
+                "only warning",
+                "in warning",
+                "warning only",
+                "경고만",
+                "경고인",
+                "경고 상태인",
+                "경고 등급",
+                "경고 뜬",
+            ],
+        ),
+        (
+            RiskLevel::Watch,
+            &[
+                "on watch",
+                "only watch",
+                "watch only",
+                "주의만",
+                "주의인",
+                "주의 상태인",
+                "주의 등급",
+            ],
+        ),
+    ];
+    NAMES
+        .into_iter()
+        .find(|(_, names)| names.iter().any(|name| text.contains(name)))
+        .map(|(level, _)| level)
+}
+
+/// Whether a text in lower case asks for a temperature.
+pub(super) fn asks_temperature(text: &str) -> bool {
+    has(text, &QUESTION_WORDS.temperature)
 }
 
 /// What the words ask for where the clause is about one bearing, and where it is about all.
@@ -373,7 +514,9 @@ fn add_figures(asked: &mut Vec<Lookup>, text: &str, is_about_one: bool) {
     if is_about_one && has(text, &words.lines) && !is_defined {
         asked.push(Lookup::Lines);
     }
-    if has(text, &words.unmeasured) && topic(text).is_none() && !is_defined {
+    if is_about_one && asks_temperature(text) && topic(text).is_none() && !is_defined {
+        asked.push(Lookup::Unmeasured);
+    } else if has(text, &words.unmeasured) && topic(text).is_none() && !is_defined {
         // of no machine: a limit that a manual states, such as that of a store
         let is_of_machine = is_about_one || has(text, &QUESTION_WORDS.plural);
         asked.push(if is_of_machine { Lookup::Unmeasured } else { Lookup::Manual });
@@ -391,7 +534,7 @@ fn add_figures(asked: &mut Vec<Lookup>, text: &str, is_about_one: bool) {
 /// Leaves out what something more precise stands for.
 fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
     use Lookup as L;
-    const OVER: [(Lookup, &[Lookup]); 28] = [
+    const OVER: [(Lookup, &[Lookup]); 30] = [
         (
             L::Value,
             &[L::Manual, L::Work, L::State, L::Life, L::Changes, L::Doubts, L::Meaning, L::Onset],
@@ -401,7 +544,9 @@ fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
         (L::Shelf, &[L::Told, L::State, L::Alarms, L::Fleet, L::Why, L::Life, L::Manual, L::Onset]),
         (L::Sensors, &[L::State, L::Fleet, L::Told, L::ToldOfAll, L::Alarms, L::Doubts, L::Sound]),
         (L::Lines, &[L::State, L::Figures, L::Meaning, L::Manual, L::Fleet]),
+        (L::Standing, &[L::Stop, L::State, L::Fleet, L::Heard, L::Manual]),
         (L::Past, &[L::State, L::Changes, L::Alarms, L::Told]),
+        (L::Cases, &[L::ToldOfAll]),
         (L::Unmeasured, &[L::State, L::Figures, L::Value, L::Changes, L::Manual, L::Fleet]),
         (L::Changes, &[L::Figures, L::Past]),
         (L::Onset, &[L::Past, L::Told, L::Changes, L::Life, L::Heard, L::State, L::Alarms]),

@@ -33,6 +33,8 @@ struct Passage {
     lines: Vec<String>,
     is_foreign: bool,
     fit: f64,
+    /// How many of the question's words it holds, of all.
+    share: f64,
 }
 
 /// Passages that a search found.
@@ -41,6 +43,29 @@ struct Found {
     told: String,
     /// Heading and titles of the first one, in both languages and in lower case.
     head: String,
+    /// How much of the question the first one holds, 0 to 1.
+    share: f64,
+}
+
+/// Least share of a question's words that a passage holds which answers a question of unknown meaning. Chosen: half;
+/// with one word in four any document is found.
+const LEAST_SHARE: f64 = 0.5;
+
+/// What manuals answer to a question none of whose words says what is asked for: only a passage that holds most of its
+/// words, or its one word in its heading.
+pub(super) async fn search(
+    tools: &dyn Toolbox,
+    clause: &str,
+    language: Language,
+) -> Option<String> {
+    if let Some(told) = named(tools, clause, language).await {
+        return Some(told);
+    }
+    let terms = terms(clause);
+    let found = searched(tools, MANUALS, clause, language).await?;
+    let is_in_head = terms.iter().any(|term| term.share_held_by(&found.head) > 0.0);
+    let fits = found.share >= LEAST_SHARE && (terms.len() > 1 || is_in_head);
+    fits.then_some(found.told)
 }
 
 /// What manuals answer, else what past cases do; a document that the clause names is read by its number.
@@ -53,11 +78,16 @@ pub(super) async fn manual(
         return Some(told);
     }
     let clause = &without_designation(clause);
-    let Some(found) = searched(tools, MANUALS, clause, language).await else {
-        return cases(tools, clause, language).await;
-    };
     let lower = clause.to_lowercase();
     let decisive = QUESTION_WORDS.passages.decisive.iter().find(|group| has(&lower, group));
+    let Some(found) = searched(tools, MANUALS, clause, language).await else {
+        if let Some(group) = decisive
+            && let Some(found) = searched(tools, MANUALS, &group.join(" "), language).await
+        {
+            return Some(found.told);
+        }
+        return cases(tools, clause, language).await;
+    };
     let Some(group) = decisive.filter(|group| !has(&found.head, group)) else {
         return Some(found.told);
     };
@@ -164,7 +194,7 @@ async fn searched(
         let sections = read.data.get("documents").and_then(Value::as_array);
         if let Some(told) = sections.and_then(|sections| outline(sections, language)) {
             let head = told.to_lowercase();
-            return Some(Found { told, head });
+            return Some(Found { told, head, share: 1.0 });
         }
     }
     let is_case = tool == CASES;
@@ -187,9 +217,10 @@ async fn searched(
     let second = if is_case { SECOND_CASE } else { SECOND };
     let least = passages.first()?.fit * second;
     let head = passages.first()?.head.clone();
+    let share = passages.first()?.share;
     let told = passages.iter().take(2).filter(|one| one.fit >= least);
     let told = told.map(|one| one.told(language)).collect::<Vec<_>>().join("\n\n");
-    Some(Found { told, head })
+    Some(Found { told, head, share })
 }
 
 impl Passage {
@@ -256,6 +287,11 @@ fn passage(
         document: id.to_owned(),
         title: title.unwrap_or_default().to_owned(),
         heading: heading(&section.heading, language),
+        share: {
+            let whole = format!("{} {}", section.whole(), titles.join(" ").to_lowercase());
+            let held = terms.iter().filter(|term| term.share_held_by(&whole) > 0.0).count();
+            held as f64 / terms.len().max(1) as f64
+        },
         lines: section.telling_lines(terms, rarity),
         is_foreign,
         fit,

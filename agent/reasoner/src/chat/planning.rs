@@ -10,7 +10,7 @@ use pdm_shared::risk::RiskLevel;
 use super::desk::CoreFields;
 use super::entities::{self, Meant};
 use super::intent::{self, Lookup};
-use super::{Question, Speaker, dates, meanings};
+use super::{Question, Speaker, dates, meanings, sites};
 
 /// Most look-ups of an answer: two bearings with four questions each.
 const MAX_PARTS: usize = 8;
@@ -20,6 +20,9 @@ const LONG: usize = 240;
 const MAX_READ: usize = 50;
 /// Longest question that says nothing by itself and goes on with the one before, characters.
 const SHORT: usize = 24;
+
+/// What is searched for where a question asks whether a bearing has healed.
+const HEALS: &str = "거짓 회복 진동이 잠시 줄어든다 단계를 낮추지 않는다 (false recovery: vibration falls for a while)";
 
 /// Words between the clauses of a question, beside `?`, `;`, the comma and the end of a line.
 const BETWEEN: [&str; 5] = ["그리고 ", "또한 ", " and then ", " and also ", " and what "];
@@ -66,18 +69,34 @@ pub(super) fn plan(
 ) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut before = meant.keys.clone();
-    let is_named =
-        entities::named_in(&asking(&question.message), fleet).keys == before && !before.is_empty();
+    if sites::compares(&question.message, fleet) && before.is_empty() {
+        let clause = question.message.clone();
+        return vec![Part { about: None, lookup: Lookup::Sites, clause }];
+    }
+    let mut asked_before: Vec<Lookup> = Vec::new();
+    // bearings of clauses that do not say what is asked of them
+    let mut silent: Vec<BearingKey> = Vec::new();
+    let named = entities::named_in(&asking(&question.message), fleet).keys;
+    let is_named = !before.is_empty() && before.iter().all(|key| named.contains(key));
     for clause in clauses(asking(&question.message).as_str()) {
         let mut named = entities::named_in(&clause, fleet);
-        if named.is_ambiguous {
+        if named.is_ambiguous || named.keys.iter().any(|key| meant.keys.contains(key)) {
             named.keys.retain(|key| meant.keys.contains(key));
         }
         let named = named.keys;
         if !named.is_empty() {
             before.clone_from(&named);
         }
-        for lookup in intent::asked_for(&clause, !named.is_empty(), !before.is_empty()) {
+        let mut asked = intent::asked_for(&clause, !named.is_empty(), !before.is_empty());
+        if asked.is_empty() && clause.chars().count() <= SHORT {
+            // "M12 볼트 토크는? 로크너트는?" asks the same of the second thing
+            asked.extend(asked_before.iter().filter(|one| goes_on(**one, &clause, &named)));
+        }
+        if asked.is_empty() {
+            silent.extend(named.iter().cloned());
+        }
+        asked_before.clone_from(&asked);
+        for lookup in asked {
             // of all, where the clause speaks of several and names none
             let is_plural = named.is_empty()
                 && intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.plural);
@@ -86,14 +105,37 @@ pub(super) fn plan(
             add(&mut parts, lookup, &clause, keys, (fleet, meant));
         }
     }
+    // "have we had this? what happened?" asks for the case that was found
+    let has_case = parts.iter().any(|part| part.lookup == Lookup::Cases);
+    parts.retain(|part| {
+        !has_case || part.lookup != Lookup::ToldOfAll || dates::names_day(&part.clause)
+    });
+    for key in silent {
+        if !parts.is_empty() && parts.iter().all(|part| part.about.as_ref() != Some(&key)) {
+            let clause = question.message.clone();
+            parts.insert(0, Part { about: Some(key), lookup: Lookup::State, clause });
+        }
+    }
     if parts.is_empty() {
         otherwise(&mut parts, question, is_named, fleet, meant);
+    }
+    if !meant.unknown_sites.is_empty() && meant.keys.is_empty() {
+        // no other site answers in the place of one that nobody knows
+        parts.retain(|part| part.lookup.is_of_documents() || part.lookup == Lookup::Duty);
     }
     if is_away {
         parts.retain(|part| part.lookup.is_of_documents());
     }
     parts.truncate(MAX_PARTS);
     parts
+}
+
+/// Whether a clause that says nothing by itself asks again what the clause before it has asked.
+fn goes_on(lookup: Lookup, clause: &str, named: &[BearingKey]) -> bool {
+    if lookup == Lookup::Value {
+        return intent::topic(clause).is_some();
+    }
+    lookup.is_of_bearing() && !named.is_empty()
 }
 
 /// A question none of whose words says what is asked for: it goes on with the one before, asks for the state of
@@ -111,22 +153,33 @@ fn otherwise(
     let goes_on =
         is_named || !meant.keys.is_empty() || dates::names_day(message) || names_day_ahead(message);
     let again = said.filter(|_| is_short && goes_on);
-    for lookup in again.map(|said| intent::asked_for(&said.content, true, true)).unwrap_or_default()
-    {
+    let before = again.map(|said| intent::asked_for(&said.content, true, true));
+    for lookup in before.unwrap_or_default() {
+        // a machine that is named is not answered with the list that was asked for before
+        if is_named && !meant.keys.is_empty() && matches!(lookup, Lookup::Fleet | Lookup::Sound) {
+            continue;
+        }
         add(parts, lookup, message, &meant.keys, (fleet, meant));
     }
     if parts.is_empty() {
         let is_word = !is_named && meanings::named_in(&message.to_lowercase()).is_some();
-        let lookup = match (is_named, is_word) {
+        let lookup = match (is_named || meant.is_in_short && is_short, is_word) {
             (true, _) => Lookup::State,
             (false, true) => Lookup::Meaning,
-            (false, false) => Lookup::Manual,
+            (false, false) => Lookup::Search,
         };
         // a name that nobody knows is all that is asked about
-        if meant.unknown.is_empty() || is_named {
+        if meant.unknown.is_empty() && meant.unknown_sites.is_empty() || is_named {
             add(parts, lookup, message, &meant.keys, (fleet, meant));
         }
     }
+}
+
+/// Whether a clause asks for any bearing, and not for one.
+fn asks_of_any(clause: &str) -> bool {
+    let lower = clause.to_lowercase();
+    intent::has(&lower, &intent::QUESTION_WORDS.plural)
+        || intent::has(&lower, &intent::QUESTION_WORDS.any_of_all)
 }
 
 fn names_day_ahead(message: &str) -> bool {
@@ -141,20 +194,30 @@ fn add(
     keys: &[BearingKey],
     (fleet, meant): (&[CoreFields], &Meant),
 ) {
-    let clause =
-        if lookup == Lookup::Cases { with_fault(clause, keys, fleet) } else { clause.to_owned() };
+    let asks_of_healing = || intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.heals);
+    let clause = if lookup == Lookup::Cases {
+        with_fault(clause, keys, fleet)
+    } else if lookup == Lookup::Manual && asks_of_healing() {
+        HEALS.to_owned()
+    } else {
+        clause.to_owned()
+    };
     let new = |lookup, about| Part { about, lookup, clause: clause.clone() };
     let of_each = |lookup| keys.iter().map(|key| new(lookup, Some(key.clone()))).collect();
     let found: Vec<Part> = if lookup == Lookup::Compare && keys.len() < 2 {
         of_each(Lookup::State)
-    } else if matches!(lookup, Lookup::Heard | Lookup::Gateways | Lookup::Shelf | Lookup::Sensors)
-        && !keys.is_empty()
+    } else if matches!(
+        lookup,
+        Lookup::Heard | Lookup::Gateways | Lookup::Shelf | Lookup::Sensors | Lookup::Unmeasured
+    ) && !keys.is_empty()
     {
         of_each(lookup)
     } else if lookup == Lookup::Told && keys.is_empty() && meant.unknown.is_empty() {
         vec![new(Lookup::ToldOfAll, None)]
     } else if lookup == Lookup::Work && keys.is_empty() && meant.unknown.is_empty() {
         vec![new(Lookup::WorkOfAll, None)]
+    } else if lookup == Lookup::Stop && keys.is_empty() && asks_of_any(&clause) {
+        vec![new(Lookup::Stops, None)]
     } else if lookup == Lookup::Past && keys.is_empty() && meant.unknown.is_empty() {
         vec![new(Lookup::Cases, None)]
     } else if !lookup.is_of_bearing() {
@@ -164,6 +227,11 @@ fn add(
     } else if meant.unknown.is_empty() {
         let mut standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal);
         match (standing.next(), standing.next()) {
+            (Some(_), None) if lookup == Lookup::State && meant.names_site => {
+                vec![new(Lookup::Fleet, None)]
+            }
+            // the only bearing of all is the one that is meant
+            (Some(one), None) if fleet.len() == 1 => vec![new(lookup, Some(one.key.clone()))],
             // "why" goes on with something that was said: it is no question about whatever stands
             (Some(_), None) if matches!(lookup, Lookup::Why | Lookup::Doubts | Lookup::Past) => {
                 vec![new(Lookup::Which, None)]
@@ -233,6 +301,22 @@ fn clauses(message: &str) -> Vec<String> {
     for word in ["그리고 ", "또한 ", "then ", "also "] {
         text = text.replace(&format!("\n{word}"), "\n");
     }
-    let all = text.split(['?', ';', ',', '\n']).map(str::trim);
-    all.filter(|clause| !clause.is_empty()).map(str::to_owned).collect()
+    let all =
+        text.split(['?', ';', ',', '\n']).flat_map(of_each_topic).map(|one| one.trim().to_owned());
+    all.filter(|clause| !clause.is_empty()).collect()
+}
+
+/// A clause that asks for values of several topics, one for each: `M12 torque and heater limit`.
+fn of_each_topic(clause: &str) -> Vec<String> {
+    const AND: [&str; 6] = [" and ", "이랑 ", "랑 ", "하고 ", "과 ", "와 "];
+    let pieces = AND.iter().find_map(|word| {
+        let pieces: Vec<String> = clause.split(word).map(str::to_owned).collect();
+        let topics: Vec<Option<intent::Topic>> =
+            pieces.iter().map(|piece| intent::topic(piece)).collect();
+        let is_apart = pieces.len() > 1
+            && topics.iter().all(Option::is_some)
+            && topics.windows(2).all(|pair| pair[0] != pair[1]);
+        is_apart.then_some(pieces)
+    });
+    pieces.unwrap_or_else(|| vec![clause.to_owned()])
 }

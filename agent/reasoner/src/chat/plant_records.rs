@@ -1,191 +1,24 @@
 //! What the records say of the plant: its bearings, its gateways, who is on duty, and what is not there.
 
 use chrono::{Days, NaiveDate};
-use pdm_shared::delivery::NotificationReason;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 
 use super::dates;
 use super::desk::{CoreFields, DUTY_DAYS, Desk, DutyRoster, GatewayLine, ToldLine};
 use super::entities::UnknownName;
-use super::figures;
 use super::reader::Reader;
 
 /// Bearings that a listing tells.
-const MAX_LISTED: usize = 10;
-
-/// Every bearing, worst first: as many as a clause asks for (`top 5`), else [`MAX_LISTED`].
-pub(super) fn fleet(fleet: &[CoreFields], clause: &str, reader: Reader) -> String {
-    let language = reader.language;
-    if fleet.is_empty() {
-        return match language {
-            Language::Ko => "아직 판정된 베어링이 없습니다.".to_owned(),
-            Language::En => "No bearing has been judged yet.".to_owned(),
-        };
-    }
-    let mut order: Vec<&CoreFields> = fleet.iter().collect();
-    // of one risk and stage what has the shortest life left
-    order.sort_by(|a, b| {
-        let life = |core: &CoreFields| core.rul_hours.unwrap_or(f64::INFINITY);
-        (b.risk, b.stage).cmp(&(a.risk, a.stage)).then(life(a).total_cmp(&life(b)))
-    });
-    let asked = listed_in(clause);
-    let shown = asked.unwrap_or(MAX_LISTED);
-    let lines: Vec<String> =
-        order.iter().take(shown).map(|core| line_with_age(core, reader)).collect();
-    let standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal).count();
-    let all = fleet.len();
-    let head = match (standing, language) {
-        (0, Language::Ko) => format!("베어링 {all}개가 모두 정상입니다."),
-        (0, Language::En) => format!("All {all} bearings are Normal."),
-        (_, Language::Ko) => {
-            format!("베어링 {all}개 가운데 {standing}개가 정상이 아닙니다. 나쁜 순서:")
-        }
-        (_, Language::En) => format!("Not Normal: {standing} of {all} bearings. Worst first:"),
-    };
-    let more = more(all, language).filter(|_| asked.is_none());
-    std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
-}
-
-/// A bearing's line, with how long ago it was measured where that is long.
-fn line_with_age(core: &CoreFields, reader: Reader) -> String {
-    let line = core.line(reader.language);
-    let age_h = reader.now.zip(core.measured_at).map(|(now, at)| now.seconds_since(at) / 3600.0);
-    match (age_h.filter(|age_h| *age_h >= figures::OLD_H), reader.language) {
-        (None, _) => line,
-        (Some(age_h), Language::Ko) => format!("{line}, {age_h:.0}시간째 측정 없음"),
-        (Some(age_h), Language::En) => format!("{line}, not measured for {age_h:.0} h"),
-    }
-}
-
-/// How many of a listing a clause asks for: `top 5`, `상위 3개`, `3대만`.
-fn listed_in(clause: &str) -> Option<usize> {
-    let lower = clause.to_lowercase();
-    let is_asked = ["top", "상위", "worst", "만 ", "개만", "대만", "first", "제일", "가장"]
-        .iter()
-        .any(|word| lower.contains(word));
-    let mut words = lower.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
-    let number: usize = words.next()?.parse().ok()?;
-    (is_asked && (1..=MAX_LISTED).contains(&number)).then_some(number)
-}
-
-/// The bearings that are judged Normal; one that is no longer measured is told to be so.
-pub(super) fn sound(fleet: &[CoreFields], reader: Reader) -> String {
-    let language = reader.language;
-    let normal: Vec<&CoreFields> =
-        fleet.iter().filter(|core| core.risk == RiskLevel::Normal).collect();
-    let (all, count) = (fleet.len(), normal.len());
-    let head = match (count, language) {
-        (0, Language::Ko) => format!("베어링 {all}개 가운데 정상인 것이 없습니다."),
-        (0, Language::En) => format!("None of the {all} bearings is Normal."),
-        (_, Language::Ko) => format!("베어링 {all}개 가운데 정상은 {count}개:"),
-        (_, Language::En) => format!("Normal: {count} of {all} bearings"),
-    };
-    let lines = normal.iter().take(MAX_LISTED).map(|core| {
-        let old = figures::age(core, reader).map(|old| format!(". {old}"));
-        let (name, risk) = (core.full_name(language), core.risk.label());
-        format!("- {name}: {}{}", risk.in_language(language), old.unwrap_or_default())
-    });
-    let more = more(count, language);
-    std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
-}
+pub(super) const MAX_LISTED: usize = 10;
 
 /// How many of a listing are not told.
-fn more(count: usize, language: Language) -> Option<String> {
+pub(super) fn more(count: usize, language: Language) -> Option<String> {
     match (count.saturating_sub(MAX_LISTED), language) {
         (0, _) => None,
         (rest, Language::Ko) => Some(format!("그 밖에 {rest}개")),
         (rest, Language::En) => Some(format!("and {rest} more")),
     }
-}
-
-/// The alarms that stand: those of the days that a clause names, or those that nobody has acknowledged.
-pub(super) fn alarms(fleet: &[CoreFields], clause: &str, reader: Reader) -> String {
-    let language = reader.language;
-    let span = reader.today().and_then(|today| dates::span_in(clause, today));
-    let lower = clause.to_lowercase();
-    let words = ["미확인", "확인 안", "확인하지 않", "unacknowledged", "not acknowledged"];
-    let is_unseen_asked = words.iter().any(|word| lower.contains(word));
-    let (standing, earlier): (Vec<_>, Vec<_>) = fleet
-        .iter()
-        .filter_map(|core| Some((core, core.alarm.as_ref()?)))
-        .filter(|(_, alarm)| !is_unseen_asked || alarm.acknowledged_by.is_none())
-        .partition(|(_, alarm)| span.is_none_or(|span| span.holds(reader.day(alarm.since))));
-    let of_days = span.map(|span| match language {
-        Language::Ko => format!(" ({}에 시작된 것)", span.in_words()),
-        Language::En => format!(" (of those that began {})", span.in_words()),
-    });
-    let of_days = of_days.unwrap_or_default();
-    let count = standing.len();
-    let head = match (count, is_unseen_asked, language) {
-        (0, false, Language::Ko) => format!("열린 경보가 없습니다{of_days}."),
-        (0, false, Language::En) => format!("No alarm is open{of_days}."),
-        (0, true, Language::Ko) => format!("확인되지 않은 경보가 없습니다{of_days}."),
-        (0, true, Language::En) => format!("No alarm waits for an acknowledgement{of_days}."),
-        (_, false, Language::Ko) => format!("열린 경보 {count}건{of_days}:"),
-        (_, false, Language::En) => format!("Open alarms{of_days}: {count}"),
-        (_, true, Language::Ko) => format!("확인되지 않은 경보 {count}건{of_days}:"),
-        (_, true, Language::En) => format!("Alarms that nobody has acknowledged{of_days}: {count}"),
-    };
-    let lines = standing.iter().take(MAX_LISTED).map(|(core, alarm)| {
-        let (name, risk) = (core.full_name(language), core.risk.label());
-        let put_off = core.suppressed_in_words(language).map(|word| format!(", {word}"));
-        let seen = format!("{}{}", alarm.in_words(language), put_off.unwrap_or_default());
-        let risk = risk.in_language(language);
-        let since = reader.clock_time(alarm.since);
-        match language {
-            Language::Ko => format!("- {name}: {risk}, {since}부터, {seen}"),
-            Language::En => format!("- {name}: {risk}, since {since}, {seen}"),
-        }
-    });
-    let others = (!earlier.is_empty()).then(|| {
-        let named = earlier.iter().take(MAX_LISTED);
-        let names: Vec<String> = named.map(|(core, _)| core.line(language)).collect();
-        let (count, names) = (earlier.len(), names.join("\n- "));
-        match language {
-            Language::Ko => format!("다른 날에 시작되어 열려 있는 경보 {count}건:\n- {names}"),
-            Language::En => format!("Open alarms that began on other days: {count}\n- {names}"),
-        }
-    });
-    let rest = more(count, language).into_iter().chain(others);
-    std::iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n")
-}
-
-/// What staff was told of any bearing, on the days that a clause names.
-pub(super) async fn told_of_all(desk: &dyn Desk, clause: &str, reader: Reader) -> Option<String> {
-    let language = reader.language;
-    let all = desk.told_lately().await.ok()?;
-    let span = reader.today().and_then(|today| dates::span_in(clause, today));
-    let is_asked = |one: &&ToldLine| span.is_none_or(|span| span.holds(reader.day(one.at)));
-    let of_days = span.map(|span| format!(" ({})", span.in_words())).unwrap_or_default();
-    let asked: Vec<&ToldLine> = all.iter().filter(is_asked).collect();
-    // what is said again is counted
-    let (again, asked): (Vec<&ToldLine>, Vec<&ToldLine>) =
-        asked.into_iter().partition(|one| one.reason == NotificationReason::Repeated);
-    let again = (!again.is_empty()).then(|| match language {
-        Language::Ko => format!("그 밖에 같은 경보의 재알림 {}건", again.len()),
-        Language::En => format!("and {} reminders of alarms", again.len()),
-    });
-    let oldest = all.last().map(|one| one.at);
-    let is_cut = span.zip(oldest).is_some_and(|(span, at)| span.from <= reader.day(at));
-    let bound = is_cut.then(|| rests_on(&all, reader)).flatten();
-    let lines: Vec<String> = asked
-        .iter()
-        .take(MAX_LISTED)
-        .map(|one| {
-            let to: Vec<&str> = one.told_to.iter().map(|to| to.in_language(language)).collect();
-            let to = if to.is_empty() { String::new() } else { format!(" → {}", to.join(", ")) };
-            format!("- {} {}{to}", reader.clock_time(one.at), one.title.in_language(language))
-        })
-        .collect();
-    let head = match (lines.is_empty(), language) {
-        (true, Language::Ko) => format!("보낸 알림이 없습니다{of_days}."),
-        (true, Language::En) => format!("Nothing was told{of_days}."),
-        (false, Language::Ko) => format!("보낸 알림{of_days}, 새것부터:"),
-        (false, Language::En) => format!("What staff was told{of_days}, newest first:"),
-    };
-    let rest = more(asked.len(), language).into_iter().chain(again).chain(bound);
-    Some(std::iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n"))
 }
 
 /// On how many messages an answer rests; nothing if there is none.
@@ -199,7 +32,8 @@ pub(super) fn rests_on(all: &[ToldLine], reader: Reader) -> Option<String> {
 
 /// How many bearings and machines there are.
 pub(super) fn count(fleet: &[CoreFields], language: Language) -> String {
-    let mut machines: Vec<&str> = fleet.iter().map(|core| core.key.equipment.as_str()).collect();
+    let of = |core: &CoreFields| (core.key.site.to_string(), core.key.equipment.to_string());
+    let mut machines: Vec<(String, String)> = fleet.iter().map(of).collect();
     machines.sort_unstable();
     machines.dedup();
     let (bearings, machines) = (fleet.len(), machines.len());
@@ -225,7 +59,7 @@ pub(super) fn which(fleet: &[CoreFields], language: Language) -> String {
 }
 
 /// One gateway: whether it is connected, its last event, its bearings.
-fn gateway_line(gateway: &GatewayLine, reader: Reader) -> String {
+fn gateway_line(gateway: &GatewayLine, fleet: &[CoreFields], reader: Reader) -> String {
     let language = reader.language;
     let state = match (gateway.is_online, language) {
         (Some(true), Language::Ko) => "연결됨",
@@ -242,10 +76,17 @@ fn gateway_line(gateway: &GatewayLine, reader: Reader) -> String {
             Language::En => "no measurement yet".to_owned(),
         },
         |at| match language {
-            Language::Ko => format!("마지막 측정값 {}", reader.clock_time(at)),
-            Language::En => format!("last measurement {}", reader.clock_time(at)),
+            Language::Ko => format!("마지막 수신 {}", reader.clock_time(at)),
+            Language::En => format!("last message {}", reader.clock_time(at)),
         },
     );
+    let of_gateway = fleet.iter().filter(|core| measures(gateway, core));
+    let measured = of_gateway.filter_map(|core| core.measured_at).max();
+    let last = match (measured.map(|at| reader.clock_time(at)), language) {
+        (None, _) => last,
+        (Some(at), Language::Ko) => format!("마지막 측정 {at}, {last}"),
+        (Some(at), Language::En) => format!("last measurement {at}, {last}"),
+    };
     let of = gateway.bearings.join(", ");
     let of = match (of.is_empty(), language) {
         (true, _) => String::new(),
@@ -255,9 +96,17 @@ fn gateway_line(gateway: &GatewayLine, reader: Reader) -> String {
     format!("- {}: {state}{since}, {last}{of}", gateway.name)
 }
 
+/// Whether a gateway measures a bearing.
+fn measures(gateway: &GatewayLine, core: &CoreFields) -> bool {
+    let site = gateway.name.split_once('/').map_or("", |(site, _)| site);
+    let is_at_site = site.is_empty() || site == core.key.site.as_str();
+    is_at_site && gateway.bearings.contains(&core.name_at_site())
+}
+
 /// Which gateways report, and which do not.
 pub(super) async fn gateways(
     desk: &dyn Desk,
+    fleet: &[CoreFields],
     clause: &str,
     of: Option<&CoreFields>,
     reader: Reader,
@@ -274,7 +123,7 @@ pub(super) async fn gateways(
         });
         !name.is_empty() && (is_whole || !number.is_empty() && by_number)
     };
-    let measures = |one: &GatewayLine| of.is_some_and(|core| one.bearings.contains(&core.name()));
+    let measures = |one: &GatewayLine| of.is_some_and(|core| measures(one, core));
     if all.iter().any(is_named) {
         all.retain(is_named);
     } else if all.iter().any(measures) {
@@ -286,7 +135,7 @@ pub(super) async fn gateways(
             Language::En => "There is no gateway in my records.".to_owned(),
         });
     }
-    let line = |gateway: &GatewayLine| gateway_line(gateway, reader);
+    let line = |gateway: &GatewayLine| gateway_line(gateway, fleet, reader);
     let (silent, others): (Vec<_>, Vec<_>) =
         all.iter().partition(|one| one.is_online == Some(false));
     let head = match (silent.len(), language) {

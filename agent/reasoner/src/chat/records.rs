@@ -9,12 +9,15 @@ use super::desk::{CoreFields, Focus, NoteLine, WorkLine};
 use super::entities;
 use super::extract::Sources;
 use super::figures::age;
-use super::intent::Lookup;
+use super::intent::{Lookup, QUESTION_WORDS, has};
 use super::reader::Reader;
 use super::suppressed;
+use super::watching;
 
 /// How the titles of reminders begin.
 const AGAIN: [&str; 2] = ["[Reminder", "[Unacknowledged"];
+/// Notes that stand beside work.
+const MAX_NOTES: usize = 3;
 /// Messages that are told.
 const MAX_TOLD: usize = 10;
 
@@ -22,7 +25,6 @@ const MAX_TOLD: usize = 10;
 pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, reader: Reader) -> Option<String> {
     let language = reader.language;
     match lookup {
-        Lookup::Why => why(focus, language),
         Lookup::Onset => Some(onset(focus, reader)),
         Lookup::Stop => Some(stop(focus, reader)),
         Lookup::Doubts => Some(doubts(focus, reader)),
@@ -30,6 +32,7 @@ pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, reader: Reader) -> 
         Lookup::Work => Some(work(focus, reader)),
         Lookup::Told => Some(notified(focus, reader)),
         Lookup::Changes
+        | Lookup::Why
         | Lookup::State
         | Lookup::Past
         | Lookup::Overdue
@@ -38,6 +41,9 @@ pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, reader: Reader) -> 
         | Lookup::Notes
         | Lookup::Lines
         | Lookup::Fleet
+        | Lookup::Sites
+        | Lookup::Stops
+        | Lookup::Standing
         | Lookup::Count
         | Lookup::Sound
         | Lookup::Alarms
@@ -54,6 +60,7 @@ pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, reader: Reader) -> 
         | Lookup::Meaning
         | Lookup::Value
         | Lookup::Manual
+        | Lookup::Search
         | Lookup::Cases
         | Lookup::Which
         | Lookup::Act
@@ -78,9 +85,15 @@ fn state(focus: &Focus, reader: Reader) -> String {
     let language = reader.language;
     let line = focus.core.line(language);
     let advice = focus.advice.in_language(language);
+    let unseen = watching::unseen(&focus.core, reader);
+    // an advice of before says nothing of a machine that cannot be judged now
+    let advice = (!focus.core.is_unseen()).then(|| format!("→ {advice}"));
     let parts = [
-        Some(format!("{line}\n→ {advice}")),
+        Some(line),
+        unseen,
+        advice,
         levels(focus, language),
+        watching::temperature(focus, language),
         age(&focus.core, reader),
         suppressed::suppressed(&focus.core, reader),
         uncertain(focus, language),
@@ -119,7 +132,7 @@ fn others_of_machine(
     reader: Reader,
 ) -> Option<String> {
     let language = reader.language;
-    let is_asked = entities::names_bearing(clause, core);
+    let is_asked = entities::names_bearing(clause, core) || entities::asks_for_neighbour(clause);
     let is_other = |other: &&CoreFields| {
         other.key.equipment == core.key.equipment
             && other.key.site == core.key.site
@@ -165,7 +178,8 @@ fn acknowledged(focus: &Focus, reader: Reader) -> Option<String> {
     })
 }
 
-fn why(focus: &Focus, language: Language) -> Option<String> {
+/// The grounds of the last judgement.
+pub(super) fn why(focus: &Focus, language: Language) -> Option<String> {
     let mut lines = bullets(&focus.grounds, language);
     lines.extend(focus.disagreement.iter().map(|text| text.in_language(language).to_owned()));
     list(&Text::new("판정 근거:", "Grounds of the judgement:"), lines, language)
@@ -174,16 +188,20 @@ fn why(focus: &Focus, language: Language) -> Option<String> {
 pub(super) fn onset(focus: &Focus, reader: Reader) -> String {
     let language = reader.language;
     let name = focus.core.name();
+    let unseen = watching::unseen(&focus.core, reader);
     let Some(onset) = &focus.record.onset else {
-        return match language {
+        let none = match language {
             Language::Ko => format!("{name}: 제 기록에는 이상이 시작된 적이 없습니다."),
             Language::En => format!("{name}: no abnormality has begun in my records."),
         };
+        return unseen.into_iter().chain([none]).collect::<Vec<_>>().join("\n");
     };
     let begun = reader.clock_time(onset.opened_at);
     let head = match (language, onset.closed_at.map(|at| reader.clock_time(at))) {
-        (Language::Ko, None) => format!("{name}: {begun}부터 이상이 이어지고 있습니다."),
-        (Language::En, None) => format!("{name}: abnormal since {begun}."),
+        (Language::Ko, None) => {
+            format!("{name}: {begun}부터 이상이 이어지고 있습니다(측정 시각).")
+        }
+        (Language::En, None) => format!("{name}: abnormal since {begun} (time of measurement)."),
         (Language::Ko, Some(over)) => {
             format!("{name}: 지금은 이상이 없습니다. 마지막 이상은 {begun}부터 {over}까지였습니다.")
         }
@@ -192,13 +210,27 @@ pub(super) fn onset(focus: &Focus, reader: Reader) -> String {
         }
     };
     let told = onset.levels.iter().filter_map(|(level, at)| {
-        let (level, at) = (level.label(), reader.clock_time((*at)?));
-        Some(match language {
-            Language::Ko => format!("- {}: {at} 알림", level.in_language(language)),
-            Language::En => format!("- {}: told {at}", level.in_language(language)),
+        let (label, at) = (level.label(), reader.clock_time((*at)?));
+        let label = label.in_language(language);
+        let told = first_told(focus, *level, onset.opened_at).map(|at| reader.clock_time(at));
+        Some(match (language, told) {
+            (Language::Ko, Some(told)) => format!("- {label}: {at}의 측정으로 판정, {told} 알림"),
+            (Language::Ko, None) => format!("- {label}: {at}의 측정으로 판정"),
+            (Language::En, Some(told)) => {
+                format!("- {label}: by the measurement of {at}, told {told}")
+            }
+            (Language::En, None) => format!("- {label}: by the measurement of {at}"),
         })
     });
-    std::iter::once(head).chain(told).collect::<Vec<_>>().join("\n")
+    unseen.into_iter().chain([head]).chain(told).collect::<Vec<_>>().join("\n")
+}
+
+/// When staff was first told of a level since an abnormality began, as far as the messages that were read reach.
+fn first_told(focus: &Focus, level: RiskLevel, since: Timestamp) -> Option<Timestamp> {
+    let begin = format!("[{}]", level.label().en);
+    let of_level =
+        focus.told.iter().filter(|(at, title)| *at >= since && title.en.starts_with(&begin));
+    of_level.map(|(at, _)| *at).min()
 }
 
 fn stop(focus: &Focus, reader: Reader) -> String {
@@ -223,7 +255,15 @@ fn stop(focus: &Focus, reader: Reader) -> String {
     };
     let line = core.line(language);
     let (verdict, advice) = (verdict.in_language(language), focus.advice.in_language(language));
-    let mut parts = vec![line, verdict.to_owned(), format!("→ {advice}")];
+    let unseen = watching::unseen(core, reader);
+    let mut parts = vec![line];
+    if core.is_unseen() {
+        parts.extend(unseen);
+        parts.push(watching::cannot_say(language).to_owned());
+    } else {
+        parts.extend([verdict.to_owned(), format!("→ {advice}")]);
+        parts.extend(unseen);
+    }
     if core.risk > RiskLevel::Normal {
         parts.push(life(focus, language));
     }
@@ -272,21 +312,69 @@ fn work(focus: &Focus, reader: Reader) -> String {
     let advice = format!("→ {}", focus.advice.in_language(language));
     let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);
     let rest = focus.work.iter().filter(|work| work.state == FollowUpState::Done);
-    let lines: Vec<String> = open.chain(rest).map(|work| worked(work, reader)).collect();
+    let dropped = focus.work.iter().filter(|work| work.state == FollowUpState::Dropped);
+    let lines: Vec<String> =
+        open.chain(rest).chain(dropped).map(|work| worked(work, reader)).collect();
     let head = Text::new("요청된 조치:", "Work that is asked for:");
+    let notes: Vec<String> =
+        focus.record.notes.iter().take(MAX_NOTES).map(|note| written(note, reader)).collect();
+    let notes = list(
+        &Text::new("현장 기록, 새것부터:", "What people wrote, newest first:"),
+        notes,
+        language,
+    );
     let has_open = focus.work.iter().any(|work| work.state == FollowUpState::Open);
     let none = Text::new("열린 작업이 없습니다.", "No work is open, and none is ordered.");
     let none = (!has_open).then(|| none.in_language(language).to_owned());
     let listed = list(&head, lines, language);
     let line = focus.core.line(language);
-    [Some(line), Some(advice), none, listed].into_iter().flatten().collect::<Vec<_>>().join("\n")
+    let parts = [Some(line), Some(advice), none, listed, notes];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// The work that staff does not do, with who says so and why.
+pub(super) fn dropped_of(focus: &Focus, reader: Reader) -> Option<String> {
+    let language = reader.language;
+    let dropped = focus.work.iter().filter(|work| work.state == FollowUpState::Dropped);
+    let mut lines: Vec<String> = dropped.map(|work| worked(work, reader)).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let is_of_drop =
+        |note: &&NoteLine| note.found.as_ref().is_some_and(|found| found.en.contains("dropped"));
+    lines.extend(focus.record.notes.iter().filter(is_of_drop).map(|note| written(note, reader)));
+    let head = match language {
+        Language::Ko => format!("{}: 하지 않기로 한 작업", focus.core.full_name(language)),
+        Language::En => format!("{}: work that was dropped", focus.core.full_name(language)),
+    };
+    Some(format!("{head}\n{}", lines.join("\n")))
+}
+
+/// The work that staff does not do, of all bearings.
+fn dropped_work(foci: &[Focus], reader: Reader) -> String {
+    let all: Vec<String> = foci.iter().filter_map(|focus| dropped_of(focus, reader)).collect();
+    let none = Text::new("하지 않기로 한 작업이 없습니다.", "No work was dropped.");
+    if all.is_empty() { none.in_language(reader.language).to_owned() } else { all.join("\n") }
 }
 
 /// The open work of all bearings.
-pub(super) fn work_of_all(foci: &[Focus], reader: Reader) -> String {
+pub(super) fn work_of_all(foci: &[Focus], clause: &str, reader: Reader) -> String {
     let language = reader.language;
+    let lower = clause.to_lowercase();
+    if has(&lower, &QUESTION_WORDS.dropped) {
+        return dropped_work(foci, reader);
+    }
+    let orders =
+        foci.iter().flat_map(|focus| &focus.work).filter_map(|work| work.work_order.as_ref());
+    let orders: Vec<&String> =
+        orders.filter(|order| lower.contains(&order.to_lowercase())).collect();
+    // an order that is named is told in whichever state it is
+    let is_asked = |work: &&WorkLine| match &work.work_order {
+        Some(order) if !orders.is_empty() => orders.contains(&order),
+        Some(_) | None => orders.is_empty() && work.state == FollowUpState::Open,
+    };
     let of = |focus: &Focus| {
-        let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);
+        let open = focus.work.iter().filter(is_asked);
         let lines: Vec<String> = open.map(|work| worked(work, reader)).collect();
         (!lines.is_empty())
             .then(|| format!("{}:\n{}", focus.core.full_name(language), lines.join("\n")))
@@ -370,7 +458,11 @@ fn notified(focus: &Focus, reader: Reader) -> String {
     });
     let seen = match (acknowledged(focus, reader), language) {
         (Some(seen), _) => Some(seen),
-        (None, _) if !is_told => return format!("{}: {listed}", focus.core.name()),
+        (None, _) if !is_told => {
+            let unseen = watching::unseen(&focus.core, reader);
+            let told = format!("{}: {listed}", focus.core.name());
+            return std::iter::once(told).chain(unseen).collect::<Vec<_>>().join("\n");
+        }
         (None, _) if focus.core.alarm.is_none() => None,
         (None, Language::Ko) => Some("아직 확인한 사람이 없습니다.".to_owned()),
         (None, Language::En) => Some("Nobody has acknowledged it yet.".to_owned()),

@@ -2,11 +2,13 @@
 
 use pdm_shared::episode::Suppression;
 use pdm_shared::id::BearingKey;
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 
-use super::desk::{CoreFields, Desk, ToldLine};
-use super::plant_records;
+use super::desk::{CoreFields, ToldLine, Watch};
+use super::extract::Sources;
 use super::reader::Reader;
+use super::{plant_records, sites, watching};
 
 /// Sensors that a listing tells.
 const MAX_LISTED: usize = 20;
@@ -42,7 +44,7 @@ pub(super) fn suppressed(core: &CoreFields, reader: Reader) -> Option<String> {
     Some(match &core.suppression {
         Suppression::None => return None,
         Suppression::ByDesign { reason } => match language {
-            Language::Ko => format!("{name}: 다른 경보와 함께 알림({reason})"),
+            Language::Ko => format!("{name}: 다른 경보와 함께 알림({})", in_korean(reason)),
             Language::En => format!("{name}: told with another alarm ({reason})"),
         },
         Suppression::Shelved { until, by, reason } => {
@@ -67,15 +69,36 @@ pub(super) fn suppressed(core: &CoreFields, reader: Reader) -> Option<String> {
     })
 }
 
+/// The agent's own reason for telling a bearing with another one, in Korean; another reason as it is.
+fn in_korean(reason: &str) -> String {
+    let parts = reason.strip_prefix("one cause with ").and_then(|rest| rest.rsplit_once(" at "));
+    let level = parts.and_then(|(_, level)| level.parse::<RiskLevel>().ok());
+    match (parts, level) {
+        (Some((name, _)), Some(level)) => {
+            format!("{name} {} 경보와 한 원인", level.label().in_language(Language::Ko))
+        }
+        (Some(_) | None, _) => reason.to_owned(),
+    }
+}
+
 /// The sensors that staff was told of last as bad, of one bearing or of all; nothing if the messages cannot be
 /// read.
 pub(super) async fn bad_sensors(
-    desk: &dyn Desk,
+    sources: &Sources<'_>,
     of: Option<&BearingKey>,
     reader: Reader,
 ) -> Option<String> {
     let language = reader.language;
-    let told = desk.told_lately().await.ok()?;
+    let is_asked = |key: &BearingKey| match of {
+        Some(asked) => asked == key,
+        None => sources.fleet.iter().any(|core| core.key == *key),
+    };
+    let dead = sources.fleet.iter().filter(|core| is_asked(&core.key));
+    let dead = dead.filter(|core| matches!(core.watch, Watch::Invalid { .. }));
+    let dead: Vec<String> = dead.filter_map(|core| watching::unseen(core, reader)).collect();
+    let mut told = sources.desk.told_lately().await.ok()?;
+    let sites = sites::all(sources.fleet);
+    told.retain(|line| sites.is_empty() || sites.contains(&line.key.site.as_str()));
     let mut seen: Vec<&BearingKey> = Vec::new();
     let mut bad: Vec<&ToldLine> = Vec::new();
     let of_sensors = told.iter().filter(|line| line.title.en.starts_with("[Sensor"));
@@ -90,15 +113,22 @@ pub(super) async fn bad_sensors(
         }
     }
     let lines = bad.iter().take(MAX_LISTED).map(|line| {
-        format!("- {} ({})", line.title.in_language(language), reader.clock_time(line.at))
+        let (title, at) = (line.title.in_language(language), reader.clock_time(line.at));
+        match language {
+            Language::Ko => format!("- {title} ({at} 알림)"),
+            Language::En => format!("- {title} (told {at})"),
+        }
     });
     let lines: Vec<String> = lines.collect();
     let head = match (bad.is_empty(), language) {
+        (true, Language::Ko) if !dead.is_empty() => "측정값이 무효인 센서:",
+        (true, Language::En) if !dead.is_empty() => "Sensors without valid measurements:",
         (true, Language::Ko) => "최근 알림에 센서 이상이 없습니다.",
         (true, Language::En) => "No recent message is about a bad sensor.",
         (false, Language::Ko) => "센서 이상(점검 필요, 그동안 감시되지 않음):",
         (false, Language::En) => "Bad sensors (to be checked; not watched meanwhile):",
     };
     let bound = plant_records::rests_on(&told, reader);
-    Some(std::iter::once(head.to_owned()).chain(lines).chain(bound).collect::<Vec<_>>().join("\n"))
+    let all = std::iter::once(head.to_owned()).chain(lines).chain(dead).chain(bound);
+    Some(all.collect::<Vec<_>>().join("\n"))
 }

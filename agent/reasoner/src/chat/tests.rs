@@ -18,6 +18,9 @@ use crate::client::{Attempted, Model};
 use crate::meter::Ledger;
 use crate::wire::{ChatRequest, Completion, FinishReason, WireCall, WireFunction};
 
+mod kinds;
+mod plant;
+
 #[derive(Debug)]
 struct Records;
 
@@ -34,6 +37,9 @@ fn core(equipment: &str, risk: RiskLevel) -> CoreFields {
         machine_name: None,
         location: None,
         suppression: pdm_shared::episode::Suppression::None,
+        abnormal_since: None,
+        watch: Watch::default(),
+        is_of_many_sites: false,
     }
 }
 

@@ -8,7 +8,7 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
 use serde_json::{Map, Value, json};
 
-use super::desk::{CoreFields, Desk, Focus};
+use super::desk::{CoreFields, Desk, Focus, Watch};
 use crate::dialect::ToolDefinition;
 use crate::toolbox::{ToolAnswer, Toolbox};
 
@@ -53,7 +53,7 @@ impl Toolbox for DeskTools {
                         .to_owned(),
                 parameters: json!({
                     "type": "object",
-                    "properties": { "equipment_id": name, "bearing_id": name },
+                    "properties": { "equipment_id": name, "bearing_id": name, "site": name },
                     "required": ["equipment_id"],
                     "additionalProperties": false,
                 }),
@@ -87,6 +87,7 @@ impl DeskTools {
         let is_meant = |key: &BearingKey| {
             text("equipment_id") == Some(key.equipment.as_str())
                 && text("bearing_id").is_none_or(|bearing| bearing == key.bearing.as_str())
+                && text("site").is_none_or(|site| site == key.site.as_str())
         };
         let Some(core) = fleet.iter().find(|core| is_meant(&core.key)) else {
             return ToolAnswer::failed("there is no such bearing");
@@ -109,6 +110,7 @@ fn row(core: &CoreFields) -> Value {
         "risk": core.risk, "stage": core.stage, "fault": core.fault, "rul_hours": core.rul_hours,
         "event_id": core.event_id, "measured_at": core.measured_at,
         "machine_name": core.machine_name,
+        "now": (core.watch != Watch::Judged).then(|| core.risk_in_words(Language::En)),
         "alarm": core.alarm.as_ref().map(|alarm| {
             json!({ "title": alarm.title, "since": alarm.since.to_string(),
                     "acknowledged": alarm.acknowledged_by.is_some(),

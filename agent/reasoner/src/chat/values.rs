@@ -3,7 +3,7 @@
 use pdm_shared::text::Language;
 use serde_json::{Map, Value};
 
-use super::intent::Topic;
+use super::intent::{QUESTION_WORDS, Topic, has};
 use super::passage;
 use crate::toolbox::{self, Toolbox};
 
@@ -17,6 +17,16 @@ pub(super) async fn value_in_words(
     clause: &str,
     language: Language,
 ) -> Option<String> {
+    if topic == Topic::Torque
+        && let Some(told) = of_no_bolt(tools, clause, language).await
+    {
+        return Some(told);
+    }
+    if topic == Topic::Grease
+        && let Some(told) = of_designation(tools, clause, language).await
+    {
+        return Some(told);
+    }
     let name = match topic {
         Topic::Torque => "torque",
         Topic::Grease => "grease",
@@ -38,6 +48,75 @@ pub(super) async fn value_in_words(
     Some(format!("{}\n{first}", lines.join("\n")))
 }
 
+/// What the manual says of tightening something that is no bolt of the table, such as a locknut: never the torque
+/// of a bolt.
+async fn of_no_bolt(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
+    let lower = clause.to_lowercase();
+    let group = QUESTION_WORDS.not_bolts.iter().find(|group| has(&lower, group))?;
+    let name = group.iter().find(|word| lower.contains(word.as_str()))?;
+    let mut lines = lines_of_section(tools, ("EM-06", "6"), language).await;
+    lines.retain(|line| has(&line.to_lowercase(), group));
+    let refers = match (lines.is_empty(), language) {
+        (false, Language::Ko) => "값은 제 문서에 없습니다: 제조사의 값을 따릅니다.".to_owned(),
+        (false, Language::En) => "My documents state no value: the maker's holds.".to_owned(),
+        (true, Language::Ko) => {
+            format!(
+                "{name}: 조임값이 제 문서에 없습니다. 제조사나 도면의 값을 찾고, 값 없이 조이지 마십시오."
+            )
+        }
+        (true, Language::En) => {
+            format!(
+                "{name}: no torque is in my documents. Find the maker's or the drawing's value; \
+                 do not tighten without one."
+            )
+        }
+    };
+    if lines.is_empty() {
+        return Some(refers);
+    }
+    Some(format!("{} [EM-06 §6]\n{refers}", lines.join("\n")))
+}
+
+/// What the manual states for the very bearing that a clause names by its designation (`6205`), else that its outside
+/// diameter and width are not in the documents.
+async fn of_designation(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
+    let is_designation =
+        |word: &&str| (4..6).contains(&word.len()) && word.chars().all(|c| c.is_ascii_digit());
+    let designation = clause.split(|c: char| !c.is_ascii_digit()).find(is_designation)?;
+    let lines = lines_of_section(tools, ("EM-01", "4"), language).await;
+    let formula = lines.iter().find(|line| line.contains('G') && line.contains('·'))?;
+    let is_there = lines.iter().any(|line| line.contains(designation));
+    let note = match (is_there, language) {
+        (true, _) => String::new(),
+        (false, Language::Ko) => format!(
+            "\n{designation}의 외경 D와 폭 B는 제 문서에 없습니다. 도면이나 제조사 자료의 값을 식에 넣으십시오."
+        ),
+        (false, Language::En) => format!(
+            "\nThe outside diameter D and the width B of {designation} are not in my documents: take them from the \
+             drawing or the maker."
+        ),
+    };
+    Some(format!("{formula} [EM-01 §4]{note}"))
+}
+
+/// The lines of a section of a manual, in a language.
+async fn lines_of_section(
+    tools: &dyn Toolbox,
+    (document, number): (&str, &str),
+    language: Language,
+) -> Vec<String> {
+    let arguments = Map::from_iter([
+        ("document".to_owned(), Value::from(document)),
+        ("number".to_owned(), Value::from(number)),
+    ]);
+    let answer = toolbox::traced(tools, "extraction", "read_document_section", arguments).await;
+    let documents = answer.data.get("documents").and_then(Value::as_array).cloned();
+    let field = if language == Language::En { "english" } else { "text" };
+    let documents = documents.unwrap_or_default();
+    let texts = documents.iter().filter_map(|one| one.get(field).and_then(Value::as_str));
+    texts.flat_map(str::lines).map(|line| line.trim().to_owned()).collect()
+}
+
 /// Whether a row is of the bolt, the seal or the place that a clause names; every row where it names none.
 fn is_asked(row: &Value, topic: Topic, clause: &str) -> bool {
     let what = row.get("what").and_then(Value::as_str).unwrap_or_default();
@@ -57,8 +136,8 @@ fn is_asked(row: &Value, topic: Topic, clause: &str) -> bool {
         Topic::Heating if has(&["한계", "최고", "넘", "max", "limit", "at most"]) => {
             what.contains("limit")
         }
-        Topic::Grease if has(&["하우징", "housing"]) => what.contains("housing"),
         Topic::Grease if has(&["주기", "how often", "interval"]) => what.contains("halving"),
+        Topic::Grease if has(&["하우징", "housing"]) => what.contains("housing"),
         Topic::Grease if has(&["보충", "relubric", "top up", "g 넣", "그램", "grams"]) => {
             what.contains("relubrication") || what.contains("coefficient")
         }

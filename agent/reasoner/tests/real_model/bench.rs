@@ -128,6 +128,9 @@ fn core() -> CoreFields {
         machine_name: None,
         location: None,
         suppression: pdm_shared::episode::Suppression::None,
+        abnormal_since: None,
+        watch: pdm_reasoner::chat::Watch::default(),
+        is_of_many_sites: false,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{Days, NaiveTime};
 use futures_util::future::try_join_all;
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
@@ -100,9 +101,25 @@ struct MachineDay {
 }
 
 impl AssetTools {
+    /// The first moments of the last days of the plant's clock, oldest first. A day is 24 hours long from there
+    /// on: on the two days a year on which a clock is set, one hour counts twice or not.
+    fn begins_of(&self, days: i64) -> Vec<i64> {
+        let today = self.zone.local(self.clock.now()).date();
+        let begin = |back: i64| {
+            let day = today.checked_sub_days(Days::new(back.unsigned_abs()))?;
+            Some(self.zone.instant(day.and_time(NaiveTime::MIN))?.unix_ms())
+        };
+        (0..days).rev().filter_map(begin).collect()
+    }
+
+    /// The day of the plant's clock that begins at a moment.
+    fn date_of(&self, begin_ms: i64) -> String {
+        let begin = Timestamp::from_unix_ms(begin_ms);
+        begin.map(|begin| self.zone.local(begin).date().to_string()).unwrap_or_default()
+    }
+
     async fn days(&self, key: &BearingKey, days: i64) -> Result<Vec<Day>, Failure> {
-        let today = self.clock.now().unix_ms().div_euclid(DAY_MS) * DAY_MS;
-        let begins: Vec<i64> = (0..days).rev().map(|back| today - back * DAY_MS).collect();
+        let begins = self.begins_of(days);
         let found = self.store.graph().last_of_days(key, &begins).await.map_err(away)?;
         let days = found.into_iter();
         Ok(days.map(|(begin_ms, windows, last)| Day { begin_ms, windows, last }).collect())
@@ -115,7 +132,7 @@ impl AssetTools {
         let (mut rows, mut features) = (Vec::new(), FeatureTrends::default());
         for Day { begin_ms, windows, last } in self.days(&key, days).await? {
             let level = last.time_domain.velocity_rms_mm_s;
-            let date = date_of(begin_ms);
+            let date = self.date_of(begin_ms);
             features.add(&last);
             let json = json!({
                 "date": date,
@@ -156,7 +173,8 @@ impl AssetTools {
             .map(|key| async move { self.store.graph().risk_at(&key, now_ms).await.map_err(away) });
         let (risks, by_day) = tokio::try_join!(try_join_all(risks), self.by_day(&bearings, days))?;
         let worst_risk = risks.into_iter().max().flatten();
-        let rows = by_day.into_iter().map(|(begin_ms, day)| day.row(begin_ms)).collect();
+        let rows =
+            by_day.into_iter().map(|(begin_ms, day)| day.row(self.date_of(begin_ms))).collect();
         let also = json!({
             "units": units(),
             "bearings": bearings.len(),
@@ -170,10 +188,9 @@ impl AssetTools {
     /// The change of the level of a machine over a week, a month and three months, percent.
     pub(super) async fn changes_of_level(&self, bearings: &[Json]) -> Result<Json, Failure> {
         let by_day = self.by_day(bearings, 91).await?;
-        let today = self.clock.now().unix_ms().div_euclid(DAY_MS) * DAY_MS;
         let mut changes = json!({});
         for (period, days) in [("1w", 7), ("1m", 30), ("3m", 91)] {
-            let begin = today - (days - 1) * DAY_MS;
+            let begin = self.begins_of(days).first().copied().unwrap_or_default();
             let levels = by_day.range(begin..).filter_map(|(_, day)| day.worst.as_ref());
             let levels: Vec<f64> = levels.map(|(level, _)| *level).collect();
             changes[period] = rate(&levels).into();
@@ -219,8 +236,7 @@ impl MachineDay {
         }
     }
 
-    fn row(self, begin_ms: i64) -> Row {
-        let date = date_of(begin_ms);
+    fn row(self, date: String) -> Row {
         let (level, bearing) = self.worst.unzip();
         let json = json!({
             "date": date,
@@ -231,11 +247,6 @@ impl MachineDay {
         });
         Row { date, windows: self.windows, level, json }
     }
-}
-
-fn date_of(begin_ms: i64) -> String {
-    let day = Timestamp::from_unix_ms(begin_ms).map(|day| day.to_string()).unwrap_or_default();
-    day.chars().take(10).collect()
 }
 
 /// The summary, and the rows with the newest first.

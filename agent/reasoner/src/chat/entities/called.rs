@@ -2,7 +2,7 @@
 //! `feed pump 2`), a part of the name where that is enough, one with a slip; and numbers that no machine of the
 //! kind has.
 
-use super::{UnknownName, squeezed};
+use super::{PROPOSED, UnknownName, squeezed};
 use crate::chat::desk::CoreFields;
 use crate::chat::intent::QUESTION_WORDS;
 
@@ -35,6 +35,15 @@ struct Name {
     words: Vec<String>,
     /// The number, or the single letter behind the words.
     label: Option<String>,
+    /// Words and number in the order of the name.
+    all: Vec<String>,
+}
+
+impl Name {
+    /// Whether it is more than a code such as `P-101`, which is known by its form.
+    fn has_word(&self) -> bool {
+        self.words.iter().any(|word| word.chars().count() > 1)
+    }
 }
 
 /// What a text calls machines.
@@ -68,15 +77,89 @@ pub(super) fn machines_called<'a>(text: &str, fleet: &'a [CoreFields]) -> Called
         if named.iter().any(|(known, _)| *known == machine) {
             continue;
         }
-        let names = core.machine_name.iter().flat_map(|name| [&name.ko, &name.en]);
-        named.push((machine, names.map(|name| parsed(name)).collect()));
+        let names = core.machine_name.iter().flat_map(|name| [name.ko.as_str(), name.en.as_str()]);
+        let of_id = std::iter::once(machine);
+        let names = names.chain(of_id).map(parsed).filter(Name::has_word).flat_map(with_kinds);
+        named.push((machine, names.collect()));
     }
     let mut called = Called::default();
     let mut at = 0;
     while at < tokens.len() {
-        at += add_run(&mut called, text, &tokens, at, &named).max(1);
+        let whole = add_whole(&mut called, &tokens, at, &named);
+        let count = if whole > 0 { whole } else { add_run(&mut called, text, &tokens, at, &named) };
+        at += count.max(1);
+    }
+    for unknown in &mut called.unknown {
+        if unknown.near.is_empty() {
+            unknown.near = near_kind(&unknown.name, &named);
+        }
     }
     called
+}
+
+/// Adds the machine whose name stands word for word from a token on, its number where the name has it (`냉각탑 3호
+/// 팬`); how many tokens it is, zero if none.
+fn add_whole<'a>(
+    called: &mut Called<'a>,
+    tokens: &[Token],
+    from: usize,
+    named: &[(&'a str, Vec<Name>)],
+) -> usize {
+    let stands = |name: &Name| {
+        name.all.len() > 1
+            && name.all.iter().enumerate().all(|(at, word)| {
+                tokens.get(from + at).is_some_and(|token| is_word(&token.text, word))
+            })
+    };
+    let fits = named.iter().filter_map(|(machine, names)| {
+        let longest = names.iter().filter(|name| stands(name)).map(|name| name.all.len()).max();
+        Some((longest?, *machine))
+    });
+    let fits: Vec<(usize, &str)> = fits.collect();
+    let Some(count) = fits.iter().map(|(count, _)| *count).max() else { return 0 };
+    let longest = fits.into_iter().filter(|(own, _)| *own == count);
+    called.machines.extend(longest.map(|(_, machine)| (tokens[from].at, machine)));
+    count
+}
+
+/// The machines of the kind that an unknown name is of, then those whose names are nearest.
+fn near_kind(unknown: &str, named: &[(&str, Vec<Name>)]) -> Vec<String> {
+    let words = tokens(unknown);
+    let is_kind = |name: &Name| {
+        name.words.last().is_some_and(|kind| words.iter().any(|token| is_word(&token.text, kind)))
+    };
+    let of_kind = |names: &[Name]| usize::from(!names.iter().any(is_kind));
+    let mut order: Vec<(usize, usize, &str)> = named
+        .iter()
+        .map(|(machine, names)| {
+            let far = strsim::damerau_levenshtein(&squeezed(machine), &squeezed(unknown));
+            (of_kind(names), far, *machine)
+        })
+        .collect();
+    order.sort_unstable();
+    order.into_iter().take(PROPOSED).map(|(_, _, machine)| machine.to_owned()).collect()
+}
+
+/// A name, and the same with its kind in the other language: `컨베이어 3` is `conveyor 3`.
+fn with_kinds(name: Name) -> Vec<Name> {
+    let groups = &QUESTION_WORDS.same_kinds;
+    let others = groups.iter().filter_map(|group| {
+        let at = name.words.iter().rposition(|word| group.contains(word))?;
+        let other = |kind: &String| {
+            let swapped =
+                |word: &String| if *word == name.words[at] { kind.clone() } else { word.clone() };
+            Name {
+                words: name.words.iter().map(swapped).collect(),
+                label: name.label.clone(),
+                all: name.all.iter().map(swapped).collect(),
+            }
+        };
+        let kinds = group.iter().filter(|kind| **kind != name.words[at]);
+        Some(kinds.map(other).collect::<Vec<Name>>())
+    });
+    let mut all: Vec<Name> = others.flatten().collect();
+    all.push(name);
+    all
 }
 
 /// Adds what the words from a token on call; how many tokens they are, zero if they call nothing.
@@ -140,7 +223,8 @@ fn fit(name: &Name, tokens: &[Token], from: usize, count: usize) -> Option<Fit> 
 /// feed pump`, `급수 펌프가` of `급수펌프`.
 fn letters_in_common(name: &[String], run: &[&str]) -> Option<usize> {
     let (whole, said) = (name.concat(), run.concat());
-    if whole.is_ascii() {
+    // a name of both scripts is compared word by word: `and` is no end of `냉각탑 fan`
+    if name.last()?.is_ascii() {
         // some words of the name in their order, its last one among them
         let mut rest = name.iter().rev();
         let is_last = is_word(run.last()?, rest.next()?);
@@ -172,6 +256,7 @@ fn is_particle(letters: &[char]) -> bool {
 /// The same word, in the plural too.
 fn is_word(said: &str, word: &str) -> bool {
     said == word
+        || is_numeric(word) && said.trim_start_matches('0') == word
         || word.is_ascii() && said.strip_suffix('s') == Some(word)
         || !word.is_ascii()
             && said.strip_prefix(word).is_some_and(|rest| {
@@ -180,7 +265,7 @@ fn is_word(said: &str, word: &str) -> bool {
 }
 
 fn is_numeric(label: &str) -> bool {
-    label.chars().all(|c| c.is_ascii_digit())
+    !label.is_empty() && label.chars().all(|c| c.is_ascii_digit())
 }
 
 /// The number beside words, or the single letter behind them.
@@ -208,6 +293,13 @@ fn labelled(text: &str, tokens: &[Token], from: usize, count: usize) -> String {
 fn parsed(name: &str) -> Name {
     let tokens = tokens(name);
     let (mut words, mut label) = (Vec::new(), None);
+    let all: Vec<String> = tokens
+        .iter()
+        .map(|token| {
+            if token.is_number { token.text.trim_start_matches('0') } else { &token.text }
+                .to_owned()
+        })
+        .collect();
     for (at, token) in tokens.iter().enumerate() {
         let is_letter = at > 0 && token.text.len() == 1 && token.text.is_ascii();
         if token.is_number || is_letter {
@@ -216,7 +308,7 @@ fn parsed(name: &str) -> Name {
             words.push(token.text.clone());
         }
     }
-    Name { words, label }
+    Name { words, label, all }
 }
 
 /// The words and numbers of a text. Of `2호기` and `3번` the number stays; a number with a unit (`3대`, `5시`) is
@@ -237,7 +329,8 @@ fn tokens(text: &str) -> Vec<Token> {
                 at: begin,
                 text: text[begin..at].to_owned(),
                 is_number,
-                is_of_code: text[..begin].ends_with('-'),
+                is_of_code: text[..begin].ends_with('-')
+                    || is_number && is_behind_code(&text[..begin]),
             });
             ends.push(at);
             last = None;
@@ -259,6 +352,10 @@ fn tokens(text: &str) -> Vec<Token> {
                     || is_particle(&word.chars().collect::<Vec<char>>()) =>
             {
                 kept.push(token);
+                // `2호기급수펌프` is a number and a name
+                if let Some(next) = runs.get(at) {
+                    kept.extend(behind_number(next));
+                }
                 at += 1;
             }
             Some(_) => at += 1,
@@ -269,11 +366,30 @@ fn tokens(text: &str) -> Vec<Token> {
     kept
 }
 
+/// Whether the letters before a number are those of a code (`ct` of `ct3`) and not a word (`pump2`).
+fn is_behind_code(before: &str) -> bool {
+    let letters = before.len() - before.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len();
+    let word = &before[before.len() - letters..];
+    (1..4).contains(&letters) && !QUESTION_WORDS.machine_kinds.iter().any(|kind| kind == word)
+}
+
+/// The name that is written together with its number: `급수펌프` of `호기급수펌프`.
+fn behind_number(token: &Token) -> Option<Token> {
+    let rest = ["호기", "호", "번"].iter().find_map(|word| token.text.strip_prefix(word))?;
+    let is_name = rest.chars().count() > 1 && !is_particle(&rest.chars().collect::<Vec<char>>());
+    is_name.then(|| Token {
+        at: token.at + token.text.len() - rest.len(),
+        text: rest.to_owned(),
+        is_number: false,
+        is_of_code: false,
+    })
+}
+
 /// Where a text names a machine with a slip of the finger, where nothing in it is a name as it is written.
 pub(super) fn place_of_slip(text: &str, core: &CoreFields) -> Option<usize> {
-    let names = core.machine_name.as_ref()?;
+    let names = core.machine_name.iter().flat_map(|name| [name.ko.as_str(), name.en.as_str()]);
     let (lower, squeezed_text) = (text.to_lowercase(), squeezed(text));
-    [&names.ko, &names.en].into_iter().find_map(|name| {
+    names.chain([core.key.equipment.as_str()]).find_map(|name| {
         let last = name.rsplit(' ').next().unwrap_or_default().to_lowercase();
         is_nearly_in(&squeezed(name), &squeezed_text).then(|| lower.find(&last).unwrap_or_default())
     })
@@ -294,9 +410,15 @@ fn is_nearly_in(name: &str, text: &str) -> bool {
     }
     // a number tells machines of one kind apart: it is never a slip
     let digits = |text: &str| text.chars().filter(|c| c.is_numeric()).collect::<String>();
-    text_chars.windows(name_chars.len()).any(|window| {
-        let window: String = window.iter().collect();
-        digits(&window) == digits(name) && strsim::damerau_levenshtein(&window, name) <= slips
+    // a letter more or less makes the window longer or shorter
+    let other_length = usize::from(!name.is_ascii() && name_chars.len() > 4);
+    let shorter = name_chars.len() - other_length;
+    let longer = name_chars.len() + other_length;
+    (shorter..=longer).any(|length| {
+        text_chars.windows(length).any(|window| {
+            let window: String = window.iter().collect();
+            digits(&window) == digits(name) && strsim::damerau_levenshtein(&window, name) <= slips
+        })
     })
 }
 
@@ -350,6 +472,14 @@ mod tests {
         ] {
             assert!(matches!(fits(name, text), Some(Fit::Words(_))), "{name}: {text}");
         }
+    }
+
+    #[test]
+    fn a_name_of_both_scripts_is_no_end_of_an_english_word() {
+        for text in ["and the other side", "fa", "an"] {
+            assert_eq!(fits("냉각탑 fan", text), None, "{text}");
+        }
+        assert!(fits("냉각탑 fan", "is the fan ok").is_some());
     }
 
     #[test]

@@ -20,6 +20,9 @@ fn fleet() -> Vec<CoreFields> {
         machine_name: None,
         location: None,
         suppression: pdm_shared::episode::Suppression::None,
+        abnormal_since: None,
+        watch: crate::chat::desk::Watch::default(),
+        is_of_many_sites: false,
     };
     names.into_iter().filter(|(machine, _)| machine.is_ascii()).map(core).collect()
 }

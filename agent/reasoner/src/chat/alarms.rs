@@ -1,0 +1,194 @@
+//! The alarms that stand, and what staff was told, in sentences. Each time says whether it is that of a
+//! measurement or of a message: after an outage they are days apart.
+
+use pdm_shared::delivery::NotificationReason;
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Language;
+use pdm_shared::time::Timestamp;
+
+use super::desk::{CoreFields, Desk, StandingAlarm, ToldLine, Watch};
+use super::plant_records::{MAX_LISTED, more, rests_on};
+use super::reader::Reader;
+use super::{dates, sites, suppressed, watching};
+
+/// Words by which a clause asks for alarms that nobody has acknowledged.
+const UNSEEN: [&str; 12] = [
+    "미확인",
+    "확인 안",
+    "확인하지 않",
+    "아무도 확인",
+    "unacknowledged",
+    "not acknowledged",
+    "nobody",
+    "anybody ack",
+    "anyone ack",
+    "not acked",
+    "unacked",
+    "looked at",
+];
+
+/// The alarms that stand: those of the days that a clause names, or those that nobody has acknowledged.
+pub(super) fn alarms(fleet: &[CoreFields], clause: &str, reader: Reader) -> String {
+    let language = reader.language;
+    let span = reader.today().and_then(|today| dates::span_in(clause, today));
+    let lower = clause.to_lowercase();
+    let is_unseen_asked = UNSEEN.iter().any(|word| lower.contains(word));
+    let (standing, earlier): (Vec<_>, Vec<_>) = fleet
+        .iter()
+        .filter_map(|core| Some((core, core.alarm.as_ref()?)))
+        .filter(|(_, alarm)| !is_unseen_asked || alarm.acknowledged_by.is_none())
+        .partition(|(core, alarm)| {
+            let begun = core.abnormal_since.unwrap_or(alarm.since);
+            span.is_none_or(|span| span.holds(reader.day(begun)))
+        });
+    let of_days = span.map(|span| match language {
+        Language::Ko => format!(" ({}의 측정에서 시작된 것)", span.in_words()),
+        Language::En => format!(" (of those that began by measurements of {})", span.in_words()),
+    });
+    let of_days = of_days.unwrap_or_default();
+    let count = standing.len();
+    let head = match (count, is_unseen_asked, language) {
+        (0, false, Language::Ko) => format!("열린 경보가 없습니다{of_days}."),
+        (0, false, Language::En) => format!("No alarm is open{of_days}."),
+        (0, true, Language::Ko) => format!("확인되지 않은 경보가 없습니다{of_days}."),
+        (0, true, Language::En) => format!("No alarm waits for an acknowledgement{of_days}."),
+        (_, false, Language::Ko) => format!("열린 경보 {count}건{of_days}:"),
+        (_, false, Language::En) => format!("Open alarms{of_days}: {count}"),
+        (_, true, Language::Ko) => format!("확인되지 않은 경보 {count}건{of_days}:"),
+        (_, true, Language::En) => format!("Alarms that nobody has acknowledged{of_days}: {count}"),
+    };
+    let lines =
+        standing.iter().take(MAX_LISTED).map(|(core, alarm)| alarm_line(core, alarm, reader));
+    let beside = told_beside(fleet, reader);
+    let others = (!earlier.is_empty()).then(|| {
+        let named = earlier.iter().take(MAX_LISTED);
+        let names: Vec<String> = named.map(|(core, _)| core.line(language)).collect();
+        let (count, names) = (earlier.len(), names.join("\n- "));
+        match language {
+            Language::Ko => format!("다른 날에 시작되어 열려 있는 경보 {count}건:\n- {names}"),
+            Language::En => format!("Open alarms that began on other days: {count}\n- {names}"),
+        }
+    });
+    let rest = more(count, language).into_iter().chain(beside).chain(others);
+    std::iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n")
+}
+
+/// An alarm: since when by its measurements, when staff was told, whether it is seen or put off.
+fn alarm_line(core: &CoreFields, alarm: &StandingAlarm, reader: Reader) -> String {
+    let language = reader.language;
+    let name = core.full_name(language);
+    let put_off = core.suppressed_in_words(language).map(|word| format!(", {word}"));
+    let seen = format!("{}{}", alarm.in_words(language), put_off.unwrap_or_default());
+    let (risk, told) = (core.risk_in_words(language), reader.clock_time(alarm.since));
+    match (core.abnormal_since.map(|at| reader.clock_time(at)), language) {
+        (Some(since), Language::Ko) => {
+            format!("- {name}: {risk}, {since}부터(측정), {told} 알림, {seen}")
+        }
+        (Some(since), Language::En) => {
+            format!("- {name}: {risk}, abnormal since {since} (measured), told {told}, {seen}")
+        }
+        (None, Language::Ko) => format!("- {name}: {risk}, {told} 알림, {seen}"),
+        (None, Language::En) => format!("- {name}: {risk}, told {told}, {seen}"),
+    }
+}
+
+/// The bearings that staff is told of with another's alarm alone.
+fn told_beside(fleet: &[CoreFields], reader: Reader) -> Option<String> {
+    let beside = fleet.iter().filter(|core| core.alarm.is_none() && core.risk > RiskLevel::Normal);
+    let lines: Vec<String> = beside
+        .filter_map(|core| suppressed::suppressed(core, reader))
+        .map(|line| format!("- {line}"))
+        .collect();
+    let (count, lines) = (lines.len(), lines.join("\n"));
+    (count > 0).then(|| match reader.language {
+        Language::Ko => format!("따로 알리지 않은 것 {count}건:\n{lines}"),
+        Language::En => format!("Not told by themselves: {count}\n{lines}"),
+    })
+}
+
+/// What staff was told of any bearing, on the days that a clause names.
+pub(super) async fn told_of_all(
+    desk: &dyn Desk,
+    fleet: &[CoreFields],
+    clause: &str,
+    reader: Reader,
+) -> Option<String> {
+    let language = reader.language;
+    let mut all = desk.told_lately().await.ok()?;
+    let sites = sites::all(fleet);
+    all.retain(|one| sites.is_empty() || sites.contains(&one.key.site.as_str()));
+    let night = reader.today().and_then(|today| dates::hours_in(clause, today));
+    let span = reader.today().and_then(|today| dates::span_in(clause, today));
+    let is_in = |at: Timestamp| match (night, span) {
+        (Some((from, to)), _) => (from..to).contains(&reader.zone.local(at)),
+        (None, Some(span)) => span.holds(reader.day(at)),
+        (None, None) => true,
+    };
+    let is_asked = |one: &&ToldLine| is_in(one.at);
+    let of_days = match (night, span) {
+        (Some((from, to)), _) => {
+            format!(" ({} – {})", from.format("%Y-%m-%d %H:%M"), to.format("%m-%d %H:%M"))
+        }
+        (None, Some(span)) => format!(" ({})", span.in_words()),
+        (None, None) => String::new(),
+    };
+    let has_time = night.is_some() || span.is_some();
+    let began = has_time.then(|| began_in(fleet, is_in, reader)).flatten();
+    let asked: Vec<&ToldLine> = all.iter().filter(is_asked).collect();
+    // what is said again is counted
+    let (again, asked): (Vec<&ToldLine>, Vec<&ToldLine>) =
+        asked.into_iter().partition(|one| one.reason == NotificationReason::Repeated);
+    let again = (!again.is_empty()).then(|| match language {
+        Language::Ko => format!("그 밖에 같은 경보의 재알림 {}건", again.len()),
+        Language::En => format!("and {} reminders of alarms", again.len()),
+    });
+    let oldest = all.last().map(|one| one.at);
+    let is_cut = span.zip(oldest).is_some_and(|(span, at)| span.from <= reader.day(at));
+    let bound = is_cut.then(|| rests_on(&all, reader)).flatten();
+    let lines: Vec<String> = asked
+        .iter()
+        .take(MAX_LISTED)
+        .map(|one| {
+            let to: Vec<&str> = one.told_to.iter().map(|to| to.in_language(language)).collect();
+            let to = if to.is_empty() { String::new() } else { format!(" → {}", to.join(", ")) };
+            format!("- {} {}{to}", reader.clock_time(one.at), one.title.in_language(language))
+        })
+        .collect();
+    let head = match (lines.is_empty(), language) {
+        (true, Language::Ko) => format!("보낸 알림이 없습니다{of_days}."),
+        (true, Language::En) => format!("Nothing was told{of_days}."),
+        (false, Language::Ko) => format!("보낸 알림{of_days}, 새것부터:"),
+        (false, Language::En) => format!("What staff was told{of_days}, newest first:"),
+    };
+    let rest = more(asked.len(), language).into_iter().chain(again).chain(bound).chain(began);
+    Some(std::iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n"))
+}
+
+/// What began in some time by its measurements, whenever staff was told of it.
+fn began_in(
+    fleet: &[CoreFields],
+    is_in: impl Fn(Timestamp) -> bool,
+    reader: Reader,
+) -> Option<String> {
+    let language = reader.language;
+    let mut begun: Vec<(Timestamp, String)> = Vec::new();
+    for core in fleet {
+        let of_risk = core.abnormal_since.filter(|_| core.risk > RiskLevel::Normal);
+        begun.extend(of_risk.map(|at| (at, core.line(language))));
+        begun.extend(match &core.watch {
+            Watch::Judged => None,
+            Watch::Standing { since, .. } | Watch::Invalid { since, .. } => {
+                watching::unseen(core, reader).map(|told| (*since, told))
+            }
+        });
+    }
+    begun.retain(|(at, _)| is_in(*at));
+    begun.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    let lines: Vec<String> =
+        begun.iter().map(|(at, told)| format!("- {} {told}", reader.clock_time(*at))).collect();
+    let head = match language {
+        Language::Ko => "이 시간의 측정에서 시작되어 지금도 이어지는 것:",
+        Language::En => "Began by measurements of this time and still stands:",
+    };
+    (!lines.is_empty()).then(|| format!("{head}\n{}", lines.join("\n")))
+}
