@@ -98,7 +98,7 @@ impl SenderClock {
 mod tests {
     use std::sync::Arc;
 
-    use pdm_service::clock::SystemClock;
+    use pdm_service::clock::{Clock as _, SystemClock};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::units::M_S2_PER_G;
 use proptest::prelude::*;
 use serde_json::json;
