@@ -82,6 +82,8 @@ pub struct QualityContext {
     pub elapsed_s: Option<f64>,
     /// The rate of a live source, measured over minutes, is too far from the configured one.
     pub is_wrong_rate: bool,
+    /// The sensor repeats the samples of the windows before.
+    pub is_frozen: bool,
     /// Samples that the time column of the recording shows to be lost.
     pub lost_samples: u64,
     /// How often the times of the recording's column step back.
@@ -100,6 +102,7 @@ impl QualityContext {
             full_scale_g: None,
             elapsed_s: None,
             is_wrong_rate: false,
+            is_frozen: false,
             lost_samples: 0,
             time_steps_back: 0,
             jitter_ratio: 0.0,
@@ -123,6 +126,20 @@ impl Quality {
         let flags: Vec<QualityFlag> = found.into_iter().map(|(flag, _)| flag).collect();
         let is_running = !flags.contains(&QualityFlag::MachineOff);
         Self { signal: SignalQuality { valid, flags }, is_running }
+    }
+}
+
+impl Quality {
+    /// The quality of a window whose machine stands, as another system tells.
+    #[must_use]
+    pub(crate) fn of_standstill(mut self) -> Self {
+        if !self.signal.flags.contains(&QualityFlag::MachineOff) {
+            self.signal.flags.push(QualityFlag::MachineOff);
+            self.signal.flags.sort_unstable();
+        }
+        self.signal.valid = false;
+        self.is_running = false;
+        self
     }
 }
 
@@ -155,7 +172,8 @@ pub fn assess(accel_m_s2: &[f64], context: &QualityContext) -> Quality {
     if is_implausible(accel_m_s2, &level, context.sample_rate) {
         found.push((QualityFlag::Implausible, true));
     }
-    if level.is_flat() {
+    // samples that are not measured anew say as little as none
+    if level.is_flat() || context.is_frozen {
         found.push((QualityFlag::FlatLine, true));
         return Quality::of(found);
     }

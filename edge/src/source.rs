@@ -31,6 +31,7 @@ pub mod mqtt;
 pub mod opcua;
 pub mod recording;
 mod sample_clock;
+pub mod shaft_speed;
 pub mod simulator;
 pub mod sparkplug;
 pub mod speed_tag;

@@ -199,6 +199,11 @@ impl Windower {
         self.left_over + self.pending.as_ref().map_or(0, |p| p.accel_m_s2.ncols() as u64)
     }
 
+    /// Samples of each channel that were in no window when a gap came.
+    pub const fn dropped(&self) -> u64 {
+        self.left_over
+    }
+
     fn numbered(
         &mut self,
         (block_index, first_sample, started_at, rate): (u64, u64, Option<Timestamp>, BlockRate),

@@ -9,7 +9,7 @@ use pdm_edge::source::decoder::{StreamForm, StreamFormat};
 use pdm_edge::source::frames::{Encoding, FrameFormat};
 use pdm_edge::source::mqtt::{MessageForm, TopicSettings, open_topic};
 use pdm_edge::source::speed_tag::SpeedTag;
-use pdm_edge::source::{Source, SourceError, SourceHost};
+use pdm_edge::source::{Block, Source, SourceError, SourceHost};
 use pdm_harness::{Authority, Mosquitto, Persistence, program};
 use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_shared::units::{M_S2_PER_G, SampleRate};
@@ -23,6 +23,8 @@ fn source(port: u16, silence: Duration) -> Box<dyn Source> {
         login: None,
         tls: None,
         silence,
+        silence_by_pauses: false,
+        keeps_session: false,
     };
     let format = FrameFormat {
         channels: 2,
@@ -82,7 +84,7 @@ fn frames_of_a_topic_become_blocks_without_a_gap() {
     sender(broker.port());
     let mut expected: Option<f64> = None;
     for index in 0..5 {
-        let block = source.next_block().expect("frames").expect("endless");
+        let block = filled(&mut source);
         assert_eq!((block.index, block.follows_on), (index, index > 0));
         for frame in block.accel_m_s2.columns() {
             let (first, second) = (frame[0] / M_S2_PER_G, frame[1] / M_S2_PER_G);
@@ -93,13 +95,21 @@ fn frames_of_a_topic_become_blocks_without_a_gap() {
     }
 }
 
+/// The next block with samples.
+fn filled(source: &mut Box<dyn Source>) -> Block {
+    loop {
+        let block = source.next_block().expect("no failure").expect("endless");
+        if block.accel_m_s2.ncols() > 0 {
+            return block;
+        }
+    }
+}
+
 #[test]
-fn a_silent_topic_and_a_missing_broker_are_errors_that_name_the_topic() {
-    let test = "a_silent_topic_and_a_missing_broker_are_errors_that_name_the_topic";
+fn a_missing_broker_is_an_error_that_names_the_topic() {
+    let test = "a_missing_broker_is_an_error_that_names_the_topic";
     let Some(mut broker) = Mosquitto::start(test, Persistence::Memory) else { return };
     let port = broker.port();
-    let error = source(port, Duration::from_millis(300)).next_block().expect_err("silent");
-    assert!(error.to_string().contains("/plant/raw: the topic is silent"), "{error}");
     broker.kill();
     let error = source(port, Duration::from_secs(20)).next_block().expect_err("nobody");
     assert!(error.to_string().contains(&format!("mqtt://127.0.0.1:{port}/plant/raw")), "{error}");
@@ -139,7 +149,7 @@ fn frames_come_over_mutual_tls_and_a_broker_of_another_authority_is_refused() {
     send_with(options);
 
     let mut source = configured(broker.port(), "mqtts", &pair("ca.pem")).expect("opens");
-    let block = source.next_block().expect("frames").expect("endless");
+    let block = filled(&mut source);
     assert_eq!(block.accel_m_s2.dim(), (2, 100));
 
     let mut stranger = configured(broker.port(), "mqtts", &pair("other-ca.pem")).expect("opens");
@@ -211,7 +221,7 @@ fn bursts_in_json_become_blocks_and_another_form_is_refused() {
         for message in messages {
             publish_until_dropped(broker.port(), "plant/json", message);
         }
-        let block = source.next_block().expect("a burst").expect("endless");
+        let block = filled(&mut source);
         let g = block.accel_m_s2 / M_S2_PER_G;
         assert!((g - ndarray::arr2(&[[1.0, 2.0], [3.0, 4.0]])).iter().all(|d| d.abs() < 1e-9));
         assert!(block.rate.own().is_some_and(|rate| (rate.get() - 1001.0).abs() < 1e-9));
@@ -221,10 +231,97 @@ fn bursts_in_json_become_blocks_and_another_form_is_refused() {
     let frames = frames.replace("silence_s = 20.0", "silence_s = 0.5\nencoding = \"i16\"");
     let (settings, _log) = parse(Path::new("edge.toml"), &frames).expect("valid");
     let mut source = settings.sources[0].input.open_at(&host).expect("valid");
-    let error = source.next_block().expect_err("no life").to_string();
-    assert!(error.contains("the topic is silent"), "{error}");
-    let told = host.remarks.lines().join("");
+    publish_until_dropped(broker.port(), "plant/json", r#"{"other": 12}"#);
+    let mut told = String::new();
+    while !told.contains("nothing of mqtt://") {
+        let block = source.next_block().expect("no failure").expect("endless");
+        assert_eq!(block.accel_m_s2.ncols(), 0, "nothing is measured");
+        told = host.remarks.lines().join("");
+    }
     assert!(told.contains("JSON, but frames are configured"), "{told}");
+    assert!(!told.contains("silent"), "messages come: {told}");
+}
+
+/// The configuration of a topic of JSON bursts of one channel at 1 kHz.
+fn bursts(port: u16, lines: &str) -> pdm_edge::settings::EdgeSettings {
+    let text = format!(
+        "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
+         kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nfrom = \"mqtt://127.0.0.1:{port}/plant/b\"\n\
+         {lines}\n[source.stream.json]\nsamples = \"/v\"\ntime = \"/ts\"\n\
+         [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
+         bearing_type = \"6205\"\n"
+    );
+    parse(Path::new("edge.toml"), &text).expect("valid").0
+}
+
+/// A client that publishes bursts whose first sample is their number, of QoS 1.
+fn burst_sender(port: u16) -> impl FnMut(u32) {
+    let (client, mut connection) = Client::new(MqttOptions::new("sensor", "127.0.0.1", port), 8);
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        while let Some(Ok(event)) = connection.iter().next() {
+            if matches!(event, rumqttc::Event::Incoming(rumqttc::Packet::PubAck(_))) {
+                let _test_has_ended = tell.send(());
+            }
+        }
+    });
+    move |number| {
+        let ts = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let ts = ts.expect("after 1970").as_millis() - 200;
+        let message = format!(r#"{{"v": [{number}.25, -0.5, 1.5], "ts": {ts}}}"#);
+        client.publish("plant/b", QoS::AtLeastOnce, false, message).expect("sent");
+        told.recv_timeout(Duration::from_secs(80)).expect("the broker has it");
+    }
+}
+
+fn number_of(block: &Block) -> u32 {
+    (block.accel_m_s2[[0, 0]] / M_S2_PER_G - 0.25).round() as u32
+}
+
+/// A sensor that sends a burst each minute, with a limit that its pauses exceed: the connection stays,
+/// the silence is told and withdrawn, and every burst is measured.
+#[test]
+fn pauses_longer_than_the_limit_are_told_and_lose_no_burst() {
+    let test = "pauses_longer_than_the_limit_are_told_and_lose_no_burst";
+    let Some(broker) = Mosquitto::start(test, Persistence::Memory) else { return };
+    let settings = bursts(broker.port(), "silence_s = 0.1");
+    let host = SourceHost::alone(Arc::new(SystemClock), "n");
+    let mut source = settings.sources[0].input.open_at(&host).expect("valid");
+    // the first block without samples comes once the subscription stands
+    assert_eq!(source.next_block().expect("connects").expect("endless").accel_m_s2.ncols(), 0);
+    let mut send = burst_sender(broker.port());
+    for number in 1..=3 {
+        let mut told = String::new();
+        while !told.contains("the topic is silent since") {
+            let block = source.next_block().expect("the connection stays").expect("endless");
+            assert_eq!(block.accel_m_s2.ncols(), 0);
+            told = host.remarks.lines().join("");
+        }
+        send(number);
+        assert_eq!(number_of(&filled(&mut source)), number);
+        assert_eq!(host.remarks.lines(), Vec::<String>::new());
+    }
+}
+
+/// What comes while the gateway is away is kept by the broker, where the bursts state their time.
+#[test]
+fn bursts_of_qos_1_are_kept_while_the_gateway_is_away() {
+    let test = "bursts_of_qos_1_are_kept_while_the_gateway_is_away";
+    let Some(broker) = Mosquitto::start(test, Persistence::Memory) else { return };
+    let settings = bursts(broker.port(), "");
+    let host = SourceHost::alone(Arc::new(SystemClock), "n");
+    let mut source = settings.sources[0].input.open_at(&host).expect("valid");
+    assert_eq!(source.next_block().expect("connects").expect("endless").accel_m_s2.ncols(), 0);
+    drop(source);
+    let mut send = burst_sender(broker.port());
+    (1..=4).for_each(&mut send);
+    // a look beside the service takes nothing away
+    let mut look = settings.sources[0].input.for_a_look().open_at(&host).expect("valid");
+    assert_eq!(look.next_block().expect("connects").expect("endless").accel_m_s2.ncols(), 0);
+    drop(look);
+    let mut source = settings.sources[0].input.open_at(&host).expect("valid");
+    let got: Vec<u32> = (0..4).map(|_| number_of(&filled(&mut source))).collect();
+    assert_eq!(got, [1, 2, 3, 4]);
 }
 
 /// Publishes a message every 20 ms until the broker is gone.

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
@@ -16,7 +16,7 @@ use crate::catalogue::Estimate;
 use crate::publish;
 use crate::settings::{self, EdgeSettings, Pace, PointSettings, SourceSettings};
 use crate::source::values::{PointValue, PointValues};
-use crate::source::{Block, Source, SourceInput};
+use crate::source::{Block, Source, SourceError, SourceInput};
 use crate::spool::{Spool, SpoolError};
 
 /// Arguments of `check`.
@@ -96,7 +96,7 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
             findings.push(Finding::good(what, text));
             continue;
         }
-        findings.push(match source.input.open(&clock) {
+        findings.push(match source.input.for_a_look().open(&clock) {
             Err(error) => {
                 let exit = if error.exit() == Exit::Usage { Exit::Config } else { error.exit() };
                 Finding::bad(what, exit, &error)
@@ -105,7 +105,7 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
                 let format = opened.format();
                 let wanted = source.points.iter().map(|point| point.channel).max().unwrap_or(0);
                 if source.pace == Pace::Live {
-                    first_block(what, opened)
+                    first_block(what, opened, source)
                 } else if wanted < format.channels {
                     let blocks = opened
                         .expected_blocks()
@@ -152,32 +152,60 @@ fn empty_folders(input: &SourceInput) -> Option<String> {
 const FIRST_BLOCK: Duration = Duration::from_secs(5);
 
 /// Waits for the first block of a live source.
-fn first_block(what: String, mut opened: Box<dyn Source>) -> Finding {
-    let (tell, told) = std::sync::mpsc::sync_channel(1);
+fn first_block(what: String, mut opened: Box<dyn Source>, source: &SourceSettings) -> Finding {
+    let rate_hz = opened.format().sample_rate.get();
+    let wanted =
+        source.window.map_or(0, |window| (window.as_secs_f64() * rate_hz).round() as usize);
+    let (tell, told) = std::sync::mpsc::sync_channel(2);
     // the thread is not joined: a read may hang on a device, and the command ends soon
     std::thread::spawn(move || {
-        // a source without a sender hands out blocks without samples
-        let mut block = opened.next_block();
-        let is_empty = |block: &Block| block.accel_m_s2.ncols() == 0 && block.values.is_none();
-        while matches!(&block, Ok(Some(block)) if is_empty(block)) {
-            block = opened.next_block();
+        let first = next_filled(&mut opened);
+        let is_short = matches!(&first, Ok(Some(block)) if block.values.is_none()
+            && block.accel_m_s2.ncols() < wanted);
+        // an error means that the time is up and the block is not awaited any more
+        let _late = tell.send(first);
+        if is_short {
+            // short ones are measured where they follow on
+            let _late = tell.send(next_filled(&mut opened));
         }
         // a session at a server is closed before the command ends
         drop(opened);
-        // an error means that the time is up and the block is not awaited any more
-        let _late = tell.send(block);
     });
+    let until = Instant::now() + FIRST_BLOCK;
     match told.recv_timeout(FIRST_BLOCK) {
         Ok(Ok(Some(Block { values: Some(values), .. }))) => values_read(what, &values),
         Ok(Ok(Some(block))) => {
             let (channels, samples) = block.accel_m_s2.dim();
-            Finding::good(what, format!("delivers: {channels} channels, {samples} samples a block"))
+            let text = format!("delivers: {channels} channels, {samples} samples a block");
+            if samples >= wanted {
+                return Finding::good(what, text);
+            }
+            let next = told.recv_timeout(until.saturating_duration_since(Instant::now()));
+            if matches!(next, Ok(Ok(Some(next))) if next.follows_on) {
+                return Finding::good(what, format!("{text}, without gaps"));
+            }
+            let most_s = (samples as f64 / rate_hz * 1000.0).floor() / 1000.0;
+            let text = format!(
+                "{text}: a window (window_s) has {wanted}, and no block was seen that follows on, so \
+                 nothing would be measured; window_s = {most_s} measures such blocks"
+            );
+            Finding { what, outcome: Err((Exit::Config, text)) }
         }
         Ok(Ok(None)) => Finding::good(what, "is at its end"),
         Ok(Err(error)) => Finding::bad(what, Exit::Unavailable, &error),
         Err(_silent) => {
             let text = format!("no block within {} s", FIRST_BLOCK.as_secs());
             Finding { what, outcome: Err((Exit::Unavailable, text)) }
+        }
+    }
+}
+
+/// The next block with content; a source without a sender hands out blocks without samples.
+fn next_filled(opened: &mut Box<dyn Source>) -> Result<Option<Block>, SourceError> {
+    loop {
+        match opened.next_block()? {
+            Some(block) if block.accel_m_s2.ncols() == 0 && block.values.is_none() => {}
+            other => return Ok(other),
         }
     }
 }

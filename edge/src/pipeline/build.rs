@@ -7,6 +7,7 @@ use pdm_service::clock::SharedClock;
 use tokio::sync::{mpsc, watch};
 
 use super::fft_plans::FftPlans;
+use super::left_out::LeftOut;
 use super::looks::Turn;
 use super::measurer::{Folder, Measurer, Relearners};
 use super::next_window::NextWindow;
@@ -14,6 +15,7 @@ use super::point::{Point, memory_key, pasts_key};
 use super::position::{BlockTimes, Position, position_key};
 use super::queue::{Queue, WhenFull};
 use super::reader::Reader;
+use super::repeats::Repeats;
 use super::timing::ClockWatch;
 use super::{StartError, log};
 use crate::capture::{CapturePoint, CaptureStart, Tap};
@@ -167,7 +169,10 @@ impl Builder<'_> {
         let tag = tag.map(|tag| SpeedTag::follow(tag, self.host(source))).transpose();
         let tag =
             tag.map_err(|error| StartError::Source { name: source.name.clone(), source: error })?;
-        let points = self.points(source, &format, &plans, tag.as_ref());
+        let mut points = self.points(source, &format, &plans, tag.as_ref());
+        if is_live {
+            points.iter_mut().for_each(Point::watch_repeats);
+        }
         let clock_watch = is_live.then(|| self.clock_watch.clone());
         if let Some(watch) = &clock_watch {
             for point in &points {
@@ -185,10 +190,14 @@ impl Builder<'_> {
         let remarks = self.shared.remarks.clone();
         let (every, tachometer) = (source.every, source.tachometer);
         let tap = self.tap(source, &format);
+        let window = (format.sample_rate.get(), source.window.map(|window| window.as_secs_f64()));
+        let left_out = LeftOut::new(source.name.clone(), remarks.clone(), window);
         let measurer = Box::new(move |batches| Measurer {
             name,
             queue: measured,
             windower,
+            left_out,
+            repeats: Repeats::default(),
             next: NextWindow::new(cut, position),
             times,
             rate: format.sample_rate,
@@ -205,6 +214,7 @@ impl Builder<'_> {
             clock_watch,
             batches,
             remarks,
+            is_frozen: false,
             is_without_time: false,
             logged_input: None,
             progress,

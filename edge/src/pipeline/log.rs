@@ -97,3 +97,9 @@ pub(super) fn no_shaft_angle(source: &str, reason: &OrderError) {
 pub(super) fn not_looked_at(reason: &DiagnoseError, speed: Rpm) {
     tracing::debug!(%reason, %speed, "window not looked at thoroughly");
 }
+
+/// A sensor repeats its samples.
+pub(super) fn sensor_frozen(name: &str, text: &str) {
+    counter!("pdm_edge_frozen_sensors_total", "source" => name.to_owned()).increment(1);
+    tracing::error!(source = name, "{text}");
+}

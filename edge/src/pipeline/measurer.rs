@@ -14,12 +14,15 @@ use pdm_shared::units::SampleRate;
 use tokio::sync::{mpsc, watch};
 
 use super::fft_plans::FftPlans;
+use super::left_out::LeftOut;
 use super::log;
 use super::machines;
 use super::next_window::NextWindow;
+use super::pacing::Pacing;
 use super::point::{Point, memory_key, pasts_key};
 use super::position::{BlockTimes, position_key};
 use super::queue::Queue;
+use super::repeats::Repeats;
 use super::timing::{self, ClockWatch};
 use crate::capture::Tap;
 use crate::condition::Neighbour;
@@ -39,6 +42,9 @@ pub(super) struct Measurer {
     pub(super) name: String,
     pub(super) queue: Arc<Queue<Block>>,
     pub(super) windower: Windower,
+    /// Only of a live source, as is what follows.
+    pub(super) left_out: LeftOut,
+    pub(super) repeats: Repeats,
     pub(super) next: NextWindow,
     pub(super) times: BlockTimes,
     pub(super) rate: SampleRate,
@@ -63,6 +69,8 @@ pub(super) struct Measurer {
     pub(super) clock_watch: Option<ClockWatch>,
     pub(super) batches: mpsc::Sender<Batch>,
     pub(super) remarks: Remarks,
+    /// A sensor repeats its samples, and `/healthz` says so.
+    pub(super) is_frozen: bool,
     /// The clock of the gateway is not right yet, and the log says so.
     pub(super) is_without_time: bool,
     /// What the log last said of how the source's files are read.
@@ -115,7 +123,7 @@ impl Relearners {
 impl Measurer {
     /// Measures until the queue is closed and empty, or the committer has ended.
     pub(super) fn run(mut self) {
-        let mut last_start = None;
+        let mut pace = Pacing::new(self.every_s);
         loop {
             let blocks = self.queue.pop(self.most_blocks);
             if blocks.is_empty() {
@@ -137,7 +145,11 @@ impl Measurer {
                 self.next.skip_into(&mut block);
                 self.next.push(&block, before_s);
                 self.hand_over(&block);
+                let brought = (block.follows_on, block.accel_m_s2.ncols());
                 let cut = self.windower.push(block);
+                if self.is_live {
+                    self.left_out.pushed(brought, cut.len(), self.windower.dropped());
+                }
                 self.next.cut(cut.len());
                 has_moved |= !cut.is_empty() && !self.is_live;
                 windows.extend(cut);
@@ -150,13 +162,21 @@ impl Measurer {
                 log::clock_is_right(&self.name);
                 self.remarks.withdraw(&self.name, "clock");
             }
-            windows.retain(|window| self.is_wanted(window, &mut last_start));
+            if self.is_live {
+                let (repeats, source) = (&mut self.repeats, &self.name);
+                windows.retain(|window| !repeats.came_before(source, window));
+            }
+            windows.retain(|window| pace.is_wanted(self.start(window), self.length_s(window)));
             if windows.is_empty() && polls.is_empty() && !has_moved && notes.is_empty() {
                 continue;
             }
             self.relearners.apply(&mut self.points);
             self.plans.looks().pass(windows.iter().map(|window| self.stands_for_s(window)).sum());
             let mut events = self.measure(&windows);
+            if self.is_live {
+                timing::tell_delay(&mut events, self.clock.now());
+                self.tell_frozen();
+            }
             if let Some(tap) = &self.tap {
                 tap.tell(&events, &windows);
             }
@@ -227,19 +247,34 @@ impl Measurer {
         events
     }
 
-    fn is_wanted(&self, window: &Window, last: &mut Option<Timestamp>) -> bool {
-        let at = self.start(window);
-        let wanted = self.every_s <= 0.0
-            || last.is_none_or(|last| !(0.0..self.every_s).contains(&at.seconds_since(last)));
-        if wanted {
-            *last = Some(at);
+    /// Tells sensors that repeat their samples.
+    fn tell_frozen(&mut self) {
+        let frozen = self.points.iter().filter(|point| point.is_frozen());
+        let channels: Vec<String> = frozen.map(|point| point.channel().to_string()).collect();
+        if channels.is_empty() {
+            if std::mem::take(&mut self.is_frozen) {
+                self.remarks.withdraw(&self.name, "frozen");
+            }
+            return;
         }
-        wanted
+        let text = format!(
+            "channel {} repeats the same samples again and again: the sensor or its gateway stands \
+             still; they are not judged (flat_line)",
+            channels.join(", ")
+        );
+        if !std::mem::replace(&mut self.is_frozen, true) {
+            log::sensor_frozen(&self.name, &text);
+        }
+        self.remarks.set(&self.name, "frozen", text);
+    }
+
+    fn length_s(&self, window: &Window) -> f64 {
+        window.accel_m_s2.ncols() as f64 / self.rate.get()
     }
 
     /// Machine time from the start of a window to that of the next measured one, s.
     fn stands_for_s(&self, window: &Window) -> f64 {
-        self.every_s.max(window.accel_m_s2.ncols() as f64 / self.rate.get())
+        self.every_s.max(self.length_s(window))
     }
 
     fn start(&self, window: &Window) -> Timestamp {

@@ -23,10 +23,12 @@ use pdm_shared::units::{Band, Rpm, SampleRate};
 use serde::{Deserialize, Serialize};
 
 use super::fft_plans::FftPlans;
+use super::repeats::Standstill;
 use crate::condition::{self, Monitor, Neighbour, Observation};
 use crate::event::{DEFAULT_STATE, EventNames, Measured, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
 use crate::settings::PointSettings;
+use crate::source::shaft_speed::ShaftSpeed;
 use crate::source::speed_tag::SpeedTag;
 use crate::source::{BlockRate, Interpretation};
 use crate::{features as blocks, quality};
@@ -84,6 +86,9 @@ pub struct Point {
     tag: Option<SpeedTag>,
     /// How the window at hand was read, where it is from a file.
     input: Option<Arc<Interpretation>>,
+    /// Only of a live source: whether its sensor repeats its samples.
+    repeats: Option<Standstill>,
+    is_frozen: bool,
 }
 
 /// The speed of a window by a tachometer.
@@ -150,6 +155,8 @@ impl Point {
             plans: FftPlans::default(),
             tag: None,
             input: None,
+            repeats: None,
+            is_frozen: false,
         }
     }
 
@@ -163,6 +170,16 @@ impl Point {
     #[must_use]
     pub(crate) fn with_tag(self, tag: Option<SpeedTag>) -> Self {
         Self { tag, ..self }
+    }
+
+    /// Flags windows that a live sensor repeats. A recording may well be measured again.
+    pub(crate) fn watch_repeats(&mut self) {
+        self.repeats = Some(Standstill::default());
+    }
+
+    /// Whether the sensor repeats its samples.
+    pub(crate) const fn is_frozen(&self) -> bool {
+        self.is_frozen
     }
 
     /// Sets the rate of the windows that follow. The true rate is used where it was measured, since
@@ -274,13 +291,15 @@ impl Point {
         at: Timestamp,
         now: Timestamp,
     ) -> Event {
-        let quality = self.assess(accel_m_s2);
+        self.is_frozen = self.repeats.as_mut().is_some_and(|repeats| repeats.take(accel_m_s2));
+        let told = self.tag.as_ref().and_then(|tag| tag.speed_near(self.settings.speed));
+        let quality = self.judged_by_tag(self.assess(accel_m_s2), told, angle.is_some());
         let usable = quality.signal.valid && quality.is_running;
         let turned = angle.and_then(|angle| self.turned(accel_m_s2, angle));
         let steady = turned.as_ref().and_then(|turned| turned.steady.as_deref());
         let accel_m_s2 = steady.filter(|_| usable).unwrap_or(accel_m_s2);
         let tachometer = turned.as_ref().map(|turned| turned.speed);
-        let tag = self.tag.as_ref().and_then(|tag| tag.speed_near(self.settings.speed));
+        let tag = told.and_then(ShaftSpeed::turning);
         let speed = match (tachometer, tag) {
             (Some(speed), _) => (speed, SpeedSource::Tachometer),
             (None, Some(speed)) => (speed, SpeedSource::Tag),
@@ -332,10 +351,26 @@ impl Point {
         assemble(&self.place, EventId::at(now.unix_ms()), measured, judgement)
     }
 
+    /// The quality of a window whose shaft stands by its tag; a tachometer knows better.
+    fn judged_by_tag(
+        &self,
+        quality: Quality,
+        told: Option<ShaftSpeed>,
+        has_tachometer: bool,
+    ) -> Quality {
+        let Some(tag) = &self.tag else { return quality };
+        let stands = told == Some(ShaftSpeed::Standing) && !has_tachometer;
+        if stands && quality.is_running {
+            tag.tell_doubtful_standstill();
+        }
+        if stands { quality.of_standstill() } else { quality }
+    }
+
     fn assess(&self, accel_m_s2: &[f64]) -> Quality {
         let context = QualityContext {
             speed: Some(self.settings.speed),
             is_wrong_rate: self.measured_rate.is_some_and(|measured| measured.1),
+            is_frozen: self.is_frozen,
             lost_samples: self.input.as_ref().map_or(0, |input| input.lost_samples),
             time_steps_back: self.input.as_ref().map_or(0, |input| input.time_steps_back),
             jitter_ratio: self.input.as_ref().and_then(|input| input.jitter_ratio).unwrap_or(0.0),

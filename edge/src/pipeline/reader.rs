@@ -58,14 +58,21 @@ impl Reader {
         if self.pace != Pace::Live {
             self.source.skip_blocks(self.skip)?;
         }
+        let mut failures = 0_u32;
         loop {
             let begun = Instant::now();
-            let error = match self.read() {
+            let mut has_read = false;
+            let error = match self.read_guarded(&mut has_read) {
                 Ok(()) => return Ok(()),
                 Err(error) if self.pace != Pace::Live => return Err(error),
                 Err(error) => error,
             };
             log::source_lost(&self.name, &error);
+            failures = if has_read { 1 } else { failures + 1 };
+            // a connection that is lost once is back in a second
+            if failures >= 2 || matches!(error, SourceError::Failed { .. }) {
+                self.tell_lost(&error);
+            }
             // a source that delivered for longer than the longest wait has recovered
             if begun.elapsed() > REOPEN.longest {
                 reopening.reset();
@@ -76,11 +83,29 @@ impl Reader {
         }
     }
 
-    fn read(&mut self) -> Result<(), SourceError> {
+    /// [`Self::read`], whose panic is the failure of a live source: the thread goes on.
+    fn read_guarded(&mut self, has_read: &mut bool) -> Result<(), SourceError> {
+        if self.pace != Pace::Live {
+            return self.read(has_read);
+        }
+        // a source that panicked is opened anew and never used again, so nothing half-made is seen
+        let read = std::panic::AssertUnwindSafe(|| self.read(has_read));
+        std::panic::catch_unwind(read)
+            .unwrap_or_else(|_panic| Err(SourceError::Failed { name: self.name.clone() }))
+    }
+
+    fn tell_lost(&self, error: &SourceError) {
+        let why = error_chain(error);
+        let text = format!("it cannot be read, and is tried again: {why}");
+        self.host.remarks.set(&self.name, LOST, text);
+    }
+
+    fn read(&mut self, has_read: &mut bool) -> Result<(), SourceError> {
         let format = self.source.format().clone();
         let begun = Instant::now();
         let mut recorded_s = 0.0;
         while let Some(block) = self.source.next_block()? {
+            *has_read = true;
             self.host.remarks.withdraw(&self.name, LOST);
             // a watched folder hands out an empty block when nothing new has come
             if let Pace::Times(times) = self.pace
@@ -118,9 +143,7 @@ impl Reader {
                 Ok(source) => log::source_changed(&self.name, source.format()),
                 Err(error) => {
                     log::source_lost(&self.name, &error);
-                    let why = error_chain(&error);
-                    let text = format!("it cannot be read, and is tried again: {why}");
-                    self.host.remarks.set(&self.name, LOST, text);
+                    self.tell_lost(&error);
                 }
             }
         }

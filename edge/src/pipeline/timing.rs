@@ -51,6 +51,22 @@ pub(super) fn tell_moved(events: &mut [Event], moved_s: Option<f64>) {
     }
 }
 
+/// Delay of a window's samples at the gateway above which the event says so, s: the messages of a burst
+/// over a slow radio take less.
+const LATE_S: f64 = 60.0;
+
+/// Marks the events of samples that waited on their way to the gateway.
+pub(super) fn tell_delay(events: &mut [Event], now: Timestamp) {
+    for event in events {
+        let ended_at = event.measured_at.plus_seconds(event.window.duration_s);
+        let delayed_s = now.seconds_since(ended_at);
+        if delayed_s > LATE_S {
+            event.replayed = true;
+            event.delayed_s = delayed_s;
+        }
+    }
+}
+
 /// Leaves another period in the first of the events of one window that tell it.
 pub(super) fn tell_period_once(events: &mut [Event]) {
     let mut told = None;

@@ -62,6 +62,8 @@ pub(super) struct SourceContext<'a> {
     pub(super) key: String,
     pub(super) name: String,
     pub(super) rate: Option<SampleRate>,
+    /// Time from one measured window to the next.
+    pub(super) every: Option<Duration>,
     pub(super) calibrations: Vec<Calibration>,
     /// The highest measured channel plus one.
     pub(super) channels: usize,
@@ -108,6 +110,12 @@ impl StreamTable {
             tls: self.tls.as_ref(),
         };
         let messages = self.messages(&context, format.frames.channels)?;
+        // a source that is measured each minute is not silent after ten seconds
+        let every = context.every.map_or(Duration::ZERO, |every| every * 3);
+        let silence = match self.silence_s {
+            None => (silence.max(every), true),
+            Some(_) => (silence, false),
+        };
         topic.meant(&context, format, messages, silence)
     }
 

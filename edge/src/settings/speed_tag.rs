@@ -10,6 +10,8 @@ use serde::Deserialize;
 
 use super::file::Origin;
 use super::topic::TopicKeys;
+use super::values::SPEED_RANGE;
+use crate::source::shaft_speed::{USUAL_SPEEDS, speed_shares};
 use crate::source::speed_tag::SpeedTagSettings;
 
 /// Age up to which a value is used where none is configured: drives publish their speed every second
@@ -28,6 +30,10 @@ pub(super) struct SpeedTagTable {
     /// `rpm` or `hz`.
     unit: Option<SpeedUnit>,
     max_age_s: Option<f64>,
+    /// JSON pointer of the time of the value.
+    time: Option<String>,
+    /// Speeds that the shaft can have, percent of `rpm`.
+    range_percent: Option<[f64; 2]>,
     client_id: Option<String>,
     user: Option<String>,
     password: Option<SecretSource>,
@@ -50,11 +56,21 @@ impl SpeedTagTable {
         source: &str,
         name: &str,
     ) -> Result<SpeedTagSettings, ConfigError> {
-        if !(self.pointer.is_empty() || self.pointer.starts_with('/')) {
-            let allowed = "a JSON pointer such as \"/value\", or nothing";
-            let key = format!("{source}.speed_tag.pointer");
-            return Err(origin.refuse(&key, &self.pointer, allowed));
+        let time = self.time.as_deref().unwrap_or("");
+        for (name, pointer) in [("pointer", self.pointer.as_str()), ("time", time)] {
+            if !(pointer.is_empty() || pointer.starts_with('/')) {
+                let allowed = "a JSON pointer such as \"/value\", or nothing";
+                let key = format!("{source}.speed_tag.{name}");
+                return Err(origin.refuse(&key, pointer, allowed));
+            }
         }
+        let speeds = match self.range_percent {
+            None => USUAL_SPEEDS,
+            Some(percent) => speed_shares(percent).ok_or_else(|| {
+                let key = format!("{source}.speed_tag.range_percent");
+                origin.refuse(&key, format!("{percent:?}"), SPEED_RANGE)
+            })?,
+        };
         let key = format!("{source}.speed_tag.max_age_s");
         let max_age = origin.seconds(&key, self.max_age_s, DEFAULT_AGE, 0.1)?;
         let keys = TopicKeys {
@@ -74,6 +90,8 @@ impl SpeedTagTable {
                 Some(SpeedUnit::Hz) => 60.0,
             },
             max_age,
+            time: self.time.clone(),
+            speeds,
         })
     }
 }

@@ -33,13 +33,18 @@ impl TopicKeys<'_> {
         context: &SourceContext<'_>,
         format: StreamFormat,
         messages: MessageForm,
-        silence: Duration,
+        (silence, silence_by_pauses): (Duration, bool),
     ) -> Result<SourceInput, ConfigError> {
         let client_id = format!("{}-{}", context.origin.gateway, context.name);
         let mut topic = self.topic(context.origin, &context.key, client_id, silence)?;
         if let MessageForm::Sparkplug(form) = &messages {
             topic.topic = form.address.filter();
         }
+        topic.silence_by_pauses = silence_by_pauses && !matches!(messages, MessageForm::Frames);
+        topic.keeps_session = match &messages {
+            MessageForm::Json(form) => form.time.is_some(),
+            MessageForm::Frames | MessageForm::Sparkplug(_) => false,
+        };
         Ok(SourceInput::Topic { topic: Box::new(topic), format, messages })
     }
 
@@ -59,6 +64,8 @@ impl TopicKeys<'_> {
             login: reach.login,
             tls: reach.tls,
             silence,
+            silence_by_pauses: false,
+            keeps_session: false,
         })
     }
 

@@ -1,11 +1,18 @@
 //! The keys of a transmitter's value that do not depend on what brings it.
 
+use std::ops::RangeInclusive;
+
 use pdm_service::config::ConfigError;
 use serde::Deserialize;
 
 use super::PointSettings;
 use super::file::Origin;
+use crate::source::shaft_speed::{USUAL_SPEEDS, speed_shares};
 use crate::source::values::{Conversion, Figure, ValueMeaning};
+
+/// What is allowed for a range of speeds.
+pub(super) const SPEED_RANGE: &str =
+    "two numbers, percent of rpm, such as [20, 130]: the lower one from 1 on";
 
 /// Most values of a device.
 pub(super) const MOST_VALUES: usize = 256;
@@ -22,6 +29,8 @@ pub(super) struct MeaningKeys {
     #[serde(default)]
     no_value: Vec<f64>,
     standing_below: Option<f64>,
+    /// Of a speed: what it can be, percent of `rpm`.
+    range_percent: Option<[f64; 2]>,
 }
 
 /// A value's errors: file, key of the value, and what is allowed.
@@ -61,13 +70,28 @@ impl MeaningKeys {
             let allowed = "nothing: a cold bearing may turn";
             return Err(context.refuse("standing_below", least, allowed));
         }
+        let speeds = self.speeds(context, &figure)?;
         Ok(ValueMeaning {
             channel: self.channel,
-            plausible: figure.plausible(point.speed, standing_below),
+            plausible: figure.plausible(point.speed, &speeds, standing_below),
             figure,
             no_value: self.no_value.clone(),
             standing_below,
         })
+    }
+
+    /// The speeds that the shaft can have, as shares of its name plate's.
+    fn speeds(
+        &self,
+        context: &ValueContext<'_>,
+        figure: &Figure,
+    ) -> Result<RangeInclusive<f64>, ConfigError> {
+        let Some(percent) = self.range_percent else { return Ok(USUAL_SPEEDS) };
+        let value = format!("{percent:?}");
+        if !matches!(figure, Figure::ShaftSpeed) {
+            return Err(context.refuse("range_percent", value, "only of shaft_speed_rpm"));
+        }
+        speed_shares(percent).ok_or_else(|| context.refuse("range_percent", value, SPEED_RANGE))
     }
 
     /// The scale; `None` if it is left out.

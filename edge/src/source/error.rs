@@ -51,6 +51,12 @@ pub enum SourceError {
         /// The option, its value and the allowed values.
         what: String,
     },
+    /// The program has failed while it read: a bug. A live source is opened again.
+    #[error("{name}: reading has failed by a fault of this program; the log has its place")]
+    Failed {
+        /// The source.
+        name: String,
+    },
 }
 
 impl SourceError {
@@ -61,6 +67,7 @@ impl SourceError {
             Self::Io { .. } => Exit::Io,
             Self::Malformed { .. } | Self::NothingReadable { .. } => Exit::BadInput,
             Self::Options { .. } => Exit::Usage,
+            Self::Failed { .. } => Exit::Software,
         }
     }
 

@@ -23,17 +23,20 @@ use super::{
 };
 use crate::remarks::Remarks;
 
+mod channel_order;
 mod file_time;
 mod identity;
 mod ledger;
 mod listing;
 mod log;
 mod record_keeping;
+mod unsettled;
 
-use identity::{SeenFile, match_files};
+use identity::{FileRecord, SeenFile, match_files};
 pub use ledger::FolderLedger;
 use listing::{by_numbers, dated, list};
 use record_keeping::{Records, is_same_form};
+use unsettled::Unsettled;
 
 /// Most files that are opened to learn the form of a folder of which nothing is known.
 const FORM_FILES: usize = 64;
@@ -92,6 +95,7 @@ pub fn watch_folder(
         form,
         format,
         looks: HashMap::new(),
+        lost: 0,
         ready: VecDeque::new(),
         current: None,
         next_index: 0,
@@ -129,6 +133,8 @@ struct Current {
     source: Box<dyn Source>,
     /// Length of the snapshots so far, s.
     elapsed_s: f64,
+    /// The place of each channel in the file, if it is another one than in the folder.
+    order: Option<Vec<usize>>,
 }
 
 struct Folder {
@@ -138,8 +144,10 @@ struct Folder {
     records: Records,
     form: Option<Form>,
     format: SourceFormat,
-    /// Size and last change of files that were not settled at the last look.
-    looks: HashMap<PathBuf, (u64, i64)>,
+    /// Files that were not settled at the last look.
+    looks: HashMap<PathBuf, Unsettled>,
+    /// Files that went before they were measured, since the start.
+    lost: u64,
     ready: VecDeque<Ready>,
     current: Option<Current>,
     next_index: u64,
@@ -225,6 +233,7 @@ impl Folder {
                     (Some(_), None) => at,
                 };
                 current.elapsed_s += length_s;
+                let order = current.order.clone();
                 let index = self.next_index;
                 self.next_index += 1;
                 let is_last = current.source.expected_blocks() == Some(block.index + 1);
@@ -232,6 +241,10 @@ impl Folder {
                 if is_last {
                     self.current = None;
                 }
+                let block = match order {
+                    Some(order) => channel_order::in_order(block, &order),
+                    None => block,
+                };
                 Some(Block {
                     index,
                     started_at: Some(started_at),
@@ -270,11 +283,26 @@ impl Folder {
             self.set_aside(number, &wrong, Some(form));
             return;
         }
+        let names = channel_order::names_in(source.interpretation());
+        let known = if names.is_empty() { &[][..] } else { self.records.names() };
+        let order = match channel_order::order_of(known, &names) {
+            Ok(order) => order,
+            Err(why) => {
+                let error = SourceError::malformed(&path, why);
+                return self.set_aside(number, &error, None);
+            }
+        };
+        if order.is_some() {
+            log::other_order(&self.settings.name, &path);
+        }
+        if !names.is_empty() {
+            self.records.set_names(number, names);
+        }
         let done = self.records.blocks(number);
         if let Err(error) = source.skip_blocks(done) {
             return self.set_aside(number, &error, None);
         }
-        self.current = Some(Current { number, dated, source, elapsed_s: 0.0 });
+        self.current = Some(Current { number, dated, source, elapsed_s: 0.0, order });
     }
 
     /// Why a file does not belong to the others. The form of most files counts, so a few odd ones,
@@ -318,7 +346,8 @@ impl Folder {
             SourceError::Io { .. } => !self.settings.ends,
             SourceError::Malformed { .. }
             | SourceError::NothingReadable { .. }
-            | SourceError::Options { .. } => false,
+            | SourceError::Options { .. }
+            | SourceError::Failed { .. } => false,
         };
         let why = error.to_string();
         if self.records.set_aside(number, self.next_index, why, (form.is_some(), !is_later)) {
@@ -359,6 +388,7 @@ impl Folder {
         if self.records.is_empty() && self.settings.inherited > 0 {
             self.inherit(&listed);
         }
+        self.tell_folders(&listed);
         let settled = self.settled(listed);
         let unsettled: HashSet<PathBuf> = self.looks.keys().cloned().collect();
         self.is_unsettled = !unsettled.is_empty();
@@ -374,6 +404,13 @@ impl Folder {
         self.unreadable.retain(|known| matched.unreadable.iter().any(|(path, _)| path == known));
         let now_ms = self.clock.now().unix_ms();
         self.records.follow(&matched.moved, &matched.present, &unsettled, self.next_index, now_ms);
+        let has_gone = |record: &&mut FileRecord| {
+            let was_unread = record.blocks == 0 && !record.is_done && record.set_aside.is_none();
+            was_unread && record.gone_ms == Some(now_ms)
+        };
+        let gone: Vec<PathBuf> =
+            self.records.all().values_mut().filter(has_gone).map(|one| one.path.clone()).collect();
+        gone.iter().for_each(|path| self.lose(path));
         let mut came: Vec<Ready> = Vec::new();
         for (file, ends) in matched.new {
             let number = self.records.add(&file, ends);
@@ -397,22 +434,6 @@ impl Folder {
             self.records.add_measured(file, self.next_index);
         }
         self.settings.inherited = 0;
-    }
-
-    /// The files that did not change since the look before.
-    fn settled(&mut self, listed: Vec<SeenFile>) -> Vec<SeenFile> {
-        let before = std::mem::take(&mut self.looks);
-        let mut settled = Vec::new();
-        for file in listed {
-            let now = (file.size, file.changed_ns);
-            let is_known = self.records.knows(&file);
-            if is_known || before.get(&file.path) == Some(&now) {
-                settled.push(file);
-            } else {
-                self.looks.insert(file.path, now);
-            }
-        }
-        settled
     }
 
     /// Learns the form of a folder of which nothing is known from the files that are there, so that

@@ -25,6 +25,10 @@ mod losses;
 use header::{FrameHeader, HEADER_BYTES, MAGIC};
 use losses::Losses;
 
+/// Frames of so much time, s, that are missing at once by their count: more than a day means that the
+/// count was set, since a sender that was away for so long was started again.
+const MOST_LOST_S: f64 = 86_400.0;
+
 /// Blocks from bytes.
 #[derive(Debug)]
 pub struct FramedDecoder {
@@ -194,25 +198,32 @@ impl FramedDecoder {
         let frames = header.frames as u64;
         match self.sender {
             Some(sender) if sender.run == header.run => {
-                if header.first_frame < sender.next_frame {
-                    self.losses.late();
+                // a count may pass its end: what lies behind by less than half of it is late
+                let ahead = header.first_frame.wrapping_sub(sender.next_frame);
+                let is_late = ahead.cast_signed() < 0;
+                if is_late && !self.losses.late(sender.next_frame, header.first_frame) {
                     return;
                 }
-                let lost = header.first_frame - sender.next_frame;
-                if lost > 0 {
-                    self.losses.lost(lost);
+                if is_late || ahead as f64 > MOST_LOST_S * header.rate.get() {
+                    // a count that was set tells nothing of what is missing
+                    self.losses.count_set(sender.next_frame, header.first_frame);
                     self.begin_anew();
-                    self.clock.lost(lost);
+                    self.clock.gap();
+                } else if ahead > 0 {
+                    self.losses.lost(ahead);
+                    self.begin_anew();
+                    self.clock.lost(ahead);
                 }
             }
-            Some(_) => {
-                self.losses.restarted();
+            Some(sender) => {
+                self.losses.restarted(sender.run, header.run);
                 self.begin_anew();
                 self.clock.gap();
             }
             None => {}
         }
-        let next_frame = header.first_frame + frames;
+        self.losses.taken();
+        let next_frame = header.first_frame.wrapping_add(frames);
         self.sender = Some(Sender { run: header.run, next_frame, rate: header.rate });
         self.samples.extend(accel);
         if self.clock.arrived(frames) {

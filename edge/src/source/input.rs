@@ -112,6 +112,18 @@ impl SourceInput {
         }
     }
 
+    /// The same source for a look beside the running service: at a broker under another name and
+    /// without a session, so that nothing is taken away from the service.
+    #[must_use]
+    pub fn for_a_look(&self) -> Self {
+        let mut looked_at = self.clone();
+        if let Self::Topic { topic, .. } = &mut looked_at {
+            topic.client_id.push_str("-check");
+            topic.keeps_session = false;
+        }
+        looked_at
+    }
+
     /// The sensitivity that the configuration states for a channel.
     pub fn sensitivity_mv_per_g(&self, channel: usize) -> Option<f64> {
         let calibrations = match self {

@@ -1,29 +1,40 @@
 //! Bursts of samples in JSON messages, as wireless sensors and gateways of other makers publish them.
 //!
 //! JSON pointers (RFC 6901) say where samples, rate, time, channel and burst stand in a message. A
-//! burst is one message, or several in any order: one for each channel, or one for each part. Every
-//! whole burst is a block of its own. Invariants: a message that is not of the configured form is
-//! refused with the pointer and what stands there; bursts that wait for their parts are bounded, and
-//! one that is given up is counted.
+//! burst is one message, or several in any order: one for each channel, or one for each part
+//! ([`parts`]). Every whole burst is a block of its own. Invariants: a message that is not of the
+//! configured form is refused with the pointer and what stands there; the samples of a message are
+//! converted by the unit and the scale of that message; one that is delivered twice is taken once.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use base64::Engine as _;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 use serde_json::Value;
 
-use super::burst::{BurstBlocks, MOST_BURST_SAMPLES, configured_calibration, give_burst_up};
+use super::burst::{BurstBlocks, MOST_BURST_SAMPLES, SenderClock, configured_calibration};
 use super::frames::{Encoding, FrameFormat};
 use super::interpretation::believed_rate;
+use super::sparkplug::Received;
 use super::{AccelUnit, Block, Calibration, SourceHost};
 
-/// Bursts that wait for their parts. A sensor sends one after the other; a gateway that serves a
-/// dozen of them in turn uses a topic for each.
-const MOST_OPEN: usize = 8;
+mod devices;
+mod parts;
+
+use devices::Devices;
+use parts::{OpenBursts, Part, WholeBurst};
+
+/// The units that a message may state.
+const UNITS: &str = "allowed are g, mg, m/s2 and mm/s2";
 
 /// Most parts of a burst.
 const MOST_PARTS: u64 = 4096;
+
+/// Messages that are remembered, so that one which is delivered again is known: those of an hour of
+/// a sensor that sends each second.
+const REMEMBERED: usize = 4096;
 
 /// Where a message holds what.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,26 +59,20 @@ pub struct JsonForm {
     pub part: Option<(String, String)>,
 }
 
-/// A burst that waits for messages.
-#[derive(Debug)]
-struct Burst {
-    id: String,
-    /// The parts of each channel by their number.
-    channels: Vec<BTreeMap<u64, Vec<f64>>>,
-    parts: u64,
-    rate: SampleRate,
-    time: Option<Timestamp>,
-    calibration: Option<Calibration>,
-}
-
 /// Bursts from messages.
 #[derive(Debug)]
 pub(super) struct BurstDecoder {
     form: JsonForm,
     format: FrameFormat,
     blocks: BurstBlocks,
+    clock: SenderClock,
     host: SourceHost,
-    open: VecDeque<Burst>,
+    open: OpenBursts,
+    devices: Devices,
+    /// The latest messages, as hashes.
+    seen: VecDeque<u64>,
+    /// The last message had come before, and the log says so.
+    is_told: bool,
     ready: VecDeque<Block>,
 }
 
@@ -78,9 +83,18 @@ impl BurstDecoder {
         rate_tolerance: f64,
         host: SourceHost,
     ) -> Self {
-        let (open, ready) = (VecDeque::new(), VecDeque::new());
-        let blocks = BurstBlocks::new(format.sample_rate, rate_tolerance, host.clone());
-        Self { form, format, blocks, host, open, ready }
+        Self {
+            blocks: BurstBlocks::new(format.sample_rate, rate_tolerance, host.clone()),
+            clock: SenderClock::new(host.clone()),
+            open: OpenBursts::new(format.channels, form.burst.is_some(), host.clone()),
+            devices: Devices::new(host.clone()),
+            seen: VecDeque::new(),
+            is_told: false,
+            ready: VecDeque::new(),
+            form,
+            format,
+            host,
+        }
     }
 
     /// The next whole burst.
@@ -88,73 +102,123 @@ impl BurstDecoder {
         self.ready.pop_front()
     }
 
-    /// Takes a message.
+    /// Takes a message; nothing is received of one that came before.
     ///
     /// # Errors
     /// The pointer, what stands there and what was expected.
-    pub(super) fn push(&mut self, payload: &[u8]) -> Result<(), String> {
-        let message: Value =
-            serde_json::from_slice(payload).map_err(|error| format!("no JSON: {error}"))?;
-        let channel = self.channel(&message)?;
-        let mut samples = self.samples(&message, channel)?;
-        if let Some(scale) = self.scale(&message)? {
-            // each message has its own: a sensor that changes its range changes it within a burst
-            samples.iter_mut().flat_map(|(_, own)| own).for_each(|sample| *sample *= scale);
+    pub(super) fn push(&mut self, topic: &str, payload: &[u8]) -> Result<Received, String> {
+        let message = document(payload)?;
+        let part = self.part_in(&message)?;
+        // a device for each channel is what the configuration asks for
+        if self.form.channel.is_none() {
+            self.devices.sent(topic, &message);
         }
+        // without a time a sensor may well send the same twice, as one does that stands still
+        if part.time.is_some() && self.came_before(&part) {
+            return Ok(Received::Nothing);
+        }
+        if let Some(burst) = self.open.take(part)? {
+            self.finish(burst)?;
+        }
+        Ok(Received::Samples)
+    }
+
+    /// What a message brings of its burst.
+    fn part_in(&self, message: &Value) -> Result<Part, String> {
+        let channel = self.channel(message)?;
+        let mut samples = self.samples(message, channel)?;
+        let scale = self.scale(message)?;
+        let unit = self.unit(message)?;
         let rate = match &self.form.rate {
             None => self.format.sample_rate,
             Some(pointer) => {
-                let hz = number(&message, pointer)?;
+                let hz = number(message, pointer)?;
                 believed_rate(hz).map_err(|error| format!("{pointer}: {error}"))?
             }
         };
-        let time = self.form.time.as_ref().map(|pointer| time(&message, pointer)).transpose()?;
-        let (part, parts) = self.part(&message)?;
+        let time = self.form.time.as_ref().map(|pointer| time(message, pointer)).transpose()?;
+        let (number, of) = self.part(message)?;
         let id = match &self.form.burst {
-            Some(pointer) => at(&message, pointer)?.to_string(),
-            None => time.map(|time| time.to_string()).unwrap_or_default(),
+            Some(pointer) => at(message, pointer)?.to_string(),
+            None => String::new(),
         };
-        let calibration = self.unit(&message)?;
-        let mut burst = match self.open.iter().position(|burst| burst.id == id) {
-            Some(place) => self.open.remove(place),
-            None => None,
+        if unit.is_none() && scale.is_none() && self.are_integers(message) {
+            self.refuse_counts(&samples)?;
         }
-        .unwrap_or_else(|| Burst {
-            id,
-            channels: vec![BTreeMap::new(); self.format.channels],
-            parts,
-            rate,
-            time,
-            calibration,
-        });
-        burst.time = burst.time.min(time).or(time);
-        for (channel, samples) in samples {
-            burst.channels[channel].insert(part, samples);
+        for (channel, own) in &mut samples {
+            // each message has its own: a sensor that changes its range changes it within a burst,
+            // and one may state another unit for each axis
+            let calibration =
+                unit.unwrap_or_else(|| configured_calibration(&self.format, *channel));
+            let scale = scale.unwrap_or(1.0);
+            own.iter_mut().for_each(|sample| *sample = calibration.to_m_s2(*sample * scale));
         }
-        let is_whole = burst.channels.iter().all(|parts| parts.len() as u64 == burst.parts);
-        if is_whole {
-            return self.finish(burst);
+        Ok(Part { id, samples, number, of, rate, time })
+    }
+
+    /// Whether a message holds its samples as integers.
+    fn are_integers(&self, message: &Value) -> bool {
+        if let Some(encoding) = self.form.encoding {
+            return encoding.full_scale().is_some();
         }
-        self.open.push_back(burst);
-        if self.open.len() > MOST_OPEN {
-            self.open.pop_front();
-            give_burst_up(&self.host);
+        let mut samples = self.form.samples.iter().filter_map(|pointer| message.pointer(pointer));
+        samples.all(holds_integers)
+    }
+
+    /// Refuses integers of which nothing says how many make a unit.
+    fn refuse_counts(&self, samples: &[(usize, Vec<f64>)]) -> Result<(), String> {
+        let is_told = |channel: usize| {
+            let configured = configured_calibration(&self.format, channel);
+            configured.unit().is_some() || configured.states_scale()
+        };
+        let numbers = || samples.iter().flat_map(|(_, own)| own);
+        let first = numbers().next().copied().unwrap_or_default();
+        // a sensor without a signal is no counter: its zeros are judged as a flat line
+        let are_counts = numbers().any(|number| (number - first).abs() > 0.0);
+        if are_counts && samples.iter().any(|(channel, _)| !is_told(*channel)) {
+            return Err(
+                "the samples are integers, and neither the messages nor the configuration \
+                        state a unit; json.unit or json.scale, or unit and scale of the channel, \
+                        decide"
+                    .to_owned(),
+            );
         }
         Ok(())
     }
 
+    /// Whether this message was taken already; remembers it.
+    fn came_before(&mut self, part: &Part) -> bool {
+        let mut hasher = DefaultHasher::new();
+        (&part.id, part.number, part.of, part.time.map(Timestamp::unix_ms)).hash(&mut hasher);
+        for (channel, samples) in &part.samples {
+            channel.hash(&mut hasher);
+            samples.iter().for_each(|sample| sample.to_bits().hash(&mut hasher));
+        }
+        let message = hasher.finish();
+        let is_known = self.seen.contains(&message);
+        if is_known {
+            let source = &self.host.name;
+            metrics::counter!("pdm_edge_messages_repeated_total", "source" => source.clone())
+                .increment(1);
+            if !self.is_told {
+                tracing::warn!(source, "messages are delivered again; each is measured once");
+            }
+        } else {
+            self.seen.push_back(message);
+            if self.seen.len() > REMEMBERED {
+                self.seen.pop_front();
+            }
+        }
+        self.is_told = is_known;
+        is_known
+    }
+
     /// Makes a block of a whole burst.
-    fn finish(&mut self, burst: Burst) -> Result<(), String> {
-        let channels: Vec<Vec<f64>> = burst
-            .channels
-            .into_iter()
-            .map(|parts| parts.into_values().flatten().collect())
-            .collect();
-        let format = &self.format;
-        let calibration = |channel: usize| {
-            burst.calibration.unwrap_or_else(|| configured_calibration(format, channel))
-        };
-        self.ready.push_back(self.blocks.block(&channels, calibration, burst.rate, burst.time)?);
+    fn finish(&mut self, burst: WholeBurst) -> Result<(), String> {
+        let WholeBurst { channels, rate, time } = burst;
+        let length_s = channels.first().map_or(0, Vec::len) as f64 / rate.get();
+        let started_at = time.and_then(|time| self.clock.date(time, length_s));
+        self.ready.push_back(self.blocks.block_m_s2(&channels, rate, started_at)?);
         Ok(())
     }
 
@@ -207,10 +271,14 @@ impl BurstDecoder {
         let value = at(message, pointer)?;
         let (unit, scale) = match value.as_str().map(str::trim) {
             Some("mg") => (AccelUnit::G, 0.001),
-            Some(text) => {
-                let unit = text.parse().map_err(|error: String| format!("{pointer}: {error}"))?;
-                (unit, 1.0)
-            }
+            Some("mm/s2" | "mm/s^2" | "mm/s²") => (AccelUnit::MetrePerSecondSquared, 0.001),
+            Some(text) => match text.parse() {
+                Ok(unit) => (unit, 1.0),
+                Err(_unknown) => {
+                    let text = shown(value);
+                    return Err(format!("{pointer}: {text} is no unit of acceleration; {UNITS}"));
+                }
+            },
             None => return Err(format!("{pointer}: {} is no unit", shown(value))),
         };
         if self.format.calibrations.iter().any(|one| *one != Calibration::default()) {
@@ -271,13 +339,16 @@ impl BurstDecoder {
             (Value::Array(numbers), None) if numbers.len() <= MOST_BURST_SAMPLES => numbers
                 .iter()
                 .map(|number| {
-                    number
-                        .as_f64()
-                        .ok_or_else(|| format!("{pointer}: {} is no number", shown(number)))
+                    // some gateways write every value as a text
+                    let of_text = || number.as_str()?.trim().parse().ok();
+                    let finite = number.as_f64().or_else(of_text).filter(|n: &f64| n.is_finite());
+                    finite.ok_or_else(|| format!("{pointer}: {} is no number", shown(number)))
                 })
                 .collect(),
             (Value::String(text), Some(encoding)) => {
-                let bytes = base64::engine::general_purpose::STANDARD.decode(text.trim());
+                // MIME breaks long texts into lines
+                let text: String = text.split_ascii_whitespace().collect();
+                let bytes = base64::engine::general_purpose::STANDARD.decode(text);
                 let bytes = bytes.map_err(|error| format!("{pointer}: no base64: {error}"))?;
                 if bytes.len() % encoding.bytes() != 0 {
                     return Err(format!("{pointer}: {} bytes are no whole samples", bytes.len()));
@@ -288,6 +359,33 @@ impl BurstDecoder {
             (_, Some(_)) => wrong("no base64 text"),
         }
     }
+}
+
+/// Whether all numbers of a value are integers, also those that are written as texts.
+fn holds_integers(value: &Value) -> bool {
+    match value {
+        Value::Array(values) => values.iter().all(holds_integers),
+        Value::Number(number) => !number.is_f64(),
+        Value::String(text) => text.trim().parse::<i64>().is_ok(),
+        Value::Null | Value::Bool(_) | Value::Object(_) => true,
+    }
+}
+
+/// The document in a payload.
+pub(super) fn document(payload: &[u8]) -> Result<Value, String> {
+    // the mark of UTF-8, which some writers of texts put first
+    let text = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
+    let packed = match text {
+        [0x1f, 0x8b, ..] => Some("gzip"),
+        [b'P', b'K', 3, 4, ..] => Some("zip"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd"),
+        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => Some("zlib"),
+        _ => None,
+    };
+    if let Some(packed) = packed {
+        return Err(format!("no JSON: the message is packed ({packed}); it has to come unpacked"));
+    }
+    serde_json::from_slice(text).map_err(|error| format!("no JSON: {error}"))
 }
 
 fn at<'a>(message: &'a Value, pointer: &str) -> Result<&'a Value, String> {
@@ -303,7 +401,7 @@ fn number(message: &Value, pointer: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("{pointer}: {} is no number", shown(value)))
 }
 
-fn time(message: &Value, pointer: &str) -> Result<Timestamp, String> {
+pub(super) fn time(message: &Value, pointer: &str) -> Result<Timestamp, String> {
     let value = at(message, pointer)?;
     let of_number = |number: f64| {
         let ms = match number.abs() {
@@ -324,7 +422,7 @@ fn time(message: &Value, pointer: &str) -> Result<Timestamp, String> {
 }
 
 /// The beginning of a value, for messages.
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     value.to_string().chars().take(40).collect()
 }
 

@@ -61,6 +61,7 @@ pub fn listen(
         format: format.frames.source_format(),
         silence,
         heard: Instant::now(),
+        stranger: None,
         is_told: false,
         next_index: 0,
         host: host.clone(),
@@ -83,6 +84,8 @@ struct Listening {
     silence: Duration,
     /// When the last bytes came.
     heard: Instant,
+    /// When datagrams of another sender last came.
+    stranger: Option<Instant>,
     /// The silence is logged.
     is_told: bool,
     next_index: u64,
@@ -172,7 +175,17 @@ impl Listening {
                     counter!("pdm_edge_messages_refused_total",
                         "source" => self.host.name.clone(), "cause" => "another_sender")
                     .increment(1);
+                    self.stranger = Some(Instant::now());
+                    let text = format!(
+                        "datagrams of {from} are left out: another sender is heard; each sender \
+                         needs a source and a port of its own"
+                    );
+                    self.host.remarks.set(&self.host.name, "senders", text);
                     continue;
+                }
+                if self.stranger.is_some_and(|last| last.elapsed() > self.silence) {
+                    self.stranger = None;
+                    self.host.remarks.withdraw(&self.host.name, "senders");
                 }
                 if peer.replace(from) != Some(from) {
                     self.decoder.gap();

@@ -4,17 +4,21 @@
 //! ([`super::framed`]), a burst in JSON ([`super::json_burst`]), or metrics of Sparkplug B
 //! ([`super::sparkplug`]). A gap is a lost connection, a message of another form, or a retained
 //! message, which is old. A message of another form is counted, logged once and shown in `/healthz`,
-//! and does not count as heard. MQTT 3.1.1 with a clean session: the broker shall not queue samples
-//! for an absent gateway, since a live source drops them anyway.
+//! and does not count as samples. Without messages the source goes on ([`silence`]): the connection
+//! fails by MQTT's keep-alive alone. MQTT 3.1.1. Where the messages state their time, the session
+//! is kept and the subscription is of QoS 1, so that the broker keeps what it gets while the gateway
+//! is away; else it is a clean session, since the samples would be dated by their late arrival.
 //!
 //! Only [`Source::next_block`] drives the connection. So the method must be called on a thread
-//! outside of any async runtime, and without pauses longer than the keep-alive.
+//! outside of any async runtime, and without pauses longer than the keep-alive. While nothing comes, a
+//! block without samples says so once a second, so that the reader can end.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ndarray::Array2;
 use pdm_service::broker::{BrokerAddress, Login, TlsFiles};
 use rumqttc::{
     Client, Connection, Event, MqttOptions, Packet, Publish, QoS, TlsConfiguration, Transport,
@@ -22,13 +26,15 @@ use rumqttc::{
 
 use super::decoder::StreamFormat;
 use super::sparkplug::{Received, Refusal};
-use super::{Block, Source, SourceError, SourceFormat, SourceHost};
+use super::{Block, BlockRate, Source, SourceError, SourceFormat, SourceHost};
 
 mod log;
 mod messages;
+mod silence;
 
 pub use messages::MessageForm;
 use messages::TopicDecoder;
+use silence::SilenceWatch;
 
 /// Largest message, bytes: ten seconds of eight channels of 32-bit floats at 51.2 kHz.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
@@ -36,6 +42,12 @@ const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 /// Largest packet that is sent, bytes: the subscription, whose topic MQTT limits to this length, and
 /// a command of some bytes.
 const MAX_COMMAND_BYTES: usize = 64 * 1024;
+
+/// How long a read waits before it says that nothing has come.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// Shortest wait for an event.
+const PIECE: Duration = Duration::from_millis(1);
 
 /// Most requests that wait for the connection. There are two, the subscription and a command; the
 /// rest is room for a reconnect.
@@ -54,8 +66,12 @@ pub struct TopicSettings {
     pub login: Option<Login>,
     /// Certificates; `None`: plain TCP.
     pub tls: Option<TlsFiles>,
-    /// Time without a message after which the source fails, so that it is opened again.
+    /// Time without samples after which the topic is told to be silent.
     pub silence: Duration,
+    /// Nobody has stated that time: the pauses of the sensor show it.
+    pub silence_by_pauses: bool,
+    /// The broker keeps messages while the gateway is away.
+    pub keeps_session: bool,
 }
 
 struct Topic {
@@ -70,6 +86,10 @@ struct Topic {
     is_refusing: bool,
     /// No message has been taken yet.
     is_new: bool,
+    /// The broker has taken the subscription.
+    is_connected: bool,
+    silence: SilenceWatch,
+    next_index: u64,
 }
 
 /// Frames from a topic. The connection is made at the first [`Source::next_block`].
@@ -91,7 +111,9 @@ pub fn open_topic(
     let decoder = TopicDecoder::new(messages, format, host);
     let is_framed = *messages == MessageForm::Frames;
     let block_samples = frames.source_format().block_samples.filter(|_| is_framed);
+    let limit = (settings.silence, settings.silence_by_pauses);
     Ok(Box::new(Topic {
+        silence: SilenceWatch::new(name.clone(), limit, host.clone()),
         name: PathBuf::from(name),
         settings: settings.clone(),
         client,
@@ -101,6 +123,8 @@ pub fn open_topic(
         host: host.clone(),
         is_refusing: false,
         is_new: true,
+        is_connected: false,
+        next_index: 0,
     }))
 }
 
@@ -121,7 +145,8 @@ pub(super) fn connect(settings: &TopicSettings) -> Result<(Client, Connection), 
 fn options(settings: &TopicSettings) -> Result<MqttOptions, SourceError> {
     let BrokerAddress { host, port } = &settings.address;
     let mut options = MqttOptions::new(&settings.client_id, host, *port);
-    options.set_clean_session(true).set_max_packet_size(MAX_MESSAGE_BYTES, MAX_COMMAND_BYTES);
+    options.set_clean_session(!settings.keeps_session);
+    options.set_max_packet_size(MAX_MESSAGE_BYTES, MAX_COMMAND_BYTES);
     if let Some(login) = &settings.login {
         let password = login.password.fetch().map_err(|error| {
             SourceError::options("password of the stream".as_ref(), error.to_string())
@@ -144,43 +169,31 @@ impl Source for Topic {
     }
 
     fn next_block(&mut self) -> Result<Option<Block>, SourceError> {
-        let mut heard = Instant::now();
+        let begun = Instant::now();
         loop {
             match self.decoder.block() {
-                Ok(Some(block)) => return Ok(Some(block)),
+                Ok(Some(block)) => {
+                    self.silence.heard();
+                    self.next_index = block.index + 1;
+                    return Ok(Some(block));
+                }
                 Ok(None) => {}
                 Err(why) => {
                     self.decoder.gap();
                     self.refuse(&why.into());
                 }
             }
-            let Some(left) = self.settings.silence.checked_sub(heard.elapsed()) else {
-                let kind = io::ErrorKind::TimedOut;
-                return Err(self.lost(io::Error::new(kind, "the topic is silent")));
-            };
-            match self.connection.recv_timeout(left) {
-                // the time is up; the loop returns the error above
+            let left = WAIT.saturating_sub(begun.elapsed());
+            if left.is_zero() && self.is_connected {
+                self.silence.look();
+                return Ok(Some(self.nothing()));
+            }
+            match self.connection.recv_timeout(left.max(PIECE)) {
+                // the time is up, which the loop sees
                 Err(_no_event) => {}
                 Ok(Err(e)) => return Err(self.lost(io::Error::other(e))),
-                Ok(Ok(Event::Incoming(Packet::ConnAck(_)))) => {
-                    self.decoder.begin_anew();
-                    let asked = self.client.try_subscribe(&self.settings.topic, QoS::AtMostOnce);
-                    asked.map_err(|e| self.lost(io::Error::other(e)))?;
-                }
-                Ok(Ok(Event::Incoming(Packet::Publish(message)))) => {
-                    // a message of another form is no life of the sensor
-                    if self.take(&message)? {
-                        heard = Instant::now();
-                    }
-                }
-                Ok(Ok(Event::Incoming(Packet::SubAck(answer)))) => {
-                    if answer.return_codes.contains(&rumqttc::SubscribeReasonCode::Failure) {
-                        let kind = io::ErrorKind::PermissionDenied;
-                        let why = "the broker refuses the subscription";
-                        return Err(self.lost(io::Error::new(kind, why)));
-                    }
-                }
-                Ok(Ok(Event::Incoming(_) | Event::Outgoing(_))) => {}
+                Ok(Ok(Event::Incoming(packet))) => self.take_packet(packet)?,
+                Ok(Ok(Event::Outgoing(_))) => {}
             }
         }
     }
@@ -191,12 +204,60 @@ impl Source for Topic {
 }
 
 impl Topic {
-    /// Takes a message; false if it holds no samples of the configured form.
-    fn take(&mut self, message: &Publish) -> Result<bool, SourceError> {
+    fn take_packet(&mut self, packet: Packet) -> Result<(), SourceError> {
+        match packet {
+            Packet::ConnAck(_) => {
+                self.is_connected = false;
+                self.decoder.begin_anew();
+                let quality =
+                    if self.settings.keeps_session { QoS::AtLeastOnce } else { QoS::AtMostOnce };
+                let asked = self.client.try_subscribe(&self.settings.topic, quality);
+                asked.map_err(|e| self.lost(io::Error::other(e)))
+            }
+            Packet::Publish(message) => self.take(&message),
+            Packet::SubAck(answer)
+                if answer.return_codes.contains(&rumqttc::SubscribeReasonCode::Failure) =>
+            {
+                let kind = io::ErrorKind::PermissionDenied;
+                Err(self.lost(io::Error::new(kind, "the broker refuses the subscription")))
+            }
+            Packet::SubAck(_) => {
+                self.is_connected = true;
+                Ok(())
+            }
+            Packet::Connect(_)
+            | Packet::PubAck(_)
+            | Packet::PubRec(_)
+            | Packet::PubRel(_)
+            | Packet::PubComp(_)
+            | Packet::Subscribe(_)
+            | Packet::Unsubscribe(_)
+            | Packet::UnsubAck(_)
+            | Packet::PingReq
+            | Packet::PingResp
+            | Packet::Disconnect => Ok(()),
+        }
+    }
+
+    /// A block without samples.
+    fn nothing(&self) -> Block {
+        Block {
+            index: self.next_index,
+            started_at: None,
+            follows_on: false,
+            rate: BlockRate::Format,
+            input: None,
+            values: None,
+            accel_m_s2: Array2::zeros((self.format.channels, 0)),
+        }
+    }
+
+    /// Takes a message.
+    fn take(&mut self, message: &Publish) -> Result<(), SourceError> {
         if message.retain {
             // old: it was kept by the broker
             self.decoder.gap();
-            return Ok(false);
+            return Ok(());
         }
         let received = self.decoder.push(&message.topic, &message.payload);
         self.request_rebirth();
@@ -206,9 +267,9 @@ impl Topic {
                 if std::mem::take(&mut self.is_refusing) || std::mem::take(&mut self.is_new) {
                     self.host.remarks.withdraw(&self.host.name, "messages");
                 }
-                Ok(true)
+                Ok(())
             }
-            Ok(Received::Nothing) => Ok(false),
+            Ok(Received::Nothing) => Ok(()),
             Ok(Received::Gone(why)) => {
                 Err(self.lost(io::Error::new(io::ErrorKind::ConnectionReset, why)))
             }
@@ -217,7 +278,7 @@ impl Topic {
                     self.decoder.gap();
                 }
                 self.refuse(&refusal);
-                Ok(false)
+                Ok(())
             }
         }
     }
@@ -236,6 +297,7 @@ impl Topic {
         log::message_refused(&self.host.name, refusal, self.is_refusing);
         self.is_refusing = true;
         let why = &refusal.why;
+        self.silence.refused(why);
         let text = format!("messages of {} are refused: {why}", self.name.display());
         self.host.remarks.set(&self.host.name, "messages", text);
     }

@@ -18,10 +18,6 @@ use super::interpretation::{StatedUnit, UnitKind};
 /// that are broken or shorted give −200, 850, 3276.7 and the like.
 const TEMPERATURES_C: RangeInclusive<f64> = -60.0..=400.0;
 
-/// Speeds that a shaft can have, as multiples of its name plate's, as for a speed tag: Hz taken for rpm
-/// are a sixtieth. Below, the machine stands only where `standing_below` says so.
-const SPEEDS: (f64, f64) = (0.05, 5.0);
-
 /// The values of one poll.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointValues {
@@ -104,15 +100,21 @@ impl Figure {
         }
     }
 
-    /// The values that it can have at a shaft of this name plate; those of a feature are judged with
+    /// The values that it can have at a shaft of this name plate, whose speeds are these shares of it; those of a feature are judged with
     /// the event.
-    pub fn plausible(&self, name_plate: Rpm, standing_below: Option<f64>) -> RangeInclusive<f64> {
+    pub fn plausible(
+        &self,
+        name_plate: Rpm,
+        speeds: &RangeInclusive<f64>,
+        standing_below: Option<f64>,
+    ) -> RangeInclusive<f64> {
         match self {
             Self::Feature(_) => f64::NEG_INFINITY..=f64::INFINITY,
             Self::Temperature => TEMPERATURES_C,
             Self::ShaftSpeed => {
-                let least = if standing_below.is_some() { 0.0 } else { SPEEDS.0 };
-                least * name_plate.get()..=SPEEDS.1 * name_plate.get()
+                // below, the machine stands only where `standing_below` says so
+                let least = if standing_below.is_some() { 0.0 } else { *speeds.start() };
+                least * name_plate.get()..=speeds.end() * name_plate.get()
             }
         }
     }
@@ -249,9 +251,11 @@ fn celsius(unit: &str) -> Option<Conversion> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::shaft_speed::USUAL_SPEEDS;
 
     fn meaning(figure: Figure, standing_below: Option<f64>) -> ValueMeaning {
-        let plausible = figure.plausible(Rpm::new(1500.0).expect("a speed"), standing_below);
+        let plate = Rpm::new(1500.0).expect("a speed");
+        let plausible = figure.plausible(plate, &USUAL_SPEEDS, standing_below);
         ValueMeaning { channel: 0, figure, no_value: vec![999.0], standing_below, plausible }
     }
 
@@ -291,6 +295,7 @@ mod tests {
             (Figure::Temperature, -200.0),
             (Figure::Temperature, 3276.7),
             (Figure::ShaftSpeed, 24.8),
+            (Figure::ShaftSpeed, 98.0),
             (Figure::ShaftSpeed, 0.0),
             (Figure::ShaftSpeed, 90_000.0),
         ] {

@@ -147,8 +147,6 @@ fn numbered(events: &mut [Event], first: u64, epoch: Epoch) -> Result<Vec<Vec<u8
     for (event, sequence) in events.iter_mut().zip(first..) {
         event.sequence = sequence;
         event.epoch = Some(epoch);
-        event.replayed = false;
-        event.delayed_s = 0.0;
         payloads.push(serde_json::to_vec(event).map_err(SpoolError::Json)?);
     }
     Ok(payloads)

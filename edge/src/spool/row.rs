@@ -43,6 +43,9 @@ pub struct BearingState {
 /// The two fields in a payload as it is committed.
 const PROMPT: &[u8] = br#""replayed":false,"delayed_s":0.0"#;
 
+/// The same of an event whose samples came late already; the number follows.
+const LATE: &[u8] = br#""replayed":true,"delayed_s":"#;
+
 impl Row {
     /// The payload to be sent at `now_ms`: the committed bytes. If more than `late_after_s` have
     /// passed since the commit, `replayed` and `delayed_s` are set in it.
@@ -54,15 +57,31 @@ impl Row {
         if delayed_s <= late_after_s {
             return self.payload;
         }
-        let Some(at) = self.payload.windows(PROMPT.len()).position(|bytes| bytes == PROMPT) else {
+        let Some((head, came_late_s, tail)) = delay_in(&self.payload) else {
             return self.payload;
         };
+        let delayed_s = came_late_s + delayed_s;
         let mut late = Vec::with_capacity(self.payload.len() + 16);
-        late.extend_from_slice(&self.payload[..at]);
+        late.extend_from_slice(head);
         late.extend_from_slice(format!(r#""replayed":true,"delayed_s":{delayed_s:?}"#).as_bytes());
-        late.extend_from_slice(&self.payload[at + PROMPT.len()..]);
+        late.extend_from_slice(tail);
         late.into()
     }
+}
+
+/// What stands before the two fields, the delay that they state, s, and what follows.
+fn delay_in(payload: &[u8]) -> Option<(&[u8], f64, &[u8])> {
+    let split = |mark: &[u8]| {
+        let at = payload.windows(mark.len()).position(|bytes| bytes == mark)?;
+        Some((payload.get(..at)?, payload.get(at + mark.len()..)?))
+    };
+    if let Some((head, tail)) = split(PROMPT) {
+        return Some((head, 0.0, tail));
+    }
+    let (head, rest) = split(LATE)?;
+    let (number, tail) =
+        rest.split_at_checked(rest.iter().position(|byte| b",}".contains(byte))?)?;
+    Some((head, std::str::from_utf8(number).ok()?.parse().ok()?, tail))
 }
 
 /// The name of the field and the quote before its value.

@@ -15,6 +15,8 @@ use pdm_shared::units::Rpm;
 
 use super::{Observation, Point, nothing_seen};
 use crate::event::{Measured, assemble, features};
+use crate::quality::Quality;
+use crate::source::shaft_speed::ShaftSpeed;
 use crate::source::values::{Figure, PointValue, PointValues};
 
 /// Highest level of an acceleration, g, or a velocity, mm/s, that a machine has: the limit for
@@ -44,11 +46,14 @@ impl Point {
     ) -> Event {
         let own = values.values.iter().filter(|value| value.channel == self.settings.channel);
         let Summary { mut time_domain, quality, is_running, temperature_c, speed } = summary(own);
+        let follow = || self.tag.as_ref().and_then(|tag| tag.speed_near(self.settings.speed));
+        let told = if speed.is_some() { None } else { follow() };
+        let judged = self.judged_by_tag(Quality { signal: quality, is_running }, told, false);
+        let Quality { signal: quality, is_running } = judged;
         let zones = self.settings.zones.as_ref();
         time_domain.iso_zone =
             time_domain.velocity_rms_mm_s.and_then(|velocity| Some(zones?.zone(velocity)));
-        let follow = || self.tag.as_ref().and_then(|tag| tag.speed_near(self.settings.speed));
-        let tag = speed.or_else(follow);
+        let tag = speed.or(told.and_then(ShaftSpeed::turning));
         let configured = (self.settings.speed, SpeedSource::Configured);
         let speed = tag.map_or(configured, |speed| (speed, SpeedSource::Tag));
         let state = self.state(speed.0);

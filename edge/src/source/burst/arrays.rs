@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
-use super::{BurstBlocks, give_burst_up};
+use super::{BurstBlocks, GivenUp, SenderClock};
 use crate::source::{Block, Calibration, SourceHost};
 
 /// Which sample of an array its time stamp dates.
@@ -51,7 +51,8 @@ struct OpenBurst {
 pub(in crate::source) struct Bursts {
     channels: usize,
     dated: ArrayTime,
-    host: SourceHost,
+    given_up: GivenUp,
+    clock: SenderClock,
     open: VecDeque<OpenBurst>,
     ready: VecDeque<Block>,
     last_start: Option<Timestamp>,
@@ -60,7 +61,8 @@ pub(in crate::source) struct Bursts {
 impl Bursts {
     pub(in crate::source) fn new(channels: usize, dated: ArrayTime, host: SourceHost) -> Self {
         let (open, ready) = (VecDeque::new(), VecDeque::new());
-        Self { channels, dated, host, open, ready, last_start: None }
+        let (given_up, clock) = (GivenUp::new(host.clone()), SenderClock::new(host));
+        Self { channels, dated, given_up, clock, open, ready, last_start: None }
     }
 
     pub(in crate::source) fn block(&mut self) -> Option<Block> {
@@ -70,7 +72,7 @@ impl Bursts {
     /// Something was lost: what waits will not become whole.
     pub(in crate::source) fn gap(&mut self) {
         for _burst in self.open.drain(..) {
-            give_burst_up(&self.host);
+            self.given_up.give_up();
         }
     }
 
@@ -103,7 +105,7 @@ impl Bursts {
             self.open.push_back(burst);
             if self.open.len() > MOST_OPEN {
                 self.open.pop_front();
-                give_burst_up(&self.host);
+                self.given_up.give_up();
             }
             return Ok(());
         }
@@ -111,7 +113,8 @@ impl Bursts {
         let is_older = |open: &OpenBurst| open.time_ms.is_none() || open.time_ms < burst.time_ms;
         let before = self.open.len();
         self.open.retain(|open| !is_older(open));
-        (self.open.len()..before).for_each(|_given_up| give_burst_up(&self.host));
+        (self.open.len()..before).for_each(|_burst| self.given_up.give_up());
+        self.given_up.whole();
         self.finish(burst, calibration, (blocks, rate))
     }
 
@@ -132,7 +135,7 @@ impl Bursts {
 
     /// When the first sample was taken, where the time stamp is to say it.
     fn start(
-        &self,
+        &mut self,
         time_ms: Option<u64>,
         is_historical: bool,
         length_s: f64,
@@ -148,6 +151,7 @@ impl Bursts {
         let stamp =
             stamp.ok_or("has no time stamp that is a time, and the time stamp is to date it")?;
         let started_at = stamp.plus_seconds(-before_s);
+        let Some(started_at) = self.clock.date(started_at, length_s) else { return Ok(None) };
         if self.last_start.is_some_and(|last| started_at < last) {
             return Err(format!("of {started_at} comes after a later one; it is not measured"));
         }

@@ -34,6 +34,9 @@ pub(super) struct FileRecord {
     /// Channels and rate of the file, Hz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) form: Option<(usize, f64)>,
+    /// The names of its channels, of the file that says them for the folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) names: Vec<String>,
     /// Why it was set aside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) set_aside: Option<String>,
@@ -209,6 +212,7 @@ mod tests {
                     blocks: 1,
                     is_done: true,
                     form: None,
+                    names: Vec::new(),
                     set_aside: None,
                     gone_ms: None,
                 };

@@ -64,6 +64,15 @@ pub(super) fn list(paths: &[PathBuf]) -> Result<Vec<SeenFile>, SourceError> {
     Ok(files)
 }
 
+/// A folder inside of the folders, which is not looked into.
+pub(super) fn inner_folder(paths: &[PathBuf]) -> Option<PathBuf> {
+    let entries = paths.iter().filter_map(|path| std::fs::read_dir(path).ok()).flatten();
+    let is_hidden =
+        |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let inner = entries.flatten().map(|entry| entry.path());
+    inner.filter(|path| path.is_dir() && !is_hidden(path)).max()
+}
+
 /// A regular file with its size and last change; `None` for anything else, and for a file that has
 /// gone meanwhile.
 pub(super) fn seen_file(path: PathBuf) -> Option<SeenFile> {

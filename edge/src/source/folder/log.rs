@@ -38,3 +38,26 @@ pub(super) fn form_changed(source: &str, (channels, rate): (usize, SampleRate)) 
     counter!("pdm_edge_folder_forms_changed_total", "source" => source.to_owned()).increment(1);
     tracing::warn!(source, channels, %rate, "most files of the folder have another form now");
 }
+
+/// A file went before it was measured. Only the first is logged at WARN.
+pub(super) fn file_lost(source: &str, path: &Path, is_told: bool) {
+    counter!("pdm_edge_recordings_lost_total", "source" => source.to_owned()).increment(1);
+    let path = path.display();
+    if is_told {
+        tracing::debug!(source, %path, "a recording went before it was measured");
+    } else {
+        tracing::warn!(source, %path, "a recording went before it was measured");
+    }
+}
+
+/// A file changes at every look, so it is never measured.
+pub(super) fn file_changing(source: &str, path: &Path) {
+    let path = path.display();
+    tracing::warn!(source, %path, "a recording changes at every look and is not measured");
+}
+
+/// A file has its channels in another order than those before.
+pub(super) fn other_order(source: &str, path: &Path) {
+    let path = path.display();
+    tracing::warn!(source, %path, "the channels have another order in this file, they are taken by name");
+}

@@ -94,6 +94,7 @@ impl Records {
             blocks: 0,
             is_done: false,
             form: None,
+            names: Vec::new(),
             set_aside: None,
             gone_ms: None,
         };
@@ -160,6 +161,22 @@ impl Records {
     pub(super) fn set_form(&mut self, number: u64, form: Form) {
         if let Some(record) = self.all.get_mut(&number) {
             record.form = Some((form.0, form.1.get()));
+        }
+    }
+
+    /// The names of the channels, by the first file that has some.
+    pub(super) fn names(&self) -> &[String] {
+        let mut named = self.all.values().filter(|record| record.set_aside.is_none());
+        named.find(|record| !record.names.is_empty()).map_or(&[], |record| &record.names)
+    }
+
+    /// Notes the names of a file's channels, if no file has said them.
+    pub(super) fn set_names(&mut self, number: u64, names: Vec<String>) {
+        if !self.names().is_empty() {
+            return;
+        }
+        if let Some(record) = self.all.get_mut(&number) {
+            record.names = names;
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pdm_service::clock::SystemClock;
 
+use super::unsettled::CHANGING_LOOKS;
 use super::*;
 
 struct Bench {
@@ -99,6 +100,58 @@ fn files_that_come_later_are_measured_once_whatever_their_names() {
     assert!(bench.marks().is_empty());
     std::fs::rename(bench.path("rec_9.csv.tmp"), bench.path("b.csv")).expect("renames");
     assert_eq!(bench.marks(), [7]);
+}
+
+/// A logger that writes its columns the other way round after an update.
+#[test]
+fn columns_in_another_order_are_taken_by_name() {
+    let mut bench = Bench::new();
+    let rows = |first: &str, second: &str, values: &str| {
+        format!("{first},{second}\n{}", values.repeat(64))
+    };
+    let files = [
+        ("1.csv", rows("x (g)", "y (g)", "0.25,7.25\n1.01,8.01\n")),
+        ("2.csv", rows("y (g)", "x (g)", "7.25,0.25\n8.01,2.01\n")),
+        ("3.csv", rows("x (g)", "y (g)", "0.25,7.25\n3.01,8.01\n")),
+    ];
+    let mut marks = Vec::new();
+    for (name, text) in files {
+        std::fs::write(bench.path(name), text).expect("writes");
+        // each in a run of its own: the names are remembered
+        marks.extend(bench.marks());
+    }
+    assert_eq!(marks, [1, 2, 3]);
+    assert!(bench.remarks.lines().is_empty(), "{:?}", bench.remarks.lines());
+}
+
+/// Files that are taken away at once, one that is written anew at every look, and a folder a day.
+#[test]
+fn what_cannot_be_measured_of_a_folder_is_told() {
+    let mut bench = Bench::new();
+    std::fs::create_dir(bench.path("2026-11-27")).expect("makes");
+    assert!(bench.marks().is_empty());
+    assert!(bench.remarks.lines().join("").contains("2026-11-27"), "{:?}", bench.remarks.lines());
+    bench.write("a.csv", 1);
+    let settings = FolderSettings { ends: false, ..bench.settings() };
+    let remarks = bench.remarks.clone();
+    let (mut source, _ledger) =
+        watch_folder(settings, &BTreeMap::new(), Arc::new(SystemClock), remarks).expect("opens");
+    let mut look = || source.next_block().expect("never fails").expect("endless");
+    assert_eq!(look().accel_m_s2.ncols(), 0, "seen once");
+    std::fs::remove_file(bench.path("a.csv")).expect("removes");
+    assert_eq!(look().accel_m_s2.ncols(), 0);
+    let told = bench.remarks.lines().join("");
+    assert!(told.contains("1 file(s) went") && told.contains("a.csv"), "{told}");
+    for round in 0..CHANGING_LOOKS + 1 {
+        let text = format!("0\n{round}.01\n").repeat(32 + round as usize);
+        std::fs::write(bench.path("latest.csv"), text).expect("writes");
+        assert_eq!(look().accel_m_s2.ncols(), 0, "never twice the same");
+    }
+    let told = bench.remarks.lines().join("");
+    assert!(told.contains("latest.csv has changed at each of the last"), "{told}");
+    while look().accel_m_s2.ncols() == 0 {}
+    let told = bench.remarks.lines().join("");
+    assert!(!told.contains("has changed"), "{told}");
 }
 
 #[test]

@@ -14,10 +14,27 @@ const QUIET: Duration = Duration::from_secs(10);
 /// Difference of the sender's clock from the gateway's above which a remark says so, s.
 const CLOCKS_APART_S: f64 = 5.0;
 
+/// Late blocks in a row that are no network which turned some around, but a count that does not go on:
+/// one of 32 bits that began anew, or one that stands still. Chosen: no path turns so many around.
+const LATE_IN_A_ROW: u32 = 8;
+/// Blocks that follow on, in a row, after which the count is right again.
+const RIGHT_AGAIN: u32 = 16;
+/// Changes between the same two runs, both ways, that are two senders and no restart.
+const ALTERNATIONS: u32 = 3;
+
 /// Sums since the last log line.
 #[derive(Debug)]
 pub(super) struct Losses {
     host: SourceHost,
+    /// Late blocks in a row, and blocks in a row that were not.
+    late: u32,
+    right: u32,
+    /// The count or the sender is told to be wrong.
+    is_count_told: bool,
+    are_two_told: bool,
+    /// The run before the present one, and how often the two took turns.
+    earlier: Option<u64>,
+    turns: u32,
     frames: u64,
     blocks: u64,
     bytes: u64,
@@ -26,7 +43,19 @@ pub(super) struct Losses {
 
 impl Losses {
     pub(super) const fn new(host: SourceHost) -> Self {
-        Self { host, frames: 0, blocks: 0, bytes: 0, logged_at: None }
+        Self {
+            host,
+            late: 0,
+            right: 0,
+            is_count_told: false,
+            are_two_told: false,
+            earlier: None,
+            turns: 0,
+            frames: 0,
+            blocks: 0,
+            bytes: 0,
+            logged_at: None,
+        }
     }
 
     /// Frames are missing by their count.
@@ -57,17 +86,75 @@ impl Losses {
         }
     }
 
-    /// A block that came twice, or after a later one.
-    pub(super) fn late(&self) {
+    /// A block that came twice, or after a later one; true if its count is to be followed, since so
+    /// many in a row are no accident of the network.
+    pub(super) fn late(&mut self, due: u64, came: u64) -> bool {
         counter!("pdm_edge_stream_late_blocks_total", "source" => self.host.name.clone())
             .increment(1);
+        self.late += 1;
+        if self.late < LATE_IN_A_ROW {
+            return false;
+        }
+        tracing::debug!(source = self.host.name, due, came, "following the count of the blocks");
+        true
     }
 
-    /// The sender was started again.
-    pub(super) fn restarted(&self) {
-        counter!("pdm_edge_stream_gaps_total", "source" => self.host.name.clone(), "cause" => "restart")
+    /// The count of frames does not go on.
+    pub(super) fn count_set(&mut self, due: u64, came: u64) {
+        let SourceHost { name, remarks, .. } = &self.host;
+        counter!("pdm_edge_stream_gaps_total", "source" => name.clone(), "cause" => "count")
             .increment(1);
-        tracing::info!(source = self.host.name, "the sender was started again");
+        self.right = 0;
+        if !std::mem::replace(&mut self.is_count_told, true) {
+            tracing::error!(
+                source = name,
+                due,
+                came,
+                "the count of frames does not go on: blocks were dropped as late"
+            );
+        }
+        let text = format!(
+            "the count of frames does not go on ({came} came, {due} was due): blocks are dropped; it \
+             has to have 64 bits and to count every frame"
+        );
+        remarks.set(name, "count", text);
+    }
+
+    /// A block was taken.
+    pub(super) fn taken(&mut self) {
+        self.late = 0;
+        self.right = self.right.saturating_add(1);
+        if self.right < RIGHT_AGAIN {
+            return;
+        }
+        if std::mem::take(&mut self.is_count_told) {
+            self.host.remarks.withdraw(&self.host.name, "count");
+        }
+        if std::mem::take(&mut self.are_two_told) {
+            self.host.remarks.withdraw(&self.host.name, "senders");
+        }
+        self.turns = 0;
+    }
+
+    /// The sender was started again, or another one sends as well.
+    pub(super) fn restarted(&mut self, before: u64, now: u64) {
+        let SourceHost { name, remarks, .. } = &self.host;
+        counter!("pdm_edge_stream_gaps_total", "source" => name.clone(), "cause" => "restart")
+            .increment(1);
+        self.right = 0;
+        if self.earlier.replace(before) != Some(now) {
+            self.turns = 0;
+            tracing::info!(source = name, "the sender was started again");
+            return;
+        }
+        self.turns += 1;
+        if self.turns < ALTERNATIONS || std::mem::replace(&mut self.are_two_told, true) {
+            return;
+        }
+        tracing::error!(source = name, "two senders take turns, nothing can be measured");
+        let text = "two senders take turns: their blocks make no stream; each needs a source and a \
+                    port or topic of its own";
+        remarks.set(name, "senders", text.to_owned());
     }
 
     /// How far the sender's clock stands from the gateway's, which dates the samples.

@@ -192,3 +192,52 @@ proptest! {
         let _outcome = decoder.push(&all);
     }
 }
+
+/// A count that passes the end of 64 bits goes on; one of 32 bits, or one that stands still, is told.
+#[test]
+fn a_count_that_does_not_go_on_is_told_and_measured_again() {
+    let mut decoder = decoder();
+    // the sample numbers of the test's blocks are 16 bits wide, so their sums may wrap in them
+    let push = |decoder: &mut FramedDecoder, first: u64| {
+        let mut bytes = block(1, 0, 5, 1000.0);
+        bytes[32..40].copy_from_slice(&first.to_le_bytes());
+        let sum = header::checksum(&bytes[..HEADER_BYTES - 4]).to_le_bytes();
+        bytes[HEADER_BYTES - 4..HEADER_BYTES].copy_from_slice(&sum);
+        decoder.push(&bytes).expect("of the form");
+        std::iter::from_fn(|| decoder.block()).map(|block| block.follows_on).collect::<Vec<_>>()
+    };
+    let last = u64::MAX - 7;
+    assert_eq!(push(&mut decoder, last), [false]);
+    assert_eq!(push(&mut decoder, last + 5), [true]);
+    assert_eq!(push(&mut decoder, 2), [true], "past the end of 64 bits");
+    let told = |decoder: &FramedDecoder| decoder.clock.host().remarks.lines().join("");
+    assert_eq!(told(&decoder), "");
+
+    let mut short = super::tests::decoder();
+    let wrapped = u64::from(u32::MAX) - 4;
+    assert_eq!(push(&mut short, wrapped), [false]);
+    let after: usize = (0..40).map(|n| push(&mut short, 5 * n).len()).sum();
+    assert!(after >= 30, "a count of 32 bits that began anew is followed: {after}");
+
+    let mut stuck = super::tests::decoder();
+    for _ in 0..40 {
+        push(&mut stuck, 0);
+    }
+    assert!(told(&stuck).contains("64 bits"), "{}", told(&stuck));
+}
+
+/// Two senders whose blocks come in turn are told; one that is started again is not.
+#[test]
+fn two_senders_that_take_turns_are_told() {
+    let mut decoder = decoder();
+    let mut push = |run, first| decoder.push(&block(run, first, 5, 1000.0)).expect("of the form");
+    (0..4).for_each(|n| push(7, 5 * n));
+    push(8, 0);
+    assert_eq!(decoder.clock.host().remarks.lines(), Vec::<String>::new(), "started again");
+    for n in 1..5 {
+        decoder.push(&block(7, 20 + 5 * n, 5, 1000.0)).expect("of the form");
+        decoder.push(&block(8, 5 * n, 5, 1000.0)).expect("of the form");
+    }
+    let told = decoder.clock.host().remarks.lines().join("");
+    assert!(told.contains("two senders take turns"), "{told}");
+}

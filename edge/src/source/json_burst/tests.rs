@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::units::M_S2_PER_G;
 use proptest::prelude::*;
 use serde_json::json;
@@ -35,7 +35,7 @@ fn in_g(block: &Block) -> Vec<Vec<f64>> {
 }
 
 fn one(decoder: &mut BurstDecoder, message: &Value) -> Block {
-    decoder.push(message.to_string().as_bytes()).expect("of the form");
+    decoder.push("t", message.to_string().as_bytes()).expect("of the form");
     decoder.block().expect("whole")
 }
 
@@ -93,11 +93,12 @@ fn the_scale_of_a_message_is_that_of_its_counts() {
         (json!({"v": [1, 2], "u": "g", "lsb": 0}), "0 is no scale"),
         (json!({"v": [1, 2], "u": "g", "lsb": "x"}), "no number"),
     ] {
-        let error = decoder.push(message.to_string().as_bytes()).expect_err("of another form");
+        let error = decoder.push("t", message.to_string().as_bytes()).expect_err("of another form");
         assert!(error.contains(expected), "{error}");
     }
     decoder.format.calibrations = vec![Calibration::stated(None, Some(0.001), 0.0).expect("valid")];
-    let error = decoder.push(br#"{"v": [1, 2], "lsb": 0.5}"#).expect_err("two scales");
+    let error =
+        decoder.push("t", br#"{"v": [1, 2], "lsb": 0.5, "u": "g"}"#).expect_err("two scales");
     assert!(error.contains("so does the configuration"), "{error}");
 }
 
@@ -124,7 +125,7 @@ fn a_burst_of_several_messages_is_whole_in_any_order() {
     messages.swap(3, 4);
     let mut got = Vec::new();
     for message in messages {
-        decoder.push(message.to_string().as_bytes()).expect("of the form");
+        decoder.push("t", message.to_string().as_bytes()).expect("of the form");
         got.extend(decoder.block().map(|block| in_g(&block)));
     }
     let expected = |first: f64| {
@@ -142,10 +143,10 @@ fn a_message_of_another_form_is_refused_with_its_pointer() {
         (r#"{"x":[1,2]}"#, "nothing stands at /y"),
         (r#"{"x":[1,2],"y":[1,"a"]}"#, "/y: \"a\" is no number"),
         (r#"{"x":[1,2],"y":5}"#, "/y: 5 is no array of numbers"),
-        (r#"{"x":[1,2],"y":[1]}"#, "channels of 2 and 1 samples"),
+        (r#"{"x":[1.5,2],"y":[1]}"#, "channels of 2 and 1 samples"),
         (r#"{"x":[],"y":[]}"#, "0 samples in a burst"),
     ] {
-        let error = decoder.push(message.as_bytes()).expect_err(message);
+        let error = decoder.push("t", message.as_bytes()).expect_err(message);
         assert!(error.contains(expected), "{message}: {error}");
         assert!(decoder.block().is_none());
     }
@@ -160,16 +161,179 @@ fn bursts_that_never_become_whole_are_bounded() {
     };
     let mut decoder = decoder(1, form);
     for id in 0..100 {
-        let message = json!({"id": id, "n": 0, "of": 2, "v": [1]});
-        decoder.push(message.to_string().as_bytes()).expect("of the form");
+        let message = json!({"id": id, "n": 0, "of": 2, "v": [1.5]});
+        decoder.push("t", message.to_string().as_bytes()).expect("of the form");
     }
-    assert_eq!(decoder.open.len(), MOST_OPEN);
+    assert_eq!(decoder.open.waiting(), parts::MOST_OPEN);
+}
+
+/// The burst that the messages make whole, in g, and what was refused.
+fn taken(decoder: &mut BurstDecoder, messages: &[Value]) -> (Vec<Vec<Vec<f64>>>, Vec<String>) {
+    let (mut bursts, mut refused) = (Vec::new(), Vec::new());
+    for message in messages {
+        refused.extend(decoder.push("t", message.to_string().as_bytes()).err());
+        bursts.extend(std::iter::from_fn(|| decoder.block()).map(|block| in_g(&block)));
+    }
+    (bursts, refused)
+}
+
+fn by_axis() -> JsonForm {
+    JsonForm {
+        channel: Some(("/axis".to_owned(), vec!["X".to_owned(), "Y".to_owned()])),
+        time: Some("/ts".to_owned()),
+        unit: Some("/u".to_owned()),
+        rate: Some("/odr".to_owned()),
+        ..samples(&["/v"])
+    }
+}
+
+/// A sensor states the unit with each axis, and one axis in another.
+#[test]
+fn each_message_of_a_burst_is_converted_by_its_own_unit() {
+    let now = SystemClock.now().unix_ms();
+    let message = |axis: &str, unit: &str, v: [f64; 2], odr: f64| json!({"axis": axis, "u": unit, "v": v, "odr": odr, "ts": now});
+    for (first, second) in [("g", "mg"), ("mg", "g"), ("mg", "mm/s2"), ("m/s2", "g")] {
+        let in_unit = |unit: &str, g: f64| match unit {
+            "mg" => g * 1000.0,
+            "m/s2" => g * M_S2_PER_G,
+            "mm/s2" => g * M_S2_PER_G * 1000.0,
+            _ => g,
+        };
+        let of = |axis, unit| message(axis, unit, [0.4, -0.2].map(|g| in_unit(unit, g)), 1000.0);
+        let got = taken(&mut decoder(2, by_axis()), &[of("X", first), of("Y", second)]);
+        assert_eq!(got, (vec![vec![vec![0.4, -0.2]; 2]], vec![]), "{first} {second}");
+    }
+    let different = [message("X", "g", [0.1, 0.2], 1000.0), message("Y", "g", [0.1, 0.2], 1055.0)];
+    let (bursts, refused) = taken(&mut decoder(2, by_axis()), &different);
+    let told = refused.join("");
+    assert!(bursts.is_empty() && told.contains("1000") && told.contains("1055"), "{told}");
+}
+
+/// An identity that never changes, or begins anew: a lost part costs its burst and no other.
+#[test]
+fn parts_of_two_bursts_are_never_joined() {
+    let base = SystemClock.now().unix_ms() - 10_000;
+    let part = |burst: i64, n: i64, is_own: bool| {
+        // 2 samples at 1 kHz a part, 4 parts, a burst a second
+        let ts = base + burst * 1000 + if is_own { 2 * n } else { 0 };
+        let first = (burst * 100 + n * 2) as f64 + 0.5;
+        json!({"id": 0, "n": n, "of": 4, "ts": ts, "v": [first, first + 1.0]})
+    };
+    for (lost, is_own, has_time) in [0, 1, 3]
+        .into_iter()
+        .flat_map(|lost| [(lost, false, true), (lost, true, true), (lost, false, false)])
+    {
+        if lost == 0 && !has_time {
+            // the second burst's first part would be taken for it: nothing but the order tells
+            continue;
+        }
+        let form = JsonForm {
+            burst: Some("/id".to_owned()),
+            part: Some(("/n".to_owned(), "/of".to_owned())),
+            time: has_time.then(|| "/ts".to_owned()),
+            ..samples(&["/v"])
+        };
+        let mut decoder = decoder(1, form);
+        let messages: Vec<Value> = (0..5)
+            .flat_map(|burst| (0..4).map(move |n| (burst, n)))
+            .filter(|(burst, n)| !(*burst == 2 && *n == lost))
+            .map(|(burst, n)| part(burst, n, is_own))
+            .collect();
+        let (bursts, refused) = taken(&mut decoder, &messages);
+        let firsts: Vec<f64> = bursts.iter().map(|burst| burst[0][0]).collect();
+        let case = format!("lost {lost}, own times {is_own}, times {has_time}");
+        assert_eq!(firsts, [0.5, 100.5, 300.5, 400.5], "{case}: {refused:?}");
+        for burst in &bursts {
+            let whole: Vec<f64> = (0..8).map(|n| burst[0][0] + f64::from(n)).collect();
+            assert_eq!(burst[0], whole, "{case}");
+        }
+        let told = decoder.host.remarks.lines().join("");
+        assert!(told.contains("given up"), "{case}: {told}");
+    }
+}
+
+/// A wildcard that catches two sensors, and a gateway that publishes two on one topic.
+#[test]
+fn two_devices_that_take_turns_are_told() {
+    let told = |topics: [&str; 4], ids: [&str; 4]| {
+        let mut decoder = decoder(1, samples(&["/v"]));
+        for (topic, id) in topics.into_iter().zip(ids) {
+            let message = json!({"v": [0.5, 1.5], "devEUI": id}).to_string();
+            decoder.push(topic, message.as_bytes()).expect("of the form");
+        }
+        decoder.host.remarks.lines().join("")
+    };
+    let turns = told(["p/a", "p/b", "p/a", "p/b"], ["1"; 4]);
+    assert!(turns.contains("p/a") && turns.contains("p/b"), "{turns}");
+    let turns = told(["p"; 4], ["a7", "b9", "a7", "b9"]);
+    assert!(turns.contains("a7") && turns.contains("b9"), "{turns}");
+    assert_eq!(told(["p"; 4], ["a7", "a7", "b9", "b9"]), "", "a sensor that was replaced");
+}
+
+#[test]
+fn a_message_that_is_delivered_again_is_taken_once() {
+    let form = JsonForm { time: Some("/ts".to_owned()), ..samples(&["/v"]) };
+    let mut decoder = decoder(1, form);
+    let now = SystemClock.now().unix_ms() - 20_000;
+    let message = |burst: i64| json!({"v": [0.1, 0.2, burst as f64], "ts": now + 1000 * burst});
+    let order = [0, 0, 1, 1, 0, 2, 1, 2].map(message);
+    let (bursts, refused) = taken(&mut decoder, &order);
+    assert_eq!(bursts.iter().map(|burst| burst[0][2]).collect::<Vec<_>>(), [0.0, 1.0, 2.0]);
+    assert!(refused.is_empty(), "{refused:?}");
+}
+
+/// Short messages one after the other are a stream, where their times say so.
+#[test]
+fn messages_follow_on_where_their_times_leave_no_gap() {
+    let form = JsonForm { time: Some("/ts".to_owned()), ..samples(&["/v"]) };
+    let mut decoder = decoder(1, form);
+    let now = SystemClock.now().unix_ms() - 20_000;
+    let mut follow = |at_ms: i64| {
+        let v: Vec<f64> = (0..100).map(|n| (f64::from(n) * 0.1 + at_ms as f64).sin()).collect();
+        one(&mut decoder, &json!({"v": v, "ts": now + at_ms})).follows_on
+    };
+    assert_eq!([0, 100, 201, 301].map(&mut follow), [false, true, true, true]);
+    assert_eq!([501, 601].map(&mut follow), [false, true], "one was lost");
+    assert_eq!([601, 400].map(&mut follow), [false, false], "a clock that stands or steps back");
+}
+
+#[test]
+fn integers_without_a_unit_are_refused_and_words_name_what_else_came() {
+    let counts = json!({"v": [1000, -20, 3]}).to_string();
+    let error = decoder(1, samples(&["/v"])).push("t", counts.as_bytes()).expect_err("counts");
+    assert!(error.contains("integers") && error.contains("json.unit"), "{error}");
+    let mut told = decoder(1, samples(&["/v"]));
+    told.format.calibrations = vec![Calibration::stated(None, Some(0.001), 0.0).expect("valid")];
+    assert!(told.push("t", counts.as_bytes()).is_ok(), "the configuration states the scale");
+    // a dead channel is judged as a flat line, and texts are numbers where they are
+    for plain in [json!({"v": [0, 0, 0]}), json!({"v": ["0.5", " -1.25", "2e-1"]})] {
+        assert!(
+            decoder(1, samples(&["/v"])).push("t", plain.to_string().as_bytes()).is_ok(),
+            "{plain}"
+        );
+    }
+    let with_mark = [b"\xef\xbb\xbf".as_slice(), br#"{"v": [0.5, 1]}"#].concat();
+    assert!(decoder(1, samples(&["/v"])).push("t", &with_mark).is_ok());
+    for (packed, name) in [(&[0x1f, 0x8b, 8, 0][..], "gzip"), (b"PK\x03\x04", "zip")] {
+        let error = decoder(1, samples(&["/v"])).push("t", packed).expect_err("packed");
+        assert!(error.contains(name), "{error}");
+    }
+    let encoding = Some(Encoding::F32);
+    let mut lines = decoder(1, JsonForm { encoding, ..samples(&["/b"]) });
+    let raw: Vec<u8> = (0..40).flat_map(|n| (n as f32 * 0.3).to_le_bytes()).collect();
+    let text = base64::engine::general_purpose::STANDARD.encode(raw);
+    let wrapped = format!("{}\r\n{}\r\n", &text[..76], &text[76..]);
+    assert_eq!(in_g(&one(&mut lines, &json!({ "b": wrapped })))[0].len(), 40);
+    let form = JsonForm { unit: Some("/u".to_owned()), ..samples(&["/v"]) };
+    let wrong = json!({"v": [1.5], "u": "G"}).to_string();
+    let error = decoder(1, form).push("t", wrong.as_bytes()).expect_err("no unit");
+    assert!(["mg", "mm/s2", "G"].iter().all(|unit| error.contains(unit)), "{error}");
 }
 
 proptest! {
     #[test]
     fn no_payload_makes_it_panic(payload in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut decoder = decoder(1, samples(&[""]));
-        let _outcome = decoder.push(&payload);
+        let _outcome = decoder.push("t", &payload);
     }
 }

@@ -73,13 +73,13 @@ impl TopicDecoder {
     /// Takes a message.
     pub(super) fn push(&mut self, topic: &str, payload: &[u8]) -> Result<Received, Refusal> {
         let taken = match self {
-            Self::Frames(decoder, whole) => {
-                frames_in(payload, *whole).and_then(|()| decoder.push(payload))
-            }
-            Self::Json(decoder) => decoder.push(payload),
+            Self::Frames(decoder, whole) => frames_in(payload, *whole)
+                .and_then(|()| decoder.push(payload))
+                .map(|()| Received::Samples),
+            Self::Json(decoder) => decoder.push(topic, payload),
             Self::Sparkplug(decoder) => return decoder.push(topic, payload),
         };
-        taken.map(|()| Received::Samples).map_err(Refusal::from)
+        taken.map_err(Refusal::from)
     }
 }
 

@@ -50,6 +50,8 @@ pub(super) struct Arrays {
     is_told: bool,
     /// No burst has been taken yet.
     is_new: bool,
+    /// The silence is told.
+    is_silent: bool,
 }
 
 /// A server that is subscribed to.
@@ -81,6 +83,7 @@ impl Arrays {
             open: None,
             is_told: false,
             is_new: true,
+            is_silent: false,
             name,
             server,
             form,
@@ -170,7 +173,8 @@ impl Arrays {
         loop {
             if let Some(block) = self.bursts.block() {
                 self.heard = Instant::now();
-                if std::mem::take(&mut self.is_new) || self.is_told {
+                let was_silent = std::mem::take(&mut self.is_silent);
+                if std::mem::take(&mut self.is_new) || self.is_told || was_silent {
                     log::used_again(&self.host, std::mem::take(&mut self.is_told));
                     self.host.remarks.withdraw(&self.host.name, "silence");
                 }
@@ -200,9 +204,12 @@ impl Arrays {
         }
         open.connection.check().map_err(|why| ("connection", why))?;
         if self.heard.elapsed() > self.silence {
+            // the session lives by its keep-alive; a new one would bring no burst either
             let text = format!("no burst within {:.0} s", self.silence.as_secs_f64());
-            self.host.remarks.set(&self.host.name, "silence", text.clone());
-            return Err(("silence", text));
+            if !std::mem::replace(&mut self.is_silent, true) {
+                log::not_used(&self.host, "silence", &text, false);
+            }
+            self.host.remarks.set(&self.host.name, "silence", text);
         }
         Ok(None)
     }
