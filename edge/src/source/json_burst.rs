@@ -11,7 +11,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use base64::Engine as _;
 use pdm_shared::time::Timestamp;
-use pdm_shared::units::SampleRate;
 use serde_json::Value;
 
 use super::burst::{BurstBlocks, MOST_BURST_SAMPLES, SenderClock, configured_calibration};

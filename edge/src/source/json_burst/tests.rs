@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pdm_service::clock::{Clock as _, SystemClock};
-use pdm_shared::units::M_S2_PER_G;
+use pdm_shared::units::{M_S2_PER_G, SampleRate};
 use proptest::prelude::*;
 use serde_json::json;
 
