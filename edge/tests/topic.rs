@@ -11,7 +11,7 @@ use pdm_edge::source::mqtt::{MessageForm, TopicSettings, open_topic};
 use pdm_edge::source::speed_tag::SpeedTag;
 use pdm_edge::source::{Block, Source, SourceError, SourceHost};
 use pdm_harness::{Authority, Mosquitto, Persistence, program};
-use pdm_service::clock::{SharedClock, SystemClock};
+use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_shared::units::{M_S2_PER_G, SampleRate};
 use rumqttc::{Client, MqttOptions, QoS, TlsConfiguration, Transport};
 
@@ -257,7 +257,7 @@ fn bursts(port: u16, lines: &str) -> pdm_edge::settings::EdgeSettings {
 /// A client that publishes bursts whose first sample is their number, of QoS 1.
 fn burst_sender(port: u16) -> impl FnMut(u32) {
     let (client, mut connection) = Client::new(MqttOptions::new("sensor", "127.0.0.1", port), 8);
-    let (tell, told) = std::sync::mpsc::channel();
+    let (tell, told) = std::sync::mpsc::sync_channel(64);
     std::thread::spawn(move || {
         while let Some(Ok(event)) = connection.iter().next() {
             if matches!(event, rumqttc::Event::Incoming(rumqttc::Packet::PubAck(_))) {
@@ -266,8 +266,7 @@ fn burst_sender(port: u16) -> impl FnMut(u32) {
         }
     });
     move |number| {
-        let ts = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let ts = ts.expect("after 1970").as_millis() - 200;
+        let ts = SystemClock.now().unix_ms() - 200;
         let message = format!(r#"{{"v": [{number}.25, -0.5, 1.5], "ts": {ts}}}"#);
         client.publish("plant/b", QoS::AtLeastOnce, false, message).expect("sent");
         told.recv_timeout(Duration::from_secs(80)).expect("the broker has it");

@@ -84,9 +84,9 @@ mod tests {
     fn a_wait_is_read_in_seconds_and_as_a_date_by_the_receivers_clock() {
         let now_ms = 784_111_777_000; // Sun, 06 Nov 1994 08:49:37 GMT
         let wait = |all: &[(HeaderName, &str)]| asked_wait(&headers(all), now_ms);
-        assert_eq!(wait(&[(RETRY_AFTER, " 120 ")]), Some(Duration::from_secs(120)));
+        assert_eq!(wait(&[(RETRY_AFTER, " 120 ")]), Some(Duration::from_mins(2)));
         let date = "Sun, 06 Nov 1994 08:51:37 GMT";
-        assert_eq!(wait(&[(RETRY_AFTER, date)]), Some(Duration::from_secs(120)));
+        assert_eq!(wait(&[(RETRY_AFTER, date)]), Some(Duration::from_mins(2)));
         let own = "Sun, 06 Nov 1994 08:51:07 GMT";
         assert_eq!(wait(&[(RETRY_AFTER, date), (DATE, own)]), Some(Duration::from_secs(30)));
         assert_eq!(wait(&[(RETRY_AFTER, "Sun, 06 Nov 1994 08:00:00 GMT")]), Some(Duration::ZERO));

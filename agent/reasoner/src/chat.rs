@@ -147,7 +147,7 @@ impl Chat<'_> {
         let is_away = fleet.is_err();
         let mut fleet = fleet.unwrap_or_default();
         let is_of_many_sites = sites::all(&fleet).len() > 1;
-        fleet.iter_mut().for_each(|core| core.is_of_many_sites = is_of_many_sites);
+        sites::mark(fleet.iter_mut(), is_of_many_sites);
         let question = &in_own_language(question, &fleet);
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
         // a site in the question restricts every look-up, listings too
@@ -156,7 +156,7 @@ impl Chat<'_> {
         let bearings = bearings_of(&plan, &meant);
         let read = planning::bearings_read(&plan, &bearings, &scope);
         let mut foci = self.foci(&read).await;
-        foci.iter_mut().for_each(|focus| focus.core.is_of_many_sites = is_of_many_sites);
+        sites::mark(foci.iter_mut().map(|focus| &mut focus.core), is_of_many_sites);
         // the records of a listing are for extraction alone
         let is_near = |one: &&Focus| bearings.contains(&one.core.key);
         let near: Vec<Focus> = foci.iter().filter(is_near).cloned().collect();

@@ -98,12 +98,13 @@ impl Lane {
         }
         let before = channel.renewals();
         let held = asked.as_ref().and_then(|asked| asked.holds(before));
-        let sent = match held {
-            Some(held) => Some(Err(held)),
-            None => tokio::select! {
+        let sent = if let Some(held) = held {
+            Some(Err(held))
+        } else {
+            tokio::select! {
                 sent = channel.send(key_of(rows), &notifications) => Some(sent.map_err(granted)),
                 () = renewed(channel, before) => None,
-            },
+            }
         };
         *asked = sent.as_ref().and_then(|sent| asked_by(sent, before));
         let at_once = |error: &str| SendOutcome::Retry {

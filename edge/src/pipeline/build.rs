@@ -165,20 +165,12 @@ impl Builder<'_> {
         let position = self.position(source, opened.as_ref());
         let is_live = source.pace == Pace::Live;
         let plans = if is_live { FftPlans::live(self.turn) } else { FftPlans::default() };
-        let tag = source.speed_tag.as_ref();
-        let tag = tag.map(|tag| SpeedTag::follow(tag, self.host(source))).transpose();
-        let tag =
-            tag.map_err(|error| StartError::Source { name: source.name.clone(), source: error })?;
+        let tag = self.speed_tag(source)?;
         let mut points = self.points(source, &format, &plans, tag.as_ref());
         if is_live {
             points.iter_mut().for_each(Point::watch_repeats);
         }
-        let clock_watch = is_live.then(|| self.clock_watch.clone());
-        if let Some(watch) = &clock_watch {
-            for point in &points {
-                watch.remember(point.last_at());
-            }
-        }
+        let clock_watch = is_live.then(|| self.clock_watch_of(&points));
         let times = BlockTimes::new(source, &position, self.shared.clock.now());
         let queue = Arc::new(queue(source, &format));
         let reader = self.reader(source, opened, position.block, &queue, ledger.is_some());
@@ -190,7 +182,8 @@ impl Builder<'_> {
         let remarks = self.shared.remarks.clone();
         let (every, tachometer) = (source.every, source.tachometer);
         let tap = self.tap(source, &format);
-        let window = (format.sample_rate.get(), source.window.map(|window| window.as_secs_f64()));
+        let length_s = source.window.map(|window| window.as_secs_f64());
+        let window = (format.sample_rate.get(), length_s);
         let left_out = LeftOut::new(source.name.clone(), remarks.clone(), window);
         let measurer = Box::new(move |batches| Measurer {
             name,
@@ -220,6 +213,22 @@ impl Builder<'_> {
             progress,
         });
         Ok(Built { name: source.name.clone(), reader, measurer, queue })
+    }
+
+    /// The watch of the gateway's clock, which knows when these points were measured last.
+    fn clock_watch_of(&self, points: &[Point]) -> ClockWatch {
+        let watch = self.clock_watch.clone();
+        for point in points {
+            watch.remember(point.last_at());
+        }
+        watch
+    }
+
+    /// The speed tag of a source, followed from now on.
+    fn speed_tag(&self, source: &SourceSettings) -> Result<Option<SpeedTag>, StartError> {
+        let tag = source.speed_tag.as_ref();
+        let tag = tag.map(|tag| SpeedTag::follow(tag, self.host(source))).transpose();
+        tag.map_err(|error| StartError::Source { name: source.name.clone(), source: error })
     }
 
     /// Where the samples of a source go for captures. A source that gives values without samples has none.

@@ -120,6 +120,18 @@ impl Relearners {
     }
 }
 
+/// What blocks of the queue have brought.
+#[derive(Default)]
+struct Brought {
+    windows: Vec<Window>,
+    /// Values that a device measured itself, and when.
+    polls: Vec<(Timestamp, Box<PointValues>)>,
+    /// What the folder remembers of its files.
+    notes: BTreeMap<String, Vec<u8>>,
+    /// The position in recordings has moved on.
+    has_moved: bool,
+}
+
 impl Measurer {
     /// Measures until the queue is closed and empty, or the committer has ended.
     pub(super) fn run(mut self) {
@@ -129,31 +141,11 @@ impl Measurer {
             if blocks.is_empty() {
                 return;
             }
-            let (mut windows, mut polls) = (Vec::new(), Vec::new());
-            let mut has_moved = false;
-            let mut notes = BTreeMap::new();
-            for mut block in blocks {
-                notes.append(&mut self.notes(&block));
-                if let Some(values) = block.values.take() {
-                    polls.push((block.started_at.unwrap_or_else(|| self.clock.now()), values));
-                }
-                if block.accel_m_s2.ncols() == 0 {
-                    continue;
-                }
-                self.fit_to(&block);
-                let before_s = self.times.stamp(&mut block, self.rate.get(), self.clock.now());
-                self.next.skip_into(&mut block);
-                self.next.push(&block, before_s);
-                self.hand_over(&block);
-                let brought = (block.follows_on, block.accel_m_s2.ncols());
-                let cut = self.windower.push(block);
-                if self.is_live {
-                    self.left_out.pushed(brought, cut.len(), self.windower.dropped());
-                }
-                self.next.cut(cut.len());
-                has_moved |= !cut.is_empty() && !self.is_live;
-                windows.extend(cut);
+            let mut brought = Brought::default();
+            for block in blocks {
+                self.take(block, &mut brought);
             }
+            let Brought { mut windows, mut polls, mut notes, has_moved } = brought;
             if self.is_live && self.clock.now().unix_ms() < FIRST_RIGHT_MS {
                 self.leave_out(windows.len() + polls.len());
                 windows.clear();
@@ -194,6 +186,31 @@ impl Measurer {
                 return;
             }
         }
+    }
+
+    /// Takes a block: dated, handed to the captures, cut into windows.
+    fn take(&mut self, mut block: Block, brought: &mut Brought) {
+        brought.notes.append(&mut self.notes(&block));
+        if let Some(values) = block.values.take() {
+            let at = block.started_at.unwrap_or_else(|| self.clock.now());
+            brought.polls.push((at, values));
+        }
+        if block.accel_m_s2.ncols() == 0 {
+            return;
+        }
+        self.fit_to(&block);
+        let before_s = self.times.stamp(&mut block, self.rate.get(), self.clock.now());
+        self.next.skip_into(&mut block);
+        self.next.push(&block, before_s);
+        self.hand_over(&block);
+        let pushed = (block.follows_on, block.accel_m_s2.ncols());
+        let cut = self.windower.push(block);
+        if self.is_live {
+            self.left_out.pushed(pushed, cut.len(), self.windower.dropped());
+        }
+        self.next.cut(cut.len());
+        brought.has_moved |= !cut.is_empty() && !self.is_live;
+        brought.windows.extend(cut);
     }
 
     /// Hands a block to the captures, before it is cut.

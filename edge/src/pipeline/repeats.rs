@@ -20,7 +20,9 @@ const FROZEN: u32 = 3;
 /// A window's samples as a number.
 fn fingerprint(accel_m_s2: &[f64]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    accel_m_s2.iter().for_each(|sample| sample.to_bits().hash(&mut hasher));
+    for sample in accel_m_s2 {
+        sample.to_bits().hash(&mut hasher);
+    }
     hasher.finish()
 }
 
@@ -36,7 +38,9 @@ impl Repeats {
     pub(super) fn came_before(&mut self, source: &str, window: &Window) -> bool {
         let Some(at) = window.started_at else { return false };
         let mut hasher = DefaultHasher::new();
-        window.accel_m_s2.iter().for_each(|sample| sample.to_bits().hash(&mut hasher));
+        for sample in &window.accel_m_s2 {
+            sample.to_bits().hash(&mut hasher);
+        }
         let known = (hasher.finish(), at);
         let is_again = self.seen.contains(&known);
         if is_again {

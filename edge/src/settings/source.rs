@@ -336,12 +336,11 @@ impl SourceTable {
             key: format!("source[{index}]"),
             name: self.name.clone(),
             rate: self.rate(origin, index)?,
-            every: match self.every_s {
-                None => None,
-                Some(_) => {
-                    let key = format!("source[{index}].every_s");
-                    Some(origin.seconds(&key, self.every_s, Duration::ZERO, 1e-3)?)
-                }
+            every: if self.every_s.is_some() {
+                let key = format!("source[{index}].every_s");
+                Some(origin.seconds(&key, self.every_s, Duration::ZERO, 1e-3)?)
+            } else {
+                None
             },
             calibrations: self.calibrations(origin, index, points)?,
             channels: self.channels(points),

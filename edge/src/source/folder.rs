@@ -410,7 +410,9 @@ impl Folder {
         };
         let gone: Vec<PathBuf> =
             self.records.all().values_mut().filter(has_gone).map(|one| one.path.clone()).collect();
-        gone.iter().for_each(|path| self.lose(path));
+        for path in &gone {
+            self.lose(path);
+        }
         let mut came: Vec<Ready> = Vec::new();
         for (file, ends) in matched.new {
             let number = self.records.add(&file, ends);

@@ -150,7 +150,9 @@ impl BurstDecoder {
             let calibration =
                 unit.unwrap_or_else(|| configured_calibration(&self.format, *channel));
             let scale = scale.unwrap_or(1.0);
-            own.iter_mut().for_each(|sample| *sample = calibration.to_m_s2(*sample * scale));
+            for sample in own {
+                *sample = calibration.to_m_s2(*sample * scale);
+            }
         }
         Ok(Part { id, samples, number, of, rate, time })
     }
@@ -191,7 +193,9 @@ impl BurstDecoder {
         (&part.id, part.number, part.of, part.time.map(Timestamp::unix_ms)).hash(&mut hasher);
         for (channel, samples) in &part.samples {
             channel.hash(&mut hasher);
-            samples.iter().for_each(|sample| sample.to_bits().hash(&mut hasher));
+            for sample in samples {
+                sample.to_bits().hash(&mut hasher);
+            }
         }
         let message = hasher.finish();
         let is_known = self.seen.contains(&message);

@@ -127,6 +127,13 @@ impl Source for Listening {
     }
 }
 
+fn sender_gone(source: &str) {
+    counter!("pdm_edge_stream_gaps_total",
+        "source" => source.to_owned(), "cause" => "disconnected")
+    .increment(1);
+    tracing::warn!(source, "the sender has gone, waiting for the next");
+}
+
 impl Listening {
     /// The bytes that came, or `None` if nothing came for [`WAIT`].
     fn receive(&mut self, piece: &mut [u8]) -> io::Result<Option<usize>> {
@@ -156,13 +163,7 @@ impl Listening {
                 }
                 *peer = None;
                 self.decoder.gap();
-                counter!("pdm_edge_stream_gaps_total",
-                    "source" => self.host.name.clone(), "cause" => "disconnected")
-                .increment(1);
-                tracing::warn!(
-                    source = self.host.name,
-                    "the sender has gone, waiting for the next"
-                );
+                sender_gone(&self.host.name);
                 Ok(None)
             }
             Socket::Udp(socket, peer) => loop {

@@ -123,8 +123,9 @@ pub fn in_levels(values: &[f64]) -> Vec<Sentinel> {
     };
     // two different numbers below 0 are values
     let code = own.filter(|(code, count)| negative.len() == 1 && *count > 1 && is_far(*code));
-    let mut all =
-        found(values.iter().copied(), |value, _| code.is_some_and(|(code, _)| code == value));
+    let mut all = found(values.iter().copied(), |value, _| {
+        code.is_some_and(|(code, _)| code.to_bits() == value.to_bits())
+    });
     all.extend(far_beyond(values, &all));
     all
 }

@@ -115,10 +115,9 @@ fn a_topic_that_the_broker_refuses_is_no_way_to_staff() {
     }
     let folder = tempfile::tempdir().expect("folder");
     let rules = folder.path().join("acl");
-    let mut text = "topic read pdm/#\ntopic write pdm/v1/+/+/+/event\n".to_owned();
-    for what in ["diagnosis", "episode", "receipt"] {
-        text.push_str(&format!("topic write pdm/v1/+/+/+/{what}\n"));
-    }
+    let may_write = ["event", "diagnosis", "episode", "receipt"];
+    let lines = may_write.map(|what| format!("topic write pdm/v1/+/+/+/{what}\n"));
+    let text = format!("topic read pdm/#\n{}", lines.concat());
     std::fs::write(&rules, &text).expect("written");
     let lines = format!("allow_anonymous true\nacl_file {}\n", rules.display());
     let Some(mut broker) = Mosquitto::start_with(test, Persistence::Memory, &lines) else { return };

@@ -34,6 +34,13 @@ pub(super) fn all(fleet: &[CoreFields]) -> Vec<&str> {
     sites
 }
 
+/// Notes at each bearing whether the plant has several sites, so that its name tells its own.
+pub(super) fn mark<'a>(fleet: impl Iterator<Item = &'a mut CoreFields>, is_of_many_sites: bool) {
+    for core in fleet {
+        core.is_of_many_sites = is_of_many_sites;
+    }
+}
+
 /// The sites that a text names.
 pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> NamedSites {
     let (lower, sites) = (text.to_lowercase(), all(fleet));
@@ -50,7 +57,7 @@ pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> NamedSites {
     let words: Vec<&str> = words(&lower);
     let by_stem = |site: &&&str| {
         let stem = stem(site);
-        let is_stem = |word: &&&str| is_stem_of(word, &stem, sites.len()) && !of_machines(**word);
+        let is_stem = |word: &&&str| is_stem_of(word, &stem, sites.len()) && !of_machines(word);
         whole.is_empty() && words.iter().any(|word| is_stem(&word))
     };
     let mut known: Vec<String> = sites
@@ -66,13 +73,11 @@ pub(super) fn named_in(text: &str, fleet: &[CoreFields]) -> NamedSites {
             let stem = stem(site);
             latin.starts_with(&stem) || word.starts_with(&stem)
         });
-        !is_known && !of_machines(**word)
+        !is_known && !of_machines(word)
     };
     let towns = &QUESTION_WORDS.towns;
     let is_town = |word: &&&str| {
-        towns
-            .iter()
-            .any(|town| word.strip_prefix(town.as_str()).is_some_and(|rest| is_behind_town(rest)))
+        towns.iter().any(|town| word.strip_prefix(town.as_str()).is_some_and(is_behind_town))
     };
     let mut unknown: Vec<String> =
         words.iter().filter(is_town).filter(is_strange).map(|word| (*word).to_owned()).collect();

@@ -75,8 +75,8 @@ impl FoundForm {
         };
         let text = |text: String| Some(text).filter(|text| !text.trim().is_empty());
         let (mut note, cause) = (text(self.note), text(self.cause));
-        let is_found = self.verdict != NOT_YET;
-        let found = if !is_found {
+        let is_unknown = self.verdict == NOT_YET;
+        let found = if is_unknown {
             // what is known already stays, as words
             let named = element.map(|element| element.name().ko);
             let known: Vec<String> = named.into_iter().chain(cause).chain(note.take()).collect();
@@ -95,7 +95,7 @@ impl FoundForm {
         }
         let state = match self.state.as_str() {
             // a cause that nobody knows yet is work that stays, unless the bearing was replaced
-            "" if !is_found && self.repaired.is_none() => FollowUpState::Open,
+            "" if is_unknown && self.repaired.is_none() => FollowUpState::Open,
             "" => FollowUpState::Done,
             text => word("state", text, "open, done, dropped")?,
         };

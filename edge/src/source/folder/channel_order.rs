@@ -57,7 +57,7 @@ pub(super) fn in_order(block: Block, order: &[usize]) -> Block {
             order.iter().filter_map(|place| input.channels.get(*place).cloned()).collect();
         Arc::new(own)
     });
-    Block { accel_m_s2, input, ..block }
+    Block { input, accel_m_s2, ..block }
 }
 
 #[cfg(test)]

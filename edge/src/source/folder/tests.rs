@@ -142,7 +142,7 @@ fn what_cannot_be_measured_of_a_folder_is_told() {
     assert_eq!(look().accel_m_s2.ncols(), 0);
     let told = bench.remarks.lines().join("");
     assert!(told.contains("1 file(s) went") && told.contains("a.csv"), "{told}");
-    for round in 0..CHANGING_LOOKS + 1 {
+    for round in 0..=CHANGING_LOOKS {
         let text = format!("0\n{round}.01\n").repeat(32 + round as usize);
         std::fs::write(bench.path("latest.csv"), text).expect("writes");
         assert_eq!(look().accel_m_s2.ncols(), 0, "never twice the same");

@@ -38,7 +38,9 @@ impl Folder {
             .filter(|(path, last)| !is_listed(path, last))
             .map(|(path, _)| path.clone())
             .collect();
-        gone.iter().for_each(|path| self.lose(path));
+        for path in &gone {
+            self.lose(path);
+        }
         let mut settled = Vec::new();
         for file in listed {
             let last = before.get(&file.path);

@@ -67,10 +67,12 @@ fn rate_time_and_unit_are_taken_from_the_message() {
     };
     let mut decoder = decoder(1, form);
     let at = Timestamp::parse("2026-03-04T05:06:07Z").expect("valid");
-    for ts in [json!("2026-03-04T05:06:07Z"), json!(at.unix_ms()), json!(at.unix_ms() / 1000)] {
-        let message = json!({"v": [1000, 2000], "odr": 2000.0, "ts": ts, "u": "mg"});
+    let times = [json!("2026-03-04T05:06:07Z"), json!(at.unix_ms()), json!(at.unix_ms() / 1000)];
+    for (ts, first) in times.into_iter().zip([1000, 1500, 2500]) {
+        let message = json!({"v": [first, 2000], "odr": 2000.0, "ts": ts, "u": "mg"});
         let block = one(&mut decoder, &message);
-        assert_eq!((block.started_at, in_g(&block)), (Some(at), vec![vec![1.0, 2.0]]));
+        let expected = vec![vec![f64::from(first) / 1000.0, 2.0]];
+        assert_eq!((block.started_at, in_g(&block)), (Some(at), expected));
         assert!(matches!(block.rate, BlockRate::Measured { is_off: true, .. }), "{:?}", block.rate);
     }
 }
@@ -288,8 +290,10 @@ fn messages_follow_on_where_their_times_leave_no_gap() {
     let form = JsonForm { time: Some("/ts".to_owned()), ..samples(&["/v"]) };
     let mut decoder = decoder(1, form);
     let now = SystemClock.now().unix_ms() - 20_000;
+    let mut sent = 0.0;
     let mut follow = |at_ms: i64| {
-        let v: Vec<f64> = (0..100).map(|n| (f64::from(n) * 0.1 + at_ms as f64).sin()).collect();
+        sent += 1.0;
+        let v: Vec<f64> = (0..100).map(|n| (f64::from(n) * 0.1 + sent).sin()).collect();
         one(&mut decoder, &json!({"v": v, "ts": now + at_ms})).follows_on
     };
     assert_eq!([0, 100, 201, 301].map(&mut follow), [false, true, true, true]);

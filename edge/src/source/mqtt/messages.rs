@@ -19,8 +19,8 @@ pub enum MessageForm {
 
 /// The decoder of a topic's messages.
 pub(super) enum TopicDecoder {
-    Frames(StreamDecoder, usize),
-    Json(BurstDecoder),
+    Frames(Box<StreamDecoder>, usize),
+    Json(Box<BurstDecoder>),
     Sparkplug(Box<SparkplugDecoder>),
 }
 
@@ -31,7 +31,8 @@ impl TopicDecoder {
         let (tolerance, given) = (format.rate_tolerance, (frames.clone(), host.clone()));
         match messages {
             MessageForm::Json(form) => {
-                Self::Json(BurstDecoder::new((**form).clone(), given.0, tolerance, given.1))
+                let decoder = BurstDecoder::new((**form).clone(), given.0, tolerance, given.1);
+                Self::Json(Box::new(decoder))
             }
             MessageForm::Sparkplug(form) => {
                 let decoder = SparkplugDecoder::new((**form).clone(), given.0, tolerance, given.1);
@@ -39,7 +40,7 @@ impl TopicDecoder {
             }
             MessageForm::Frames => {
                 let whole = if format.form == StreamForm::Raw { frames.frame_bytes() } else { 1 };
-                Self::Frames(StreamDecoder::new(format, given.1), whole)
+                Self::Frames(Box::new(StreamDecoder::new(format, given.1)), whole)
             }
         }
     }

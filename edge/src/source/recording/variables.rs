@@ -321,17 +321,14 @@ fn fitting(
         }
     }
     sets.retain(|set| set.iter().any(|v| time_axis(v).is_none()) || set.len() == 1);
-    let index = match chosen_set(&sets) {
-        Some(index) => index,
-        None => {
-            let all: Vec<Variable> = sets.into_iter().flatten().collect();
-            let what = format!(
-                "several variables could be the recording, of different length or rate; name one \
-                 (--variable): {}",
-                listed(&all, &[])
-            );
-            return Err(SourceError::options(path, what));
-        }
+    let Some(index) = chosen_set(&sets) else {
+        let all: Vec<Variable> = sets.into_iter().flatten().collect();
+        let what = format!(
+            "several variables could be the recording, of different length or rate; name one \
+             (--variable): {}",
+            listed(&all, &[])
+        );
+        return Err(SourceError::options(path, what));
     };
     let set = sets.swap_remove(index);
     check_count(path, set.len())?;

@@ -27,9 +27,9 @@ fn of(site: &str, machine: &str, bearing: &str, risk: RiskLevel) -> CoreFields {
     }
 }
 
-fn alarm(told: &str) -> Option<StandingAlarm> {
+fn alarm(told: &str) -> StandingAlarm {
     let title = Text::new("[경고] 외륜", "[Warning] outer race");
-    Some(StandingAlarm { title, since: at(told), acknowledged_by: None })
+    StandingAlarm { title, since: at(told), acknowledged_by: None }
 }
 
 pub(super) fn fleet() -> Vec<CoreFields> {
@@ -43,20 +43,20 @@ pub(super) fn fleet() -> Vec<CoreFields> {
         CoreFields {
             fault: Some(Fault::InnerRace),
             rul_hours: Some(20.0),
-            alarm: alarm("2026-11-23T00:30:00Z"),
+            alarm: Some(alarm("2026-11-23T00:30:00Z")),
             abnormal_since: Some(at("2026-11-21T23:10:00Z")),
             ..of("pohang-1", "1호기 순환수펌프", "DE", RiskLevel::Critical)
         },
         CoreFields {
             fault: Some(Fault::Ball),
             rul_hours: Some(300.0),
-            alarm: alarm("2026-11-23T00:30:00Z"),
+            alarm: Some(alarm("2026-11-23T00:30:00Z")),
             ..of("daesan-3", "롤러 테이블 7", "DE", RiskLevel::Warning)
         },
         CoreFields {
             fault: Some(Fault::OuterRace),
             rul_hours: Some(90.0),
-            alarm: alarm("2026-11-23T00:30:00Z"),
+            alarm: Some(alarm("2026-11-23T00:30:00Z")),
             abnormal_since: Some(at("2026-11-20T23:10:00Z")),
             ..of("pohang-1", "B-12 blower", "DE", RiskLevel::Warning)
         },
