@@ -41,11 +41,11 @@ fn nested_pdf(depth: usize) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// 7 KB that overflow the parser's stack: over HTTP, and in the folder that is read at every start.
+/// Some 100 KB that overflow the parser's stack, however well it is compiled: over HTTP, and in the folder that is read at every start.
 #[test]
 fn a_deeply_nested_pdf_is_refused_and_the_agent_lives() {
     let plant = Plant::new("", "");
-    plant.write("documents/a-nested.pdf", &nested_pdf(3271));
+    plant.write("documents/a-nested.pdf", &nested_pdf(50_000));
     plant.write("documents/b-good.md", "# 급유\n감속기 급유 주기는 육 개월이다.\n".as_bytes());
     plant.configure_agent(&format!("{}[knowledge]\ndocuments = \"documents\"\n", plant.token()));
     for _start in 0..2 {
@@ -53,7 +53,7 @@ fn a_deeply_nested_pdf_is_refused_and_the_agent_lives() {
         let log = plant.log();
         assert!(log.contains("a-nested.pdf: no readable PDF") && log.contains("signal"), "{log}");
         let path = "/knowledge?name=x.pdf";
-        for depth in [3271, 100_000] {
+        for depth in [50_000, 100_000] {
             let answer = post(plant.agent, path, Some(TOKEN), &nested_pdf(depth));
             let answer = answer.expect("an answer");
             assert!(answer.starts_with("HTTP/1.1 422"), "{answer}");
