@@ -260,7 +260,7 @@ mod tests {
     fn an_event_with_spectra_is_stored_without_the_blanks_of_its_writer() {
         let mut value: serde_json::Value = serde_json::from_str(EVENT).expect("json");
         let lines = serde_json::json!({ "df_hz": 1.0, "unit": "g", "amplitude": [0.5, 0.25] });
-        value["spectra"] = serde_json::json!({ "acceleration": lines });
+        value["spectra"] = serde_json::json!({ "acceleration": lines, "envelope": lines });
         value["of_a_later_version"] = serde_json::json!({ "kept": [1.5, "a: {b}"] });
         for text in [value.to_string(), serde_json::to_string_pretty(&value).expect("json")] {
             let incoming = read("pdm/v1/ulsan-1/P-101/DE/event", text.as_bytes());

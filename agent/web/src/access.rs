@@ -20,12 +20,10 @@ use pdm_service::http::callers::{Identity, Role, UnknownCallers};
 use pdm_service::http::guard::{self, TOKEN_NAME};
 use pdm_service::http::server::{self, Peer};
 
-use crate::language::language_of;
-use crate::pages::LoginFailure;
 use crate::plant::PlantError;
 use crate::problem::Problem;
 use crate::session::{self, form_key};
-use crate::{Shared, Site, audit, login, pages};
+use crate::{Shared, Site, audit};
 
 /// The cookie of a session.
 pub(crate) const COOKIE: &str = "pdm_session";
@@ -205,7 +203,9 @@ async fn viewer_of(shared: &Shared, request: &Parts) -> Result<Viewer, Response>
     }
     let Some(token) = bearer(headers) else {
         if is_form(request) {
-            return Err(login_over(shared, headers).await);
+            let mut refusal = without_login(request);
+            refusal.extensions_mut().insert(LoginOver);
+            return Err(refusal);
         }
         return Err(without_login(request));
     };
@@ -215,6 +215,10 @@ async fn viewer_of(shared: &Shared, request: &Parts) -> Result<Viewer, Response>
     }
 }
 
+/// Marks the refusal of a form whose sender's login has ended; [`crate::login`] makes a page of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LoginOver;
+
 /// Whether a request is a form of a page.
 fn is_form(request: &Parts) -> bool {
     let of = request.headers.get(header::CONTENT_TYPE).and_then(|of| of.to_str().ok());
@@ -222,17 +226,6 @@ fn is_form(request: &Parts) -> bool {
         of.starts_with("application/x-www-form-urlencoded") || of.starts_with("multipart/form-data")
     });
     is_form && request.method == Method::POST && !request.uri.path().starts_with("/api/")
-}
-
-/// The login page for somebody whose login ended while they filled in a form: what they typed was not taken,
-/// and the browser's way back still has it.
-async fn login_over(shared: &Shared, headers: &HeaderMap) -> Response {
-    let from = headers.get(header::REFERER).and_then(|from| from.to_str().ok());
-    let path = from.and_then(|from| from.parse::<axum::http::Uri>().ok());
-    let to = path.as_ref().and_then(|uri| uri.path_and_query()).map_or("/", |path| path.as_str());
-    let failure = LoginFailure { text: "login_over", status: StatusCode::UNAUTHORIZED };
-    let note = login::note(shared).await.because(failure);
-    pages::login(language_of(headers), inner(to), note)
 }
 
 /// A browser is sent to the login page, a program is told what to send.

@@ -118,7 +118,8 @@ pub fn router(site: Site) -> Router {
         .nest("/api/v1", api::router().merge(openapi::router()))
         .merge(live::router())
         .merge(talk::router())
-        .route_layer(middleware::from_fn_with_state(Arc::clone(&shared), access::enter));
+        .route_layer(middleware::from_fn_with_state(Arc::clone(&shared), access::enter))
+        .route_layer(middleware::from_fn_with_state(Arc::clone(&shared), login::show_over));
     guarded
         .merge(login::router())
         .merge(provided::router())

@@ -11,8 +11,9 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::extract::{Extension, Form, Query, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::extract::{Extension, Form, Query, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use pdm_service::http::callers::{Identity, Role};
@@ -21,7 +22,7 @@ use pdm_service::http::server::Peer;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
-use crate::access::{COOKIE, cookie, inner, is_of_this_server};
+use crate::access::{COOKIE, LoginOver, cookie, inner, is_of_this_server};
 use crate::accounts::{Digest, User, digest, user_name};
 use crate::pages::{self, LoginFailure, LoginNote};
 use crate::plant::PlantError;
@@ -154,6 +155,26 @@ pub(crate) async fn note(shared: &Shared) -> LoginNote {
         provider: shared.site.provider.as_ref().map(|provider| provider.name().to_owned()),
         failed: None,
     }
+}
+
+/// The login page for somebody whose login ended while they filled in a form: what they typed was not taken,
+/// and the browser's way back still has it.
+pub(crate) async fn show_over(
+    State(shared): State<Arc<Shared>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers().clone();
+    let answer = next.run(request).await;
+    if answer.extensions().get::<LoginOver>().is_none() {
+        return answer;
+    }
+    let from = headers.get(header::REFERER).and_then(|from| from.to_str().ok());
+    let page = from.and_then(|from| from.parse::<Uri>().ok());
+    let to = page.as_ref().and_then(Uri::path_and_query).map_or("/", |path| path.as_str());
+    let failure = LoginFailure { text: "login_over", status: StatusCode::UNAUTHORIZED };
+    let note = note(&shared).await.because(failure);
+    pages::login(language::language_of(&headers), inner(to), note)
 }
 
 /// The login form: a name and a password, or the token.

@@ -80,7 +80,6 @@ pub struct BearingRow {
     /// Remaining life to plan with, hours.
     pub rul_hours: Option<f64>,
     /// Why the last window says nothing of the bearing, if it does not.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub blind: Option<Blind>,
     /// What staff was told of the open episode.
     pub alarm: Option<AlarmRow>,

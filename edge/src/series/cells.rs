@@ -20,9 +20,13 @@ pub(super) struct ColumnAsked<'a> {
     pub(super) unit: Option<String>,
 }
 
+fn number_and_unit(field: &str) -> (&str, &str) {
+    split_unit(field, |unit| StatedUnit::parse(unit).is_some())
+}
+
 /// A field without its unit and without spaces between its thousands.
 pub(super) fn bare(field: &str) -> Cow<'_, str> {
-    without_spaces(split_unit(field).0)
+    without_spaces(number_and_unit(field).0)
 }
 
 /// The values of a column, row by row; `None` where there is none.
@@ -39,7 +43,7 @@ pub(super) fn values(
     let mut units = UnitsOfCells::new(asked);
     for row in rows {
         let field = row.fields.get(asked.place).copied().unwrap_or_default();
-        let (text, unit) = split_unit(field);
+        let (text, unit) = number_and_unit(field);
         let number = form.number(&without_spaces(text)).ok_or_else(|| SeriesError::Value {
             line: row.line,
             column: asked.name.to_owned(),

@@ -237,7 +237,10 @@ impl BurstDecoder {
         };
         let known = channel.filter(|channel| *channel < self.format.channels);
         known.map(Some).ok_or_else(|| {
-            format!("{pointer}: {} is no channel; the channels are {names:?}", shown(value))
+            format!(
+                "{pointer}: {} is no channel; the channels are {names:?}",
+                begin_of_value(value)
+            )
         })
     }
 
@@ -246,7 +249,9 @@ impl BurstDecoder {
         let Some((part, parts)) = &self.form.part else { return Ok((0, 1)) };
         let whole = |pointer: &str| {
             let value = at(message, pointer)?;
-            value.as_u64().ok_or_else(|| format!("{pointer}: {} is no whole number", shown(value)))
+            value
+                .as_u64()
+                .ok_or_else(|| format!("{pointer}: {} is no whole number", begin_of_value(value)))
         };
         let (number, count) = (whole(part)?, whole(parts)?);
         if number >= count || count > MOST_PARTS {
@@ -278,11 +283,11 @@ impl BurstDecoder {
             Some(text) => match text.parse() {
                 Ok(unit) => (unit, 1.0),
                 Err(_unknown) => {
-                    let text = shown(value);
+                    let text = begin_of_value(value);
                     return Err(format!("{pointer}: {text} is no unit of acceleration; {UNITS}"));
                 }
             },
-            None => return Err(format!("{pointer}: {} is no unit", shown(value))),
+            None => return Err(format!("{pointer}: {} is no unit", begin_of_value(value))),
         };
         if self.format.calibrations.iter().any(|one| *one != Calibration::default()) {
             return Err(format!("{pointer} states a unit, and so does the configuration"));
@@ -337,7 +342,7 @@ impl BurstDecoder {
 
     /// An array of numbers, or the numbers in a base64 text.
     fn numbers(&self, value: &Value, pointer: &str) -> Result<Vec<f64>, String> {
-        let wrong = |what: &str| Err(format!("{pointer}: {} is {what}", shown(value)));
+        let wrong = |what: &str| Err(format!("{pointer}: {} is {what}", begin_of_value(value)));
         match (value, self.form.encoding) {
             (Value::Array(numbers), None) if numbers.len() <= MOST_BURST_SAMPLES => numbers
                 .iter()
@@ -345,7 +350,9 @@ impl BurstDecoder {
                     // some gateways write every value as a text
                     let of_text = || number.as_str()?.trim().parse().ok();
                     let finite = number.as_f64().or_else(of_text).filter(|n: &f64| n.is_finite());
-                    finite.ok_or_else(|| format!("{pointer}: {} is no number", shown(number)))
+                    finite.ok_or_else(|| {
+                        format!("{pointer}: {} is no number", begin_of_value(number))
+                    })
                 })
                 .collect(),
             (Value::String(text), Some(encoding)) => {
@@ -401,7 +408,7 @@ fn number(message: &Value, pointer: &str) -> Result<f64, String> {
     value
         .as_f64()
         .or_else(of_text)
-        .ok_or_else(|| format!("{pointer}: {} is no number", shown(value)))
+        .ok_or_else(|| format!("{pointer}: {} is no number", begin_of_value(value)))
 }
 
 pub(super) fn time(message: &Value, pointer: &str) -> Result<Timestamp, String> {
@@ -421,11 +428,13 @@ pub(super) fn time(message: &Value, pointer: &str) -> Result<Timestamp, String> 
             Timestamp::parse(text).ok().or_else(|| of_number(text.trim().parse().ok()?))
         }),
     };
-    time.ok_or_else(|| format!("{pointer}: {} is no time; RFC 3339 or a number", shown(value)))
+    time.ok_or_else(|| {
+        format!("{pointer}: {} is no time; RFC 3339 or a number", begin_of_value(value))
+    })
 }
 
 /// The beginning of a value, for messages.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn begin_of_value(value: &Value) -> String {
     value.to_string().chars().take(40).collect()
 }
 

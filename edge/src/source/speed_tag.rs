@@ -17,7 +17,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::units::Rpm;
 use rumqttc::{Client, Connection, Event, Packet, Publish, QoS};
 
-use super::json_burst::{document, shown, time};
+use super::json_burst::{begin_of_value, document, time};
 use super::mqtt::{TopicSettings, connect};
 use super::shaft_speed::{ShaftSpeed, shaft_speed};
 use super::{SourceError, SourceHost};
@@ -261,7 +261,7 @@ fn read(
     let rpm = number.map(|number: f64| number * settings.rpm_per_unit);
     let rpm = rpm
         .filter(|rpm| rpm.is_finite())
-        .ok_or_else(|| refused(format!("{} at {pointer:?} is no number", shown(value))))?;
+        .ok_or_else(|| refused(format!("{} at {pointer:?} is no number", begin_of_value(value))))?;
     match age_s(&message, settings, now).map_err(refused)? {
         Some((age_s, most_s)) if age_s > most_s => {
             Err(("stale", format!("the value is {age_s:.0} s old by its own time")))

@@ -4,8 +4,6 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-use crate::source::interpretation::StatedUnit;
-
 /// Words for a value that is missing, in lower case.
 const MISSING: [&str; 62] = [
     "",
@@ -212,8 +210,8 @@ fn without_signs<'a>(field: &'a str, signs: &[char]) -> Cow<'a, str> {
 }
 
 /// A field as a number and the unit behind it (`1.88 mm/s`, `0,34g`, `12.3 %`); the unit is empty where none
-/// that is known stands there.
-pub fn split_unit(field: &str) -> (&str, &str) {
+/// that `is_known` stands there.
+pub fn split_unit(field: &str, is_known: impl Fn(&str) -> bool) -> (&str, &str) {
     let is_number =
         |c: char| c.is_ascii_digit() || ".,+-− ".contains(c) || GROUP_SIGNS.contains(&c);
     let mut end = 0;
@@ -231,7 +229,7 @@ pub fn split_unit(field: &str) -> (&str, &str) {
     // `5.` is a number as well
     let rest = field[end..].strip_prefix('.').filter(|_| end > 0).unwrap_or(&field[end..]);
     let (number, unit) = (field[..field.len() - rest.len()].trim(), rest.trim());
-    let is_unit = end > 0 && StatedUnit::parse(unit).is_some();
+    let is_unit = end > 0 && is_known(unit);
     if is_unit { (number, unit) } else { (field, "") }
 }
 
@@ -339,6 +337,10 @@ mod tests {
         assert_eq!(comma("'-2,50"), Some(-2.5));
     }
 
+    fn is_known(unit: &str) -> bool {
+        ["mm/s", "g", "%", "°C", "rpm", "V", "mV"].contains(&unit)
+    }
+
     #[test]
     fn a_unit_that_is_known_is_split_from_its_number() {
         for (field, number, unit) in [
@@ -351,17 +353,17 @@ mod tests {
             ("5. V", "5.", "V"),
             ("+ 0.08 mV", "+ 0.08", "mV"),
         ] {
-            assert_eq!(split_unit(field), (number, unit), "{field}");
+            assert_eq!(split_unit(field, is_known), (number, unit), "{field}");
         }
         for field in ["", "g", "12.3", "1e5", "2.0 furlong", "12:30", "Bad", "-", "n/a", "1 2 3"] {
-            assert_eq!(split_unit(field), (field, ""), "{field}");
+            assert_eq!(split_unit(field, is_known), (field, ""), "{field}");
         }
     }
 
     proptest! {
         #[test]
         fn any_field_is_split_and_read_or_refused(field in "\\PC{0,24}|[-+0-9eE.,' %°µgms/]{0,16}") {
-            let (number, unit) = split_unit(&field);
+            let (number, unit) = split_unit(&field, is_known);
             prop_assert!(field.starts_with(number) || field.trim_start().starts_with(number));
             prop_assert!(field.contains(unit));
             for decimal in [Decimal::Point, Decimal::Comma] {
