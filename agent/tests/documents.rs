@@ -211,7 +211,16 @@ async fn documents_are_whole_and_written_once_over_kills() {
         until("the documents", 60, || are_there(&plant, &warning)).await;
     }
     wanted.sort();
-    let whole = files(&plant.reports());
+    // what was begun before the last kill is written once more
+    let mut whole = files(&plant.reports());
+    loop {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let now = files(&plant.reports());
+        if now == whole {
+            break;
+        }
+        whole = now;
+    }
     assert_eq!(whole.keys().cloned().collect::<Vec<_>>(), wanted);
     for (name, bytes) in &whole {
         let end: &[u8] = match name.rsplit('.').next() {

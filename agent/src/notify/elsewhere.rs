@@ -14,8 +14,8 @@ use pdm_shared::risk::RiskLevel;
 use pdm_store::{EpisodeRecord, Store, StoreError, WayState};
 use uuid::Uuid;
 
-use super::log;
 use super::policy::Policy;
+use super::{MQTT_LANE, log};
 use crate::progress::Reporter;
 
 /// Most notifications that are remembered as told to nobody; more of them are one state.
@@ -37,8 +37,9 @@ pub(crate) struct Elsewhere {
     clock: SharedClock,
     policy: Policy,
     reporter: Reporter,
-    /// Notifications that no way takes, with the bearing.
-    untold: Mutex<BTreeMap<Uuid, BearingKey>>,
+    /// Notifications that no way takes, and whether the broker's topic alone has said so: what a person's way or
+    /// a hook refuses is not told by a topic that takes it.
+    untold: Mutex<BTreeMap<Uuid, bool>>,
 }
 
 impl Elsewhere {
@@ -83,7 +84,7 @@ impl Elsewhere {
                 return Ok(Reached::Somebody);
             }
         }
-        self.nobody(lane, why, notification, key);
+        self.nobody(lane, why, notification, &key);
         Ok(Reached::Nobody)
     }
 
@@ -130,16 +131,28 @@ impl Elsewhere {
         Ok(true)
     }
 
-    fn nobody(&self, lane: &str, why: &str, notification: &Notification, key: BearingKey) {
+    fn nobody(&self, lane: &str, why: &str, notification: &Notification, key: &BearingKey) {
         if notification.risk_level < RiskLevel::Warning {
             return;
         }
         let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
-        if untold.len() < MOST && !untold.contains_key(&notification.notification_id) {
-            log::told_nobody(&key, notification.risk_level, lane, why);
-            untold.insert(notification.notification_id, key);
+        let is_topic = lane == MQTT_LANE;
+        if let Some(is_topic_alone) = untold.get_mut(&notification.notification_id) {
+            *is_topic_alone &= is_topic;
+        } else if untold.len() < MOST {
+            log::told_nobody(key, notification.risk_level, lane, why);
+            untold.insert(notification.notification_id, is_topic);
         }
         self.count(&untold);
+    }
+
+    /// The broker's topic took this, which it had refused.
+    pub(crate) fn published(&self, notification: &Notification) {
+        let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
+        if untold.get(&notification.notification_id) == Some(&true) {
+            untold.remove(&notification.notification_id);
+            self.count(&untold);
+        }
     }
 
     /// A way took these, or somebody has acknowledged them.
@@ -154,7 +167,7 @@ impl Elsewhere {
         }
     }
 
-    fn count(&self, untold: &BTreeMap<Uuid, BearingKey>) {
+    fn count(&self, untold: &BTreeMap<Uuid, bool>) {
         metrics::gauge!("pdm_agent_notify_untold").set(untold.len() as f64);
         let count = untold.len() as u64;
         self.reporter.update(|progress| progress.untold = count);

@@ -191,16 +191,17 @@ impl Lane {
                 }
             };
             let notification = match serde_json::from_str::<Notification>(&row.payload) {
-                Ok(notification) => [notification],
+                Ok(notification) => notification,
                 Err(error) => {
                     log::row_unreadable(MQTT_LANE, row.id, &error);
                     continue;
                 }
             };
             match why {
-                None => self.elsewhere.delivered(&notification),
+                None => self.elsewhere.published(&notification),
                 Some(why) => {
-                    let _reached = self.reached_elsewhere(MQTT_LANE, why, &notification).await;
+                    let alone = std::slice::from_ref(&notification);
+                    let _reached = self.reached_elsewhere(MQTT_LANE, why, alone).await;
                 }
             }
         }

@@ -163,13 +163,16 @@ fn first_block(what: String, mut opened: Box<dyn Source>, source: &SourceSetting
         let is_short = matches!(&first, Ok(Some(block)) if block.values.is_none()
             && block.accel_m_s2.ncols() < wanted);
         // an error means that the time is up and the block is not awaited any more
-        let _late = tell.send(first);
-        if is_short {
+        let last = if is_short {
             // short ones are measured where they follow on
-            let _late = tell.send(next_filled(&mut opened));
-        }
+            let _late = tell.send(first);
+            next_filled(&mut opened)
+        } else {
+            first
+        };
         // a session at a server is closed before the command ends
         drop(opened);
+        let _late = tell.send(last);
     });
     let until = Instant::now() + FIRST_BLOCK;
     match told.recv_timeout(FIRST_BLOCK) {

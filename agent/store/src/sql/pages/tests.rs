@@ -5,14 +5,18 @@ use crate::database::Query;
 use crate::sql::tests::{holds, plan, stores};
 use crate::sql::windows::{VERDICTS, WINDOWS};
 
-/// R-UI-1: a list of bearings reads no judgement and no event, whose rows lie scattered.
+/// R-UI-1: a list of bearings reads no judgement, whose rows lie scattered, and of the events the last of each
+/// bearing alone, by its identity.
 #[tokio::test]
-async fn a_list_of_bearings_reads_bearings_and_open_episodes_alone_in_both_stores() {
-    let name = "a_list_of_bearings_reads_bearings_and_open_episodes_alone_in_both_stores";
+async fn a_list_of_bearings_reads_bearings_open_episodes_and_last_events_alone_in_both_stores() {
+    let name =
+        "a_list_of_bearings_reads_bearings_open_episodes_and_last_events_alone_in_both_stores";
     let (_folder, _server, stores) = stores(name).await;
     for store in &stores {
         let plan = plan(store, FLEET, |query| query).await;
-        assert!(!plan.contains("memory") && !plan.contains("events"), "{plan}");
+        assert!(!plan.contains("memory") && !plan.contains("SCAN e"), "{plan}");
+        let by_identity = "SEARCH e USING INDEX sqlite_autoindex_events_1 (event_id=?)";
+        assert!(!store.is_file() || plan.contains(by_identity), "{plan}");
         assert!(!plan.contains("SubPlan") && !plan.contains("CORRELATED"), "{plan}");
     }
 }
