@@ -45,7 +45,7 @@ impl Zone {
     }
 
     /// What the clock of the zone shows, written as an instant of UTC.
-    pub fn shown(self, at: Timestamp) -> Timestamp {
+    pub fn local_as_utc(self, at: Timestamp) -> Timestamp {
         Timestamp::from_unix_ms(self.local(at).and_utc().timestamp_millis()).unwrap_or(at)
     }
 

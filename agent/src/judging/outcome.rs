@@ -77,7 +77,7 @@ pub(super) fn hold_to_sources(
     if let Some(alarm) = alarm {
         sources.add_time(alarm.notification.created_at);
     }
-    sources.add_local_times(|at| zone.shown(at));
+    sources.add_local_times(|at| zone.local_as_utc(at));
     sources.add_name(&zone.abbreviation(announcement.notification.created_at));
     if let Some(site) = &judgement.diagnosis.site {
         sources.add_name(site.as_str());

@@ -1,6 +1,6 @@
 //! What the broker, the gateways' connections and the agent's own files make staff's business: events that are
-//! larger than the broker takes, a client id that two use, a configuration that is refused. Each is told once a day, through the outbox, so by every way
-//! that works; the topic of the broker is only one of them.
+//! larger than the broker takes, a client id that two use, a configuration that is refused. Each is told once a
+//! day, through the outbox, so by every way that works; the topic of the broker is only one of them.
 
 use std::time::Duration;
 

@@ -34,14 +34,14 @@ const LONGEST_ASKED_S: f64 = NOMINAL_PAUSES.longest.as_secs() as f64;
 
 /// A receiver that asks to wait: until when nothing is sent to it, and what it said.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct WaitAsked {
     until: Instant,
     said: String,
     /// How often the secrets of the channel had changed: another address or key is not asked to wait.
     renewals: u64,
 }
 
-impl Asked {
+impl WaitAsked {
     /// The wait that is left, as the failure of what is not sent meanwhile.
     fn holds(&self, renewals: u64) -> Option<SendError> {
         let left = self.until.checked_duration_since(Instant::now())?;
@@ -76,9 +76,9 @@ fn granted(error: SendError) -> SendError {
 }
 
 /// Until when nothing is sent to the receiver, by what it said last.
-fn asked_by(sent: &Result<(), SendError>, renewals: u64) -> Option<Asked> {
+fn asked_by(sent: &Result<(), SendError>, renewals: u64) -> Option<WaitAsked> {
     let Err(SendError::After(said, wait)) = sent else { return None };
-    Some(Asked { until: Instant::now() + *wait, said: said.clone(), renewals })
+    Some(WaitAsked { until: Instant::now() + *wait, said: said.clone(), renewals })
 }
 
 impl Lane {
@@ -87,7 +87,7 @@ impl Lane {
         &self,
         channel: &dyn Channel,
         rows: &[Claimed],
-        asked: &mut Option<Asked>,
+        asked: &mut Option<WaitAsked>,
     ) -> Vec<(i64, SendOutcome)> {
         let mut notifications = Vec::with_capacity(rows.len());
         for row in rows {
