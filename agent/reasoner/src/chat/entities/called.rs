@@ -2,7 +2,8 @@
 //! `feed pump 2`), a part of the name where that is enough, one with a slip; and numbers that no machine of the
 //! kind has.
 
-use super::{PROPOSED, UnknownName, squeezed};
+use super::UnknownName;
+use super::naming::{PROPOSED, squeezed};
 use crate::chat::desk::CoreFields;
 use crate::chat::intent::QUESTION_WORDS;
 
