@@ -10,8 +10,8 @@ use chrono::{NaiveDateTime, Timelike as _};
 use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
     Answer, AnsweredBy, Chat, CoreFields, DUTY_DAYS, Desk, DeskTools, DutyRoster, EarlierGrounds,
-    Focus, FocusRecord, GatewayLine, Listener, MeasuredWindow, Onset, Question, Said, Speaker,
-    StandingAlarm, Step, ToldLine, Watch, WorkLine,
+    Focus, FocusRecord, GatewayLine, Listener, MeasuredWindow, Onset, Question, RaisedAlarms, Said,
+    Speaker, StandingAlarm, Step, ToldLine, Watch, WorkLine,
 };
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
@@ -42,6 +42,7 @@ use places::QuestionPlaces;
 use record::{levels_of, lines_of, notes_of, onset_of, operation_of, told_to_of};
 
 mod places;
+mod raised;
 mod record;
 mod watch;
 
@@ -276,6 +277,7 @@ impl Desk for StoreDesk {
         let until = self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
         let work = self.store.judging().recall(key, until).await.map_err(told)?.memory.work;
         let list = self.store.pages().notifications(Some(key), until, TOLD).await.map_err(told)?;
+        let lead_time_h = diagnosis.lead_time_h();
         Ok(Some(Focus {
             core: self.core(row).await?,
             grounds: diagnosis.thoughts.into_iter().map(|thought| thought.conclusion).collect(),
@@ -294,6 +296,7 @@ impl Desk for StoreDesk {
                 .collect(),
             record: FocusRecord {
                 told_to: self.told_to(list.first().map(|newest| newest.notification_id)).await?,
+                lead_time_h,
                 ..self.record(key, event_id).await?
             },
             told: list.into_iter().map(|told| (told.created_at, told.title)).collect(),
@@ -323,6 +326,10 @@ impl Desk for StoreDesk {
             lines.push(ToldLine { at, key, reason, title, told_to });
         }
         Ok(lines)
+    }
+
+    async fn alarms_since(&self, since: Timestamp) -> Result<Option<RaisedAlarms>, String> {
+        raised::alarms_since(&self.store, since).await.map(Some).map_err(told)
     }
 
     async fn windows(
@@ -436,6 +443,7 @@ impl StoreDesk {
             designation: asset.designation,
             told_to: Vec::new(),
             notes: notes_of(remarks, reports),
+            lead_time_h: None,
         })
     }
 

@@ -240,6 +240,20 @@ pub struct Notification {
     pub ack_url: Option<String>,
 }
 
+impl Notification {
+    /// Whether it begins an alarm or makes it worse, as statistics count alarms.
+    #[must_use]
+    pub const fn raises_alarm(&self) -> bool {
+        match self.reason {
+            NotificationReason::Raised => true,
+            NotificationReason::Silent => self.episode_id.is_some(),
+            NotificationReason::Repeated
+            | NotificationReason::Cleared
+            | NotificationReason::Message => false,
+        }
+    }
+}
+
 /// The reason for a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -80,6 +80,14 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
+    /// The time for parts and planning that was configured when it judged, h, as its evidence quotes it.
+    pub fn lead_time_h(&self) -> Option<f64> {
+        let evidence = self.thoughts.iter().flat_map(|thought| &thought.evidence);
+        evidence
+            .filter(|fact| fact.path == "config.lead_time_h")
+            .find_map(|fact| fact.value.as_f64())
+    }
+
     /// Whether nothing that stands speaks of the bearing, so that the machine is to be checked and no
     /// bearing to be ordered.
     pub const fn is_of_machine(&self) -> bool {

@@ -14,6 +14,7 @@ mod alarms;
 mod answer;
 mod bare;
 mod context;
+mod counts;
 mod courses;
 mod dates;
 mod desk;
@@ -25,6 +26,7 @@ mod intent;
 mod listing;
 mod meanings;
 mod passage;
+mod planned;
 mod planning;
 mod plant_records;
 mod programs;
@@ -52,8 +54,8 @@ use crate::toolbox::{self, ToolAnswer, Toolbox};
 
 pub use desk::{
     CoreFields, DUTY_DAYS, DefectLine, Desk, DutyRoster, EarlierGrounds, Focus, FocusRecord,
-    GatewayLine, MeasuredLevel, MeasuredWindow, NoteLine, Onset, Operation, StandingAlarm,
-    ToldLine, Watch, WorkLine,
+    GatewayLine, MeasuredLevel, MeasuredWindow, NoteLine, Onset, Operation, RaisedAlarm,
+    RaisedAlarms, StandingAlarm, ToldLine, Watch, WorkLine,
 };
 pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
 pub use tools::DeskTools;

@@ -172,7 +172,7 @@ pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State, has_orders: bool) 
 /// What a judgement asks staff to do: of the bearing, or of the machine where nothing speaks of the bearing.
 fn asked_actions(diagnosis: &Diagnosis, state: &State) -> Vec<FollowUp> {
     let at = diagnosis.judged_at;
-    let lead = lead_time_h(diagnosis).map(|hours| at.plus_seconds(hours * 3600.0));
+    let lead = diagnosis.lead_time_h().map(|hours| at.plus_seconds(hours * 3600.0));
     let open = |(ko, en): (&str, &str), due_at| open_action(state, ko, en, due_at);
     let measure = ("측정 주기를 단축해 추세 확인", "Measure more often, follow the trend");
     let apart = ("접근 제한과 부하 저감", "Keep people away, reduce load");
@@ -272,12 +272,6 @@ pub(super) fn name_superseded(
         sources.add_name(name);
     }
     retell(announcement);
-}
-
-/// The configured lead time for parts, h, as the judgement quotes it in its evidence.
-fn lead_time_h(diagnosis: &Diagnosis) -> Option<f64> {
-    let evidence = diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence);
-    evidence.filter(|fact| fact.path == "config.lead_time_h").find_map(|fact| fact.value.as_f64())
 }
 
 /// The detail of the step `save_memory` in the trace.

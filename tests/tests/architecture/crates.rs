@@ -46,12 +46,13 @@ fn reachable(graph: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet
 }
 
 /// The wings of the agent.
-const WINGS: [&str; 14] = [
+const WINGS: [&str; 15] = [
     "pdm-decision",
     "pdm-episode",
     "pdm-expert",
     "pdm-graph",
     "pdm-hook",
+    "pdm-kinds",
     "pdm-oidc",
     "pdm-knowledge",
     "pdm-tools",

@@ -9,7 +9,7 @@ mod names;
 use std::path::{Path, PathBuf};
 
 /// The crates whose folders and modules are looked at, as folders from the project's root.
-const CRATES: [&str; 22] = [
+const CRATES: [&str; 23] = [
     "shared",
     "shared/service",
     "edge",
@@ -22,6 +22,7 @@ const CRATES: [&str; 22] = [
     "agent/decision",
     "agent/graph",
     "agent/hook",
+    "agent/kinds",
     "agent/oidc",
     "agent/routes",
     "agent/script",

@@ -151,7 +151,9 @@ pub(super) async fn told_of_all(
         .map(|one| {
             let to: Vec<&str> = one.told_to.iter().map(|to| to.in_language(language)).collect();
             let to = if to.is_empty() { String::new() } else { format!(" → {}", to.join(", ")) };
-            format!("- {} {}{to}", reader.clock_time(one.at), one.title.in_language(language))
+            let site = if sites.len() > 1 { format!("{}: ", one.key.site) } else { String::new() };
+            let title = one.title.in_language(language);
+            format!("- {} {site}{title}{to}", reader.clock_time(one.at))
         })
         .collect();
     let head = match (lines.is_empty(), language) {

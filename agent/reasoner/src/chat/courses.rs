@@ -11,6 +11,9 @@ use super::records::{levels, onset, written};
 use super::{dates, figures, records, watching};
 use crate::toolbox::{self, Toolbox};
 
+/// The place of the thought about the trend among the five.
+const TREND: usize = 2;
+
 /// What has changed of a bearing: its trend over the period that the clause names, and its earlier judgements.
 pub(super) async fn changes(
     tools: &dyn Toolbox,
@@ -32,7 +35,9 @@ pub(super) async fn changes(
         && let Some(told) = changed_since(&answer.data["daily"], from, language)
     {
         let head = format!("{}{told}", focus.core.name());
-        return format!("{head}\n{}", onset(focus, reader));
+        let parts = std::iter::once(head).chain(trend_judged(focus, language));
+        let parts = parts.chain([onset(focus, reader)]);
+        return parts.collect::<Vec<_>>().join("\n");
     }
     let features = answer.data["summary"]["features"].as_array().cloned().unwrap_or_default();
     let (from, to) = (&answer.data["summary"]["start_date"], &answer.data["summary"]["end_date"]);
@@ -60,9 +65,19 @@ pub(super) async fn changes(
         })
     };
     let now = trend.or_else(alone).unwrap_or_default();
-    format!("{now}\n{}\n{}", onset(focus, reader), focus.memory.in_language(language))
-        .trim()
-        .to_owned()
+    let memory = focus.memory.in_language(language).to_owned();
+    let parts = std::iter::once(now).chain(trend_judged(focus, language));
+    let parts: Vec<String> = parts.chain([onset(focus, reader), memory]).collect();
+    parts.join("\n").trim().to_owned()
+}
+
+/// What the last judgement says of how quickly the bearing goes on: its third thought.
+fn trend_judged(focus: &Focus, language: Language) -> Option<String> {
+    let thought = focus.grounds.get(TREND)?.in_language(language);
+    Some(match language {
+        Language::Ko => format!("진행 속도 판정: {thought}"),
+        Language::En => format!("How quickly it goes on: {thought}"),
+    })
 }
 
 /// The day since which a clause asks for changes, and today; nothing where it names none or a time that is over.

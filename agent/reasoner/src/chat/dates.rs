@@ -168,6 +168,12 @@ const WEEKDAYS: [[&str; 2]; 7] = [
     ["일요일", "sunday"],
 ];
 
+/// Whether a clause names the weekend.
+pub(super) fn names_weekend(clause: &str) -> bool {
+    let lower = clause.to_lowercase();
+    ["주말", "weekend"].iter().any(|word| lower.contains(word))
+}
+
 /// The day ahead that a clause names, today among them: `내일`, `tomorrow`, `토요일`, `next Monday`.
 pub(super) fn day_ahead_in(clause: &str, today: NaiveDate) -> Option<NaiveDate> {
     let lower = clause.to_lowercase();
@@ -175,9 +181,9 @@ pub(super) fn day_ahead_in(clause: &str, today: NaiveDate) -> Option<NaiveDate> 
     let ahead = |days: u64| today.checked_add_days(Days::new(days));
     match () {
         () if has(&["모레", "day after tomorrow"]) => return ahead(2),
-        () if has(&["내일", "tomorrow"]) => return ahead(1),
+        () if has(&["내일", "낼 ", "tomorrow", "tmrw", "tmw", "2moro"]) => return ahead(1),
         () if has(&["오늘", "today", "tonight"]) => return ahead(0),
-        () if has(&["주말", "weekend"]) => {
+        () if names_weekend(&lower) => {
             let to_saturday = (12 - u64::from(today.weekday().num_days_from_monday())) % 7;
             return ahead(to_saturday);
         }

@@ -173,6 +173,26 @@ pub struct ToldLine {
     pub told_to: Vec<Text>,
 }
 
+/// An alarm that staff was told of: it was raised, or rose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RaisedAlarm {
+    /// When staff was told.
+    pub at: Timestamp,
+    /// The bearing.
+    pub key: BearingKey,
+    /// The level that was told.
+    pub level: RiskLevel,
+}
+
+/// The alarms of some time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RaisedAlarms {
+    /// Newest first.
+    pub alarms: Vec<RaisedAlarm>,
+    /// There are more than were read.
+    pub is_cut: bool,
+}
+
 /// What a person wrote of a bearing: with an acknowledgement, a report of work, or as a remark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoteLine {
@@ -216,6 +236,8 @@ pub struct FocusRecord {
     pub told_to: Vec<Text>,
     /// What people wrote of it, newest first.
     pub notes: Vec<NoteLine>,
+    /// The time that parts and planning take, h, by which its last judgement planned.
+    pub lead_time_h: Option<f64>,
 }
 
 /// A gateway.
@@ -303,6 +325,14 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
     /// The reason in words.
     async fn told_lately(&self) -> Result<Vec<ToldLine>, String> {
         Ok(Vec::new())
+    }
+
+    /// The alarms that staff was told of since an instant; none where the desk cannot count them.
+    ///
+    /// # Errors
+    /// The reason in words.
+    async fn alarms_since(&self, _since: Timestamp) -> Result<Option<RaisedAlarms>, String> {
+        Ok(None)
     }
 
     /// The last `limit` windows of a bearing that were measured at or before an instant, oldest first; none where

@@ -11,10 +11,12 @@ use super::{Question, Said, Speaker, planning, sites};
 use in_short::named_in_short;
 use naming::near;
 pub(super) use naming::{named_in, names_bearing};
+use strange::strange_name;
 
 mod called;
 mod in_short;
 mod naming;
+mod strange;
 
 /// Most bearings of an answer.
 const MAX_BEARINGS: usize = 4;
@@ -93,6 +95,14 @@ fn meant_at(question: &Question, fleet: &[CoreFields]) -> Meant {
                 near: vec![format!("{} · {}", key.equipment, key.bearing)],
             }));
         }
+    }
+    if is_going_on
+        && meant.keys.is_empty()
+        && meant.unknown.is_empty()
+        && let Some(strange) = strange_name(&question.message, fleet)
+    {
+        meant.unknown.push(strange);
+        return meant;
     }
     if meant.is_ambiguous {
         // "the pump" is the one that is spoken of, where one is

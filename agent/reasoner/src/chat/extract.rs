@@ -11,8 +11,8 @@ use super::intent::{self, Lookup, Topic};
 use super::planning::Part;
 use super::reader::Reader;
 use super::{
-    StepCall, alarms, courses, dates, figures, listing, meanings, passage, plant_records, records,
-    sites, suppressed, values, watching,
+    StepCall, alarms, counts, courses, dates, figures, listing, meanings, passage, planned,
+    plant_records, records, sites, suppressed, values, watching,
 };
 use crate::toolbox::Toolbox;
 
@@ -60,12 +60,14 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         | Lookup::Which
         | Lookup::Sound
         | Lookup::Alarms
+        | Lookup::LeadTime
         | Lookup::Zones => ("list_bearings", json!({})),
         Lookup::Heard if focus.is_none() => ("list_bearings", json!({})),
-        Lookup::Heard | Lookup::Figures | Lookup::Identity | Lookup::State => {
+        Lookup::Heard | Lookup::Figures | Lookup::Speed | Lookup::Identity | Lookup::State => {
             ("read_state", of_bearing)
         }
-        Lookup::ToldOfAll => ("read_notifications", json!({})),
+        Lookup::ToldOfAll | Lookup::AlarmCounts => ("read_notifications", json!({})),
+        Lookup::Stock => ("get_equipment_info", of_bearing),
         Lookup::WorkOfAll | Lookup::Overdue => ("read_work", json!({})),
         Lookup::Shelf => ("read_shelved", json!({})),
         Lookup::Sensors => ("read_sensors", json!({})),
@@ -88,7 +90,7 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
             ("search_equipment_manual", query)
         }
         Lookup::Value => ("look_up_mounting_value", query),
-        Lookup::Manual | Lookup::Search => ("search_equipment_manual", query),
+        Lookup::Manual | Lookup::Search | Lookup::ReplaceTime => ("search_equipment_manual", query),
         Lookup::Cases => ("search_maintenance_history", query),
         Lookup::Unmeasured if focus.is_some() => ("read_state", of_bearing),
         Lookup::Help | Lookup::Act | Lookup::Unmeasured => ("help", json!({})),
@@ -114,6 +116,14 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Sound => Some(listing::sound(fleet, reader)),
         Lookup::Alarms => Some(alarms::alarms(fleet, clause, reader)),
         Lookup::ToldOfAll => alarms::told_of_all(desk, fleet, clause, reader).await,
+        Lookup::AlarmCounts => counts::alarm_counts(desk, fleet, clause, reader).await,
+        Lookup::Stock => Some(planned::stock(tools, focus?, reader).await),
+        Lookup::ReplaceTime => planned::replacement_time(tools, language).await,
+        Lookup::LeadTime => {
+            let of: Vec<&Focus> =
+                focus.map_or_else(|| sources.foci.iter().collect(), |one| vec![one]);
+            planned::lead_time(&of, reader)
+        }
         Lookup::WorkOfAll => Some(extended(records::work_of_all(sources.foci, clause, reader))),
         Lookup::Overdue => Some(extended(records::overdue_work(sources.foci, reader))),
         Lookup::Shelf => Some(put_off(sources, focus, reader)),
@@ -129,6 +139,7 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
             None => figures::not_heard(fleet, figures::OLD_H, reader),
         }),
         Lookup::Figures => Some(figures_of(clause, focus?, reader, sources).await),
+        Lookup::Speed => Some(figures::speed(focus?, reader)),
         Lookup::Identity => Some(figures::identity(focus?, language)),
         Lookup::Gateways => plant_records::gateways(desk, fleet, clause, core, reader).await,
         Lookup::Meaning => {
@@ -150,7 +161,7 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         | Lookup::Doubts
         | Lookup::Life
         | Lookup::Work
-        | Lookup::Told => records::record_in_words(part.lookup, focus?, reader),
+        | Lookup::Told => records::record_in_words(part.lookup, focus?, clause, reader),
     }
 }
 

@@ -35,7 +35,8 @@ pub(super) fn last_figures(focus: &Focus, clause: &str, reader: Reader) -> Strin
         .filter(|(is_asked, _)| *is_asked)
         .filter_map(|(_, text)| text.clone())
         .collect();
-    if has(&lower, &words.level) || parts.is_empty() {
+    let is_of_levels = has(&lower, &words.level) || parts.is_empty();
+    if is_of_levels {
         parts.extend(levels(focus, language));
         parts.extend(zone.filter(|_| !has(&lower, &words.zone)));
     }
@@ -46,8 +47,32 @@ pub(super) fn last_figures(focus: &Focus, clause: &str, reader: Reader) -> Strin
     let parts = if parts.is_empty() { not_measured(language).to_owned() } else { parts };
     let lines = [Some(format!("{}: {parts}", focus.core.full_name(language)))];
     let unseen = watching::unseen(&focus.core, reader);
-    let lines = lines.into_iter().chain([unseen, age(&focus.core, reader)]);
+    let usual = is_of_levels.then(|| usual(language).to_owned());
+    let lines = lines.into_iter().chain([usual, unseen, age(&focus.core, reader)]);
     lines.flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// The shaft speed in the last window.
+pub(super) fn speed(focus: &Focus, reader: Reader) -> String {
+    let language = reader.language;
+    let operation = focus.record.operation.as_ref();
+    let told = operation.map(|operation| speed_in_words(operation, language));
+    let told = told.unwrap_or_else(|| not_measured(language).to_owned());
+    let line = format!("{}: {told}", focus.core.full_name(language));
+    let unseen = watching::unseen(&focus.core, reader);
+    std::iter::once(line).chain(unseen).collect::<Vec<_>>().join("\n")
+}
+
+/// Against what figures are read. The kurtosis of a random signal is 3; zones are those of ISO 20816-3.
+const fn usual(language: Language) -> &'static str {
+    match language {
+        Language::Ko => {
+            "읽는 법: 첨도는 건전한 베어링에서 3 안팎이고 충격이 있으면 커집니다. 진동속도는 구역 A·B면 계속 운전, C면 기한을 두고, D면 손상 위험입니다.              한 값으로 판정하지 않습니다."
+        }
+        Language::En => {
+            "To read them: kurtosis is about 3 for a sound bearing and grows with impacts. Velocity in zones A and B may              go on, C for a limited time, D may cause damage. No single value decides."
+        }
+    }
 }
 
 fn speed_in_words(operation: &Operation, language: Language) -> String {

@@ -1,4 +1,5 @@
-//! What a question asks for, by its words (`config/words/questions.toml`), where no language model answers.
+//! What a question asks for, where no language model answers: by its words (`config/words/questions.toml`), and by
+//! the questions that it resembles (`config/words/asked.toml`).
 //!
 //! A clause may ask for several things. What is more precise takes the place of what is less: a value of a manual
 //! that of the manual, the begin of an abnormality that of the history.
@@ -7,15 +8,28 @@ use super::{bare, dates, meanings};
 pub(super) use lookup::Lookup;
 use lookup::precise;
 pub(super) use named::{Topic, fault_in, level_in, topic};
+use resemblance::Spoken;
 pub(super) use words::{QUESTION_WORDS, has};
 
 mod lookup;
 mod named;
+mod resemblance;
 mod words;
 
 /// What a clause asks for, in the order of the sentences of the answer; nothing if no word of it says so.
 /// `names_bearing`: the clause names a bearing itself; `is_about_one`: it does, or the words before it do.
 pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -> Vec<Lookup> {
+    let ruled = by_rules(clause, names_bearing, is_about_one);
+    let spoken = match (names_bearing, is_about_one) {
+        (true, _) => Spoken::Named,
+        (false, true) => Spoken::Before,
+        (false, false) => Spoken::Plant,
+    };
+    resemblance::settled(ruled, clause, spoken)
+}
+
+/// What the words of a clause ask for.
+fn by_rules(clause: &str, names_bearing: bool, is_about_one: bool) -> Vec<Lookup> {
     let (text, words) = (clause.to_lowercase(), &*QUESTION_WORDS);
     if has(&text, &words.act) {
         return vec![Lookup::Act];
@@ -112,6 +126,14 @@ fn of_faults_and_counts(asked: &mut Vec<Lookup>, text: &str, names_bearing: bool
         // thanks before a question are no question
         asked.retain(|one| *one != Lookup::Help);
     }
+}
+
+/// Whether a text in lower case has a word of questions, or by itself resembles questions of one kind.
+pub(super) fn is_of_questions(text: &str) -> bool {
+    fault_in(text).is_some()
+        || level_in(text).is_some()
+        || topic(text).is_some()
+        || resemblance::is_plain(text)
 }
 
 /// Whether a text in lower case asks for a temperature.

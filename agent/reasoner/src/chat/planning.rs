@@ -50,14 +50,20 @@ pub(super) fn bearings_read(
     fleet: &[CoreFields],
 ) -> Vec<BearingKey> {
     let mut read = about.to_vec();
-    if plan
-        .iter()
-        .any(|part| matches!(part.lookup, Lookup::Zones | Lookup::WorkOfAll | Lookup::Overdue))
-    {
+    if plan.iter().any(|part| needs_every_record(part)) {
         let others = fleet.iter().map(|core| &core.key).filter(|key| !about.contains(key));
         read.extend(others.take(MAX_READ).cloned());
     }
     read
+}
+
+/// Whether a look-up reads the records of every bearing.
+const fn needs_every_record(part: &Part) -> bool {
+    match part.lookup {
+        Lookup::Zones | Lookup::WorkOfAll | Lookup::Overdue => true,
+        Lookup::LeadTime => part.about.is_none(),
+        _ => false,
+    }
 }
 
 /// The look-ups of a question, in the order of its clauses. While the records are away, only those that need none.
@@ -212,6 +218,14 @@ fn add(
     ) && !keys.is_empty()
     {
         of_each(lookup)
+    } else if lookup == Lookup::LeadTime && !keys.is_empty() {
+        of_each(lookup)
+    } else if lookup == Lookup::Changes && keys.is_empty() && meant.unknown.is_empty() {
+        vec![new(Lookup::ToldOfAll, None)]
+    } else if lookup == Lookup::Meaning && meanings::named_in(&clause.to_lowercase()).is_none()
+        || lookup == Lookup::Value && intent::topic(&clause).is_none()
+    {
+        vec![new(Lookup::Manual, None)]
     } else if lookup == Lookup::Told && keys.is_empty() && meant.unknown.is_empty() {
         vec![new(Lookup::ToldOfAll, None)]
     } else if lookup == Lookup::Work && keys.is_empty() && meant.unknown.is_empty() {

@@ -124,6 +124,7 @@ pub(super) async fn gateways(
         !name.is_empty() && (is_whole || !number.is_empty() && by_number)
     };
     let measures = |one: &GatewayLine| of.is_some_and(|core| measures(one, core));
+    let count_of_all = all.len();
     if all.iter().any(is_named) {
         all.retain(is_named);
     } else if all.iter().any(measures) {
@@ -144,8 +145,10 @@ pub(super) async fn gateways(
         (count, Language::Ko) => format!("통신이 끊긴 게이트웨이 {count}개:"),
         (count, Language::En) => format!("Offline gateways: {count}"),
     };
+    // of some of them each line says how it is; a sentence of all would be about the others, too
+    let head = (silent.len() + others.len() == count_of_all).then_some(head);
     let lines = silent.into_iter().chain(others).take(2 * MAX_LISTED).map(line);
-    Some(std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n"))
+    Some(head.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
 /// Who is on duty: now, at an hour of the next day, or on a day of the next days.
@@ -154,6 +157,11 @@ pub(super) async fn duty(desk: &dyn Desk, clause: &str, reader: Reader) -> Optio
     let roster = desk.duty().await.ok()??;
     let people = |names: &[String]| names.join(", ");
     let ahead = reader.today().and_then(|today| Some((dates::day_ahead_in(clause, today)?, today)));
+    if let Some((day, today)) = ahead.filter(|_| dates::names_weekend(clause)) {
+        let days = [Some(day), day.succ_opt()].into_iter().flatten();
+        let told = days.map(|day| duty_of_day(&roster, day, today, language));
+        return Some(told.collect::<Vec<_>>().join("\n"));
+    }
     if let Some((day, today)) = ahead.filter(|(day, today)| day > today) {
         return Some(duty_of_day(&roster, day, today, language));
     }

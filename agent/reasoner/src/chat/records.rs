@@ -6,13 +6,13 @@ use pdm_shared::text::{Language, Text};
 use pdm_shared::time::Timestamp;
 
 use super::desk::{CoreFields, Focus, NoteLine, WorkLine};
-use super::entities;
 use super::extract::Sources;
 use super::figures::age;
 use super::intent::{Lookup, QUESTION_WORDS, has};
 use super::reader::Reader;
 use super::suppressed;
 use super::watching;
+use super::{dates, entities};
 
 /// How the titles of reminders begin.
 const AGAIN: [&str; 2] = ["[Reminder", "[Unacknowledged"];
@@ -22,11 +22,16 @@ const MAX_NOTES: usize = 3;
 const MAX_TOLD: usize = 10;
 
 /// What a look-up of one bearing finds.
-pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, reader: Reader) -> Option<String> {
+pub(super) fn record_in_words(
+    lookup: Lookup,
+    focus: &Focus,
+    clause: &str,
+    reader: Reader,
+) -> Option<String> {
     let language = reader.language;
     match lookup {
         Lookup::Onset => Some(onset(focus, reader)),
-        Lookup::Stop => Some(stop(focus, reader)),
+        Lookup::Stop => Some(stop(focus, clause, reader)),
         Lookup::Doubts => Some(doubts(focus, reader)),
         Lookup::Life => Some(life(focus, language)),
         Lookup::Work => Some(work(focus, reader)),
@@ -47,11 +52,16 @@ pub(super) fn record_in_words(lookup: Lookup, focus: &Focus, reader: Reader) -> 
         | Lookup::Count
         | Lookup::Sound
         | Lookup::Alarms
+        | Lookup::AlarmCounts
+        | Lookup::Stock
+        | Lookup::LeadTime
+        | Lookup::ReplaceTime
         | Lookup::ToldOfAll
         | Lookup::WorkOfAll
         | Lookup::Heard
         | Lookup::Zones
         | Lookup::Figures
+        | Lookup::Speed
         | Lookup::Identity
         | Lookup::Unmeasured
         | Lookup::Compare
@@ -233,7 +243,7 @@ fn first_told(focus: &Focus, level: RiskLevel, since: Timestamp) -> Option<Times
     of_level.map(|(at, _)| *at).min()
 }
 
-fn stop(focus: &Focus, reader: Reader) -> String {
+fn stop(focus: &Focus, clause: &str, reader: Reader) -> String {
     let language = reader.language;
     let core = &focus.core;
     let verdict = match core.risk {
@@ -266,6 +276,7 @@ fn stop(focus: &Focus, reader: Reader) -> String {
     }
     if core.risk > RiskLevel::Normal {
         parts.push(life(focus, language));
+        parts.extend(until_day(core, clause, reader));
     }
     parts.extend(age(core, reader));
     parts.push(match language {
@@ -273,6 +284,29 @@ fn stop(focus: &Focus, reader: Reader) -> String {
         Language::En => "The plant's own safety rules and its people decide on a stop.".to_owned(),
     });
     parts.join("\n")
+}
+
+/// The time until the end of the day that a clause names, beside the remaining life to plan with.
+fn until_day(core: &CoreFields, clause: &str, reader: Reader) -> Option<String> {
+    let (today, now, life_h) = (reader.today()?, reader.now?, core.rul_hours?);
+    let day = dates::day_ahead_in(clause, today)?;
+    let end = reader.zone.instant(day.succ_opt()?.and_time(chrono::NaiveTime::MIN))?;
+    let hours = end.seconds_since(now) / 3600.0;
+    let is_longer = life_h > hours;
+    Some(match (is_longer, reader.language) {
+        (true, Language::Ko) => format!(
+            "{day}이 끝날 때까지 {hours:.0}시간: 계획에 쓰는 잔여수명 {life_h:.0}시간이 더 깁니다."
+        ),
+        (false, Language::Ko) => format!(
+            "{day}이 끝날 때까지 {hours:.0}시간: 계획에 쓰는 잔여수명 {life_h:.0}시간이 더 짧습니다."
+        ),
+        (true, Language::En) => format!(
+            "Until the end of {day}: {hours:.0} h. The remaining life to plan with, {life_h:.0} h, is longer."
+        ),
+        (false, Language::En) => format!(
+            "Until the end of {day}: {hours:.0} h. The remaining life to plan with, {life_h:.0} h, is shorter."
+        ),
+    })
 }
 
 fn doubts(focus: &Focus, reader: Reader) -> String {
@@ -460,8 +494,11 @@ fn notified(focus: &Focus, reader: Reader) -> String {
         (Some(seen), _) => Some(seen),
         (None, _) if !is_told => {
             let unseen = watching::unseen(&focus.core, reader);
+            // one that is told with another's alarm has no message of its own
+            let beside = suppressed::suppressed(&focus.core, reader);
             let told = format!("{}: {listed}", focus.core.name());
-            return std::iter::once(told).chain(unseen).collect::<Vec<_>>().join("\n");
+            let parts = std::iter::once(told).chain(beside).chain(unseen);
+            return parts.collect::<Vec<_>>().join("\n");
         }
         (None, _) if focus.core.alarm.is_none() => None,
         (None, Language::Ko) => Some("아직 확인한 사람이 없습니다.".to_owned()),

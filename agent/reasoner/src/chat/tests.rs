@@ -387,7 +387,7 @@ fn what_is_asked_for_is_found_in_the_words_of_people() {
     for (clause, names, asked) in [
         ("열린 경보 전부 보여줘", false, vec![L::Alarms]),
         ("Show me all open alarms", false, vec![L::Alarms]),
-        ("이번 주에 새로 생긴 경보는 몇 건이야", false, vec![L::Alarms]),
+        ("이번 주에 새로 생긴 경보는 몇 건이야", false, vec![L::AlarmCounts]),
         ("어제 누구한테 알림 갔어", false, vec![L::ToldOfAll]),
         ("C-301 왜 소식이 없어", true, vec![L::Heard]),
         ("Is C-301 still measured", true, vec![L::Heard]),

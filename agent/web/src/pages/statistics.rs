@@ -9,7 +9,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
-use pdm_shared::delivery::{Notification, NotificationReason};
+use pdm_shared::delivery::Notification;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -107,13 +107,7 @@ async fn alarms(shared: &Shared, now: Timestamp) -> Result<(Vec<Told>, bool), Pr
 
 /// A notification that begins an alarm or makes it worse.
 fn alarm(one: Notification) -> Option<Told> {
-    let is_alarm = match one.reason {
-        NotificationReason::Raised => true,
-        NotificationReason::Silent => one.episode_id.is_some(),
-        NotificationReason::Repeated
-        | NotificationReason::Cleared
-        | NotificationReason::Message => false,
-    };
+    let is_alarm = one.raises_alarm();
     let key = BearingKey { site: one.site, equipment: one.equipment_id, bearing: one.bearing_id };
     is_alarm.then_some(Told { at: one.created_at, key, level: one.risk_level })
 }

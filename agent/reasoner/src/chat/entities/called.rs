@@ -175,7 +175,8 @@ fn add_run<'a>(
     let is_part =
         |token: &&Token| !token.is_number && (token.text.len() > 1 || !token.text.is_ascii());
     let words = tokens[from..].iter().take(MOST_WORDS).take_while(is_part).count();
-    for count in (1..=words).rev() {
+    let least = if is_qualified_kind(tokens, from) { words + 1 } else { 1 };
+    for count in (least..=words).rev() {
         let run = &tokens[from..from + count];
         let fits = named.iter().filter_map(|(machine, names)| {
             let best = names.iter().filter_map(|name| fit(name, tokens, from, count)).max()?;
@@ -198,12 +199,55 @@ fn add_run<'a>(
         return count;
     }
     let is_kind = QUESTION_WORDS.machine_kinds.iter().any(|kind| is_word(&tokens[from].text, kind));
+    if is_kind && is_qualified_kind(tokens, from) {
+        let (first, last) = (&tokens[from - 1], &tokens[from]);
+        let name = text.get(first.at..last.at + last.text.len()).unwrap_or_default().to_owned();
+        called.unknown.push(UnknownName { name, near: Vec::new() });
+        return 1;
+    }
+    if let Some(name) = compound_of_kind(&tokens[from].text) {
+        called.unknown.push(UnknownName { name, near: Vec::new() });
+        return 1;
+    }
     if is_kind && label_beside(tokens, from, 1).is_some_and(|label| is_numeric(&label)) {
         let name = labelled(text, tokens, from, 1);
         called.unknown.push(UnknownName { name, near: Vec::new() });
         return 1;
     }
     0
+}
+
+/// Whether a kind of machine stands behind a word that makes it another one than those of the plant: `condensate
+/// pump`, where the words together are no name. Words of questions and of every sentence make no name.
+fn is_qualified_kind(tokens: &[Token], from: usize) -> bool {
+    let Some(before) = from.checked_sub(1).map(|at| &tokens[at]) else { return false };
+    let kind = &tokens[from].text;
+    let is_kind = kind.is_ascii()
+        && QUESTION_WORDS.machine_kinds.iter().any(|word| word.is_ascii() && is_word(kind, word));
+    let is_adjacent = tokens[from].at == before.at + before.text.len() + 1;
+    is_kind
+        && is_adjacent
+        && !before.is_number
+        && before.text.is_ascii()
+        && before.text.len() > 2
+        && QUESTION_WORDS.qualifiers.contains(&before.text)
+}
+
+/// The name of a machine whose kind is the end of a Korean word: `냉각수펌프` of `냉각수펌프는`, where no machine of the
+/// plant is called so.
+fn compound_of_kind(word: &str) -> Option<String> {
+    let letters: Vec<char> = word.chars().collect();
+    let kinds = QUESTION_WORDS.machine_kinds.iter().filter(|kind| !kind.is_ascii());
+    let kinds: Vec<&String> = kinds.filter(|kind| kind.chars().count() > 1).collect();
+    (0..=PARTICLE).find_map(|particle| {
+        let (stem, rest) = letters.split_at(letters.len().checked_sub(particle)?);
+        let stem: String = stem.iter().collect();
+        let kind = kinds.iter().find(|kind| stem.ends_with(kind.as_str()))?;
+        let qualifier = stem.strip_suffix(kind.as_str())?;
+        let is_name = qualifier.chars().count() > 1
+            && !QUESTION_WORDS.no_qualifiers.iter().any(|word| qualifier.ends_with(word));
+        (is_name && (particle == 0 || is_particle(rest))).then_some(stem)
+    })
 }
 
 /// How a name fits `count` words from a token on.

@@ -17,6 +17,8 @@ pub(in crate::chat) enum Lookup {
     Sound,
     /// Which alarms stand.
     Alarms,
+    /// How many alarms staff was told of in some time.
+    AlarmCounts,
     /// Which bearings are no longer measured, or whether one is.
     Heard,
     /// Which bearings are in a zone.
@@ -51,6 +53,8 @@ pub(in crate::chat) enum Lookup {
     Doubts,
     /// Figures of its last window, or of the days that the clause names.
     Figures,
+    /// Its shaft speed.
+    Speed,
     /// What bearing it is, and where.
     Identity,
     /// Something that is not measured.
@@ -59,6 +63,12 @@ pub(in crate::chat) enum Lookup {
     Life,
     /// The work that is asked for.
     Work,
+    /// Whether a spare is there.
+    Stock,
+    /// The time that parts and planning take.
+    LeadTime,
+    /// How long a replacement takes, and how many people.
+    ReplaceTime,
     /// What staff was told.
     Told,
     /// Its earlier judgements.
@@ -95,6 +105,7 @@ impl Lookup {
                 | Self::Manual
                 | Self::Search
                 | Self::Cases
+                | Self::ReplaceTime
                 | Self::Act
                 | Self::Help
         )
@@ -111,9 +122,11 @@ impl Lookup {
                 | Self::Stop
                 | Self::Doubts
                 | Self::Figures
+                | Self::Speed
                 | Self::Identity
                 | Self::Life
                 | Self::Work
+                | Self::Stock
                 | Self::Told
                 | Self::Past
                 | Self::Notes

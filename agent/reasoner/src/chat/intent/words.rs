@@ -44,6 +44,8 @@ pub(in crate::chat) struct QuestionWords {
     pub(in crate::chat) told_cases: Vec<String>,
     pub(in crate::chat) order: Vec<String>,
     pub(in crate::chat) machine_kinds: Vec<String>,
+    pub(in crate::chat) qualifiers: Vec<String>,
+    pub(in crate::chat) no_qualifiers: Vec<String>,
     pub(in crate::chat) same_kinds: Vec<Vec<String>>,
     pub(in crate::chat) towns: Vec<String>,
     pub(in crate::chat) site_words: Vec<String>,
@@ -98,10 +100,12 @@ pub(in crate::chat) struct PassageWords {
     pub(in crate::chat) decisive: Vec<Vec<String>>,
 }
 
+/// The shipped file of words.
+pub(super) const SHIPPED: &str = include_str!("../../../../../config/words/questions.toml");
+
 /// The words of questions.
 pub(in crate::chat) static QUESTION_WORDS: LazyLock<QuestionWords> = LazyLock::new(|| {
-    let text = include_str!("../../../../../config/words/questions.toml");
-    config::parse(Path::new("questions.toml"), text).expect("tests read the shipped file")
+    config::parse(Path::new("questions.toml"), SHIPPED).expect("tests read the shipped file")
 });
 
 /// Whether a text holds one of the words: a Korean one anywhere, an English one from the begin of a word on.

@@ -224,3 +224,23 @@ async fn the_words_of_a_question_decide_its_language_and_not_the_names_in_it() {
     ])
     .await;
 }
+
+/// A follow-up that names something which nobody here knows is not answered with the machine of before.
+#[tokio::test]
+async fn a_name_that_nobody_knows_gets_no_other_machines_figures() {
+    let before = &["B-12 at daesan-3?"][..];
+    for message in
+        ["and the boiler?", "보일러는?", "what about the condensate pump?", "냉각수펌프는?"]
+    {
+        let told = answer_after(before, message, None).await;
+        assert!(!told.contains("B-12 blower · DE:"), "{message}: {told}");
+        let name = message.trim_end_matches('?').trim_end_matches('는');
+        let name = name.rsplit(" the ").next().unwrap_or(name);
+        assert!(told.contains(name), "{message}: {told}");
+    }
+    check(&[
+        (before, "언제부터?", &["daesan-3 B-12"], &["제 기록에 없"]),
+        (before, "and why?", &["근거"], &["There is no"]),
+    ])
+    .await;
+}
