@@ -18,5 +18,6 @@ mod quotas;
 mod revoked;
 mod sequences;
 mod soak;
+mod soak_of_all;
 mod streams;
 mod time;

@@ -208,7 +208,7 @@ impl Session<'_> {
 
     /// What the status says beside the progress.
     fn said(&self) -> Said {
-        Said { dead_sources: self.publisher.remarks.dead(), gone: self.gone.clone() }
+        Said { troubles: self.publisher.remarks.troubles(), gone: self.gone.clone() }
     }
 
     /// Publishes the gateway's status.
