@@ -18,6 +18,11 @@ use super::{log, wording};
 /// How long a gateway has to be in trouble before staff is told, s. Chosen: a source that is started anew
 /// is back within it.
 const LASTS_S: f64 = 10.0;
+/// What a gateway says whose events no receipt of the agent covers. All of them say so after an agent was away, until
+/// its first receipts.
+const NO_RECEIPT: &str = "no receipt of the agent covers them";
+/// How long that has to last, s. Chosen: what has queued in ten minutes is stored within it.
+const NO_RECEIPT_LASTS_S: f64 = 180.0;
 /// How long health tells of two gateways of one name after the last sign of it, s. Chosen: the two take the
 /// connection from each other at least every 30 s.
 const TWIN_S: f64 = 180.0;
@@ -83,7 +88,9 @@ impl Watchdog {
         let record = self.store.episodes().episode(&key).await?.filter(EpisodeRecord::is_open);
         match (&gateway.trouble, record) {
             (Some((trouble, since)), None) => {
-                if (0.0..LASTS_S).contains(&now.seconds_since(*since)) {
+                let lasts_s =
+                    if trouble.contains(NO_RECEIPT) { NO_RECEIPT_LASTS_S } else { LASTS_S };
+                if (0.0..lasts_s).contains(&now.seconds_since(*since)) {
                     return Ok(());
                 }
                 heeded.told.insert(name.clone(), matters(trouble));

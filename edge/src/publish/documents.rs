@@ -35,7 +35,11 @@ pub(super) struct Said {
 /// What keeps the gateway from measuring or keeping, on one line.
 fn trouble(progress: &Progress, troubles: &[String]) -> Option<String> {
     let spool = progress.spool_trouble.map(|trouble| trouble.to_string());
-    let all: Vec<String> = spool.into_iter().chain(troubles.iter().cloned()).collect();
+    // a client that is thrown out has a field of its own
+    let broker = progress.broker_trouble.filter(|trouble| *trouble != BrokerTrouble::ThrownOut);
+    let broker = broker.map(|trouble| trouble.to_string());
+    let all: Vec<String> =
+        spool.into_iter().chain(broker).chain(troubles.iter().cloned()).collect();
     (!all.is_empty()).then(|| in_one_line(&all.join("; "), TROUBLE_CHARS).into_owned())
 }
 

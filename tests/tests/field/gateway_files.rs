@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use pdm_harness::{Child, binary, free_port, until};
+use pdm_harness::{Child, Mosquitto, Persistence, binary, free_port, until};
 
 use crate::watched::{PATIENCE, Watched};
 
@@ -93,4 +93,30 @@ fn a_configuration_that_a_gateway_refuses_takes_nothing_away_and_staff_is_told()
     edge.renew(&sound);
     edge.until_logged("measuring", 4);
     plant.hears_times("[Cleared] gateway gw-09 is out of trouble", 2);
+}
+
+/// R-EDGE-10: the broker's rules let a gateway in and refuse its events. It measures and keeps them, and no alarm can
+/// come of them.
+#[test]
+fn a_gateway_whose_events_the_broker_refuses_is_told_to_staff() {
+    let test = "a_gateway_whose_events_the_broker_refuses_is_told_to_staff";
+    let folder = tempfile::tempdir().expect("folder");
+    let rules = folder.path().join("acl");
+    let all = "topic read pdm/#\ntopic write pdm/v1/+/gateway/#\ntopic write pdm/v1/+/+/+/state\n\
+               topic write pdm/v1/+/+/+/notification\ntopic write pdm/v1/+/+/+/diagnosis\n";
+    std::fs::write(&rules, all).expect("written");
+    let lines = format!("allow_anonymous true\nacl_file {}\n", rules.display());
+    let Some(broker) = Mosquitto::start_with(test, Persistence::Memory, &lines) else { return };
+    let mut plant = Watched::on(broker.port(), "sqlite = \"agent.db\"", "");
+    plant.start();
+    plant.works();
+    let edge =
+        Edge::start(folder.path(), &configuration(folder.path(), broker.port(), free_port()));
+    edge.until_logged("measuring", 1);
+    until("staff to be told", 2 * PATIENCE, || {
+        let refused = plant.count("the broker refuses this gateway's events");
+        // some brokers close the connection in place of an answer
+        let thrown_out = plant.count("gw-09");
+        (refused + thrown_out > 0).then_some(())
+    });
 }

@@ -5,6 +5,7 @@
 mod answers;
 mod bounds;
 mod broker;
+mod ceiling;
 mod entry;
 mod files;
 mod flood;
