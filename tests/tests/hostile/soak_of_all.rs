@@ -23,8 +23,10 @@ use crate::soak::{SHORT, attack, honest_event, resident_mib, setting, stored, wo
 const MOST_BYTES: u64 = 64 << 20;
 /// Between two honest Criticals, each the first of a bearing.
 const BETWEEN: Duration = Duration::from_secs(5);
-/// What staff waits at most for 99 of 100 honest Criticals, s.
+/// What staff waits at most for 99 of 100 honest Criticals in the long form, s.
 const TOLD_WITHIN_S: f64 = 5.0;
+/// The same in the short form, which has three of them, beside other tests on the same processor.
+const TOLD_IN_SHORT_WITHIN_S: f64 = 60.0;
 /// What the agent may use, MiB.
 const AGENT_MIB: u64 = 300;
 /// The limit of the broker's container (`deploy/compose/compose.yaml`), MiB.
@@ -241,20 +243,22 @@ async fn two_hostile_gateways_a_viewer_and_a_program_delay_no_critical_and_use_b
     let (broker_mib, disk) = (resident_mib(plant.broker_id(), "VmHWM"), store_bytes(&plant));
     let rest_s = if length > SHORT { 60 } else { 5 };
     tokio::time::sleep(Duration::from_secs(rest_s)).await;
+    let after_mib = resident_mib(plant.agent_id(), "VmRSS");
     println!(
         "seed {seed}, {length:?}: {attacks} attacks of gateways, {} requests, {all} honest events, \
          {lost} lost, {twice} twice; {} Criticals, told within {p99_s:.2} s (99 %), {:.2} s (all); \
          health within {health:?}; agent's peak {agent_mib} MiB (start {begun_mib}, {rest_s} s \
-         after {}), broker's {broker_mib} MiB, store {} MiB",
+         after {after_mib}), broker's {broker_mib} MiB, store {} MiB",
         asked.load(Ordering::Relaxed),
         told_s.len(),
         told_s.last().copied().unwrap_or_default(),
-        resident_mib(plant.agent_id(), "VmRSS"),
         disk >> 20,
     );
     assert_eq!((lost, twice), (0, 0));
-    assert!(p99_s <= TOLD_WITHIN_S, "{told_s:?}");
+    let limit_s = if length > SHORT { TOLD_WITHIN_S } else { TOLD_IN_SHORT_WITHIN_S };
+    assert!(p99_s <= limit_s, "{told_s:?}");
     assert!(health < Duration::from_secs(5), "{health:?}");
     assert!(agent_mib <= AGENT_MIB && broker_mib <= BROKER_MIB, "{agent_mib}, {broker_mib}");
     assert!(disk <= MOST_BYTES * 5 / 4, "{disk}");
+    assert!(after_mib <= 2 * begun_mib, "memory returns: {begun_mib}, {after_mib}");
 }
