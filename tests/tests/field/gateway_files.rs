@@ -17,7 +17,7 @@ fn configuration(folder: &Path, broker: u16, admin: u16) -> String {
          [broker]\naddresses = [\"127.0.0.1:{broker}\"]\n\
          [admin]\nlisten = \"127.0.0.1:{admin}\"\n\
          [[source]]\nname = \"pump\"\nkind = \"simulator\"\npace = 1.0\nrate_hz = 12800.0\n\
-         period_s = 60.0\n[source.simulator]\nfault = \"none\"\nsnapshots = 4000\n\
+         period_s = 60.0\n[source.simulator]\nfault = \"outer_race\"\nsnapshots = 4000\n\
          snapshot_s = 1.0\nseed = 1\n[[source.channel]]\nchannel = 0\nequipment = \"P-901\"\n\
          bearing = \"DE\"\nmeasuring_point = \"DE-H\"\nbearing_type = \"6205\"\n\
          rpm = 1797.0\nmachine_group = \"medium_rigid\"\n",
