@@ -19,8 +19,9 @@ use rand_chacha::ChaCha8Rng;
 use crate::plant::{Gateway, Peer, Plant, WATCH};
 use crate::soak::{SHORT, attack, honest_event, resident_mib, setting, stored, work};
 
-/// `[store] max_bytes` of the plant.
-const MOST_BYTES: u64 = 64 << 20;
+/// `[store] max_bytes` of the plant: above what ten minutes bring, so that each honest window can be looked for. Kills
+/// at the ceiling are tests of their own.
+const MOST_BYTES: u64 = 256 << 20;
 /// Between two honest Criticals, each the first of a bearing.
 const BETWEEN: Duration = Duration::from_secs(5);
 /// What staff waits at most for 99 of 100 honest Criticals in the long form, s.
