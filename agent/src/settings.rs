@@ -239,7 +239,7 @@ impl File {
         let mut store = self.store.rooted(folder);
         store.replica.clone_from(&broker.client_id);
         let knowledge = self.knowledge.meant(path, store.folder())?;
-        if let StoreChoice::Sqlite(file) = &knowledge.store {
+        if let (None, StoreChoice::Sqlite(file)) = (store.folder(), &knowledge.store) {
             store.marker_folder = file.parent().map(Path::to_owned);
         }
         if knowledge.filter_by_model && self.reasoner.is_none() {
