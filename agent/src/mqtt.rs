@@ -78,6 +78,8 @@ pub(crate) enum BrokerTrouble {
     ThrownOut,
     /// There has been no connection for long.
     Away,
+    /// Events come, and there has been no connection to publish by for long.
+    Mute,
     /// The broker lacks something that nothing works without.
     Lacks(BrokerLack),
 }
@@ -106,6 +108,24 @@ impl Thrown {
     /// The broker has been away for long: it is not there, bans the agent, or refuses its login.
     fn away(&self, client_id: &str, error: &str) {
         self.tell(client_id, error, BrokerTrouble::Away);
+    }
+
+    /// The connection to publish by stands, or does not.
+    fn publishes(&self, stands: bool) {
+        self.reporter.update(|progress| {
+            if stands {
+                progress.publishing_away_since = None;
+            } else {
+                progress.publishing_away_since.get_or_insert_with(tokio::time::Instant::now);
+            }
+        });
+    }
+
+    /// There has been no connection to publish by for long. Where none brings events either, that is told.
+    fn mute(&self, client_id: &str, error: &str) {
+        if self.reporter.progress().borrow().subscribed {
+            self.tell(client_id, error, BrokerTrouble::Mute);
+        }
     }
 
     /// The broker lacks something that nothing works without.

@@ -55,6 +55,8 @@ pub struct Progress {
     pub has_no_way: bool,
     /// Since when there is no connection to the broker that brings events.
     pub broker_away_since: Option<Instant>,
+    /// Since when there is no connection to the broker by which the agent publishes.
+    pub publishing_away_since: Option<Instant>,
     /// Gateways that the store knows by their status.
     pub gateways: usize,
     /// What the broker that was asked last lacks.
@@ -117,7 +119,17 @@ impl Progress {
         if let Some(lack) = self.broker_lacks {
             return Some(format!("no measurement arrives: {}", lack.told()));
         }
-        let since = self.broker_away_since.filter(|since| since.elapsed() >= AWAY)?;
+        let lasts = |since: &Instant| since.elapsed() >= AWAY;
+        if let (None, Some(since)) =
+            (self.broker_away_since, self.publishing_away_since.filter(lasts))
+        {
+            return Some(format!(
+                "no connection to the broker for publishing for {} s: receipts, judgements and the messages on its \
+                 topics wait (its limit of connections, or its access rules, may refuse the second one)",
+                since.elapsed().as_secs()
+            ));
+        }
+        let since = self.broker_away_since.filter(lasts)?;
         Some(format!(
             "no connection to the broker for {} s: no measurement arrives",
             since.elapsed().as_secs()

@@ -235,6 +235,7 @@ impl Agent {
         let lanes = parts.outbox(channels, publisher.clone());
         parts.judging(workflow, lanes);
         let remarks = parts.intake(receiver, publisher, connected, (thrown_out, put_off));
+        parts.pulse(remarks.clone());
         parts.retention(remarks.clone());
         let publishing = parts.stops.publisher.clone();
         parts.spawn(Task::Publisher, connection.run(publishing));

@@ -45,6 +45,7 @@ pub use silence::SilenceSettings;
 pub use telemetry::TelemetrySettings;
 pub use webhook::{WebhookFormat, WebhookSettings};
 
+use pdm_knowledge::settings::StoreChoice;
 use pdm_knowledge::{KnowledgeFile, KnowledgeSettings};
 use pdm_reasoner::settings::ReasonerSettings;
 pub use pdm_report::files::Format as DocumentFormat;
@@ -238,6 +239,9 @@ impl File {
         let mut store = self.store.rooted(folder);
         store.replica.clone_from(&broker.client_id);
         let knowledge = self.knowledge.meant(path, store.folder())?;
+        if let (None, StoreChoice::Sqlite(file)) = (store.folder(), &knowledge.store) {
+            store.marker_folder = file.parent().map(Path::to_owned);
+        }
         if knowledge.filter_by_model && self.reasoner.is_none() {
             let allowed = "false, or true with a model in [reasoner]";
             return Err(ConfigError::value(path, "knowledge.filter_by_model", true, allowed));

@@ -107,6 +107,8 @@ pub enum BrokerTrouble {
     ThrownOut,
     /// The broker acknowledges events, and the agent's receipts cover none of them for long.
     NoReceipts,
+    /// The broker answers that it does not take the gateway's events, for long.
+    Declined,
 }
 
 impl fmt::Display for BrokerTrouble {
@@ -116,6 +118,10 @@ impl fmt::Display for BrokerTrouble {
                 "the broker ends the connection again and again soon after it took it: another \
                  client uses this gateway's client id (two gateways of one name, or a copy), or the \
                  broker's access rules refuse what it sends; events wait in the spool",
+            ),
+            Self::Declined => f.write_str(
+                "the broker refuses this gateway's events: its access rules have to let the gateway write \
+                 its event topics, or its quota is used up; events stay in the spool",
             ),
             Self::NoReceipts => f.write_str(
                 "the broker acknowledges events and no receipt of the agent covers them: the agent \

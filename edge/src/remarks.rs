@@ -37,18 +37,20 @@ impl Remarks {
         self.lock().remove(&(source.to_owned(), matter));
     }
 
-    /// The remarks on sources that deliver nothing, as lines: what they measure is not watched.
-    pub fn dead(&self) -> Vec<String> {
+    /// The remarks that staff hears of, as lines: sources that deliver nothing, so that what they measure is not
+    /// watched, and a configuration that is refused, so that what it adds is not.
+    pub fn troubles(&self) -> Vec<String> {
         let all = self.lock();
-        let dead = all.iter().filter(|((_, matter), _)| DEAD.contains(matter));
-        dead.map(|((source, _), text)| format!("source {source}: {text}")).collect()
+        let is_trouble =
+            |(source, matter): &(String, &'static str)| source == PROGRAM || DEAD.contains(matter);
+        // of the program last: a source that is dead is worse
+        let mut lines: Vec<_> = all.iter().filter(|(key, _)| is_trouble(key)).collect();
+        lines.sort_by_key(|((source, _), _)| source == PROGRAM);
+        lines.into_iter().map(line).collect()
     }
 
     /// The remarks as lines, by source.
     pub fn lines(&self) -> Vec<String> {
-        let line = |((source, _), text): (&(String, &'static str), &String)| {
-            if source == PROGRAM { text.clone() } else { format!("source {source}: {text}") }
-        };
         self.lock().iter().map(line).collect()
     }
 
@@ -56,6 +58,10 @@ impl Remarks {
         // an entry changes in one statement, so a panic elsewhere cannot leave a half-made one
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn line(((source, _), text): (&(String, &'static str), &String)) -> String {
+    if source == PROGRAM { text.clone() } else { format!("source {source}: {text}") }
 }
 
 #[cfg(test)]
@@ -74,12 +80,14 @@ mod tests {
 
     /// R-EDGE-11
     #[test]
-    fn a_refused_configuration_is_of_no_source_and_keeps_nothing_from_being_measured() {
+    fn a_refused_configuration_is_of_no_source_and_staff_hears_of_it_after_dead_sources() {
         let remarks = Remarks::default();
         remarks.refuse_configuration("edge.toml:3:1: unknown field `colour`");
         let said = "the new configuration is refused, the one of before stays: edge.toml:3:1: unknown field `colour`";
         assert_eq!(remarks.lines(), [said]);
-        assert!(remarks.dead().is_empty());
+        assert_eq!(remarks.troubles(), [said]);
+        remarks.set("press", LOST, "connection refused".to_owned());
+        assert_eq!(remarks.troubles(), ["source press: connection refused", said]);
     }
 
     /// Issue 33, point 2: a source that delivers nothing is the gateway's trouble, a wrong rate is not.
@@ -87,8 +95,8 @@ mod tests {
     fn a_source_that_delivers_nothing_is_dead() {
         let remarks = Remarks::default();
         remarks.set("press", "rate", "the rate is 25,601 Hz".to_owned());
-        assert!(remarks.dead().is_empty());
+        assert!(remarks.troubles().is_empty());
         remarks.set("press", LOST, "connection refused".to_owned());
-        assert_eq!(remarks.dead(), ["source press: connection refused"]);
+        assert_eq!(remarks.troubles(), ["source press: connection refused"]);
     }
 }

@@ -37,6 +37,7 @@ mod source;
 mod sparkplug;
 mod speed_tag;
 mod topic;
+mod torn;
 mod values;
 mod zones;
 

@@ -19,6 +19,8 @@ pub(super) fn store(error: StoreError) -> Failure {
         StoreError::Unavailable(_)
         | StoreError::Open { .. }
         | StoreError::Moved { .. }
+        | StoreError::LogMoved { .. }
+        | StoreError::Swallowed { .. }
         | StoreError::Unfit { unfit: Unfit::Standby, .. } => Exit::Unavailable,
         StoreError::Way(_) | StoreError::Unfit { .. } => Exit::Config,
         StoreError::Newer { .. } | StoreError::Migrate(_) | StoreError::Content { .. } => Exit::Io,

@@ -36,7 +36,7 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_broker_errors_total", "connections to the broker lost or refused").by("side", &["intake", "outbox"]),
     A::counter("pdm_agent_broker_thrown_out_total", "connections that the broker ended again and again").by("side", &["intake", "outbox"]),
     A::gauge("pdm_agent_broker_packet_limit_bytes", "largest packet that the broker takes, learnt from a refusal; 0 until then"),
-    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out", "broker_away", "broker_lacks", "events_lost", "flood", "store_full", "configuration", "rows_missing", "ahead"]),
+    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out", "broker_away", "broker_mute", "broker_lacks", "events_lost", "flood", "store_full", "configuration", "rows_missing", "ahead"]),
 ];
 
 #[rustfmt::skip]

@@ -15,6 +15,7 @@ use pdm_service::http::callers::{Asked, Callers, Identity, UnknownCallers};
 use pdm_service::http::guard::{Access, AccessError};
 use pdm_service::http::server::ServerTerms;
 use pdm_service::http::tls::Tls;
+use pdm_service::process_limits::raise_open_files;
 use pdm_service::secret::SecretError;
 use pdm_store::Store;
 use pdm_web::Setup;
@@ -30,6 +31,22 @@ use crate::settings::{FirstAdmin, HttpSettings};
 /// Most connections at once: 128 live streams and as many askers. A quarter of a shell's usual limit of
 /// 1,024 files; the embedded broker leaves that much (`deploy/standalone/src/broker/gate.rs`).
 const CONNECTIONS: usize = 256;
+
+/// Files that the agent needs beside its connections. Measured: 25 with SQLite, the broker and a hook; chosen: twice
+/// as many for mail, PostgreSQL, documents and their child processes, and a reserve.
+const FILES_OF_OTHERS: u64 = 72;
+
+/// The connections that the limit of open files leaves room for, so that no caller takes the files that judging and
+/// telling need.
+pub(super) fn connections() -> usize {
+    let files = raise_open_files(CONNECTIONS as u64 + FILES_OF_OTHERS);
+    let most = usize::try_from(files.saturating_sub(FILES_OF_OTHERS)).unwrap_or(CONNECTIONS);
+    if most < CONNECTIONS {
+        tracing::warn!(files, "the limit of open files allows fewer connections to the pages");
+    }
+    // some are left for health where the limit is far too low
+    most.clamp(8, CONNECTIONS)
+}
 
 /// The address cannot be opened. The caller shows the error and ends with its exit code.
 #[derive(Debug, thiserror::Error)]
@@ -170,7 +187,7 @@ pub(crate) async fn open(
     }
     Ok(Some(Door {
         listener,
-        terms: ServerTerms { connections: CONNECTIONS, tls: tls.map(Arc::new) },
+        terms: ServerTerms { connections: connections(), tls: tls.map(Arc::new) },
         access,
         setup,
         links: links(settings, store, clock).await?,

@@ -14,6 +14,7 @@ use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions, S
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::absence::Away;
 use super::{Reconnection, Thrown, log};
 use crate::settings::BrokerSettings;
 
@@ -178,7 +179,9 @@ impl Connection {
     /// Publishes until `stop`.
     pub(crate) async fn run(mut self, stop: CancellationToken) {
         let mut reconnection = Reconnection::default();
+        let mut away = Away::default();
         loop {
+            let connections = *self.connected.borrow();
             let ended = match options(&self.settings, reconnection.attempt()) {
                 Ok(options) => {
                     let (client, events) = AsyncClient::new(options, IN_FLIGHT * 2);
@@ -192,9 +195,13 @@ impl Connection {
                 Err(error) => Err(error_chain(&error)),
             };
             let Err(error) = ended else { return };
+            self.thrown.publishes(false);
+            let client_id = super::outgoing_id(&self.settings.client_id);
+            if away.is_due(*self.connected.borrow() != connections) {
+                self.thrown.mute(&client_id, &error);
+            }
             let pause = reconnection.after("outbox", &error);
             if reconnection.is_thrown_out() {
-                let client_id = super::outgoing_id(&self.settings.client_id);
                 self.thrown.out("outbox", &client_id, &error);
             }
             tokio::select! {
@@ -242,6 +249,7 @@ impl Connection {
                         stands = true;
                         log::connected_for_publishing();
                         self.connected.send_modify(|count| *count += 1);
+                        self.thrown.publishes(true);
                     }
                     Event::Outgoing(Outgoing::Publish(packet)) => in_flight.number(packet),
                     Event::Incoming(Packet::PubAck(ack)) => {

@@ -20,6 +20,7 @@ use pdm_shared::time::Timestamp;
 use pdm_store::{CeilingStore, Claimed, HeldBack, StoreError};
 
 use super::lanes::{Channel, Lane, PAUSES, SendError};
+use super::sending::granted;
 use super::share::{Room, Share};
 use super::{log, policy};
 use crate::settings::BearingOwners;
@@ -113,28 +114,33 @@ impl Ceiling {
 impl Lane {
     /// Sends the summaries of a lane until it is stopped. What is held back then stays in the outbox.
     pub(crate) async fn run_summaries(self, channel: Arc<dyn Channel>, ceiling: Arc<Ceiling>) {
-        let mut failures = 0;
+        let (mut failures, mut pause) = (0, LOOK);
         loop {
-            let pause = if failures == 0 { LOOK } else { PAUSES.after(failures - 1) };
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = self.stop.cancelled() => return,
             }
             match self.summary(channel.as_ref(), &ceiling).await {
-                Ok(()) => failures = 0,
-                Err(error) => {
+                Ok(()) => (failures, pause) = (0, LOOK),
+                Err((error, asked)) => {
+                    pause = PAUSES.after(failures).max(asked.unwrap_or_default());
                     failures += 1;
-                    let pause_s = PAUSES.after(failures - 1).as_secs_f64();
-                    log::not_delivered(channel.lane(), &error, failures, pause_s);
+                    log::not_delivered(channel.lane(), &error, failures, pause.as_secs_f64());
                 }
             }
         }
     }
 
-    async fn summary(&self, channel: &dyn Channel, ceiling: &Ceiling) -> Result<(), String> {
+    /// Sends the summary that is due, if one is. An error says how long the receiver asks to wait.
+    async fn summary(
+        &self,
+        channel: &dyn Channel,
+        ceiling: &Ceiling,
+    ) -> Result<(), (String, Option<Duration>)> {
+        let of_store = |error: StoreError| (error.to_string(), None);
         let now = self.clock.now();
         let lane = channel.lane();
-        let due = ceiling.due(now).await.map_err(|error| error.to_string())?;
+        let due = ceiling.due(now).await.map_err(of_store)?;
         let Some(held) = due else { return Ok(()) };
         let hour = hour_of(now);
         let Some(summary) = summary(lane, &held, ceiling.per_hour, hour, now) else {
@@ -143,10 +149,12 @@ impl Lane {
         match channel.send(summary.notification_id, std::slice::from_ref(&summary)).await {
             // some of the lane's recipients have it
             Ok(()) | Err(SendError::Partly(_) | SendError::Rest(_)) => {}
-            Err(error) => return Err(error.to_string()),
+            Err(error) => {
+                let error = granted(error);
+                return Err((error.to_string(), error.asked()));
+            }
         }
-        let settled = ceiling.store.settle_held(lane, held.through, hour, now).await;
-        settled.map_err(|error| error.to_string())
+        ceiling.store.settle_held(lane, held.through, hour, now).await.map_err(of_store)
     }
 }
 

@@ -153,6 +153,7 @@ impl Email {
 }
 
 /// A mail in words.
+#[derive(Clone)]
 struct Letter {
     subject: String,
     text: String,
@@ -232,7 +233,10 @@ impl Channel for Email {
             None => Vec::new(),
         };
         let letter = Letter::of(self.languages, &sorted);
+        let has_files = !files.is_empty();
+        let bare = has_files.then(|| self.message(key, letter.clone(), Vec::new())).transpose()?;
+        let bare = bare.map(|bare| bare.formatted());
         let message = self.message(key, letter, files)?;
-        self.each(key, &message.formatted()).await
+        self.each(key, &message.formatted(), bare.as_deref()).await
     }
 }

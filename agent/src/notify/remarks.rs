@@ -171,6 +171,7 @@ fn worded(remark: &Remark) -> Option<Worded> {
             let key = BearingKey::parse("pdm", "agent", "broker").ok()?;
             match trouble {
                 BrokerTrouble::Away => (key, "broker_away", wording::broker_away(client_id, error)),
+                BrokerTrouble::Mute => (key, "broker_mute", wording::broker_mute(client_id, error)),
                 BrokerTrouble::ThrownOut => {
                     (key, "thrown_out", wording::thrown_out(client_id, error))
                 }

@@ -60,7 +60,7 @@ async fn renewed(channel: &dyn Channel, before: u64) {
 }
 
 /// The failure with the wait that is granted, and in words what the receiver asks for.
-fn granted(error: SendError) -> SendError {
+pub(super) fn granted(error: SendError) -> SendError {
     let SendError::After(said, wait) = error else { return error };
     let asked_s = wait.as_secs();
     let granted = wait.min(Duration::from_secs_f64(LONGEST_ASKED_S));

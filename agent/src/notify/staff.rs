@@ -119,6 +119,8 @@ fn away(error: StoreError) -> Failure {
         StoreError::Unavailable(_)
         | StoreError::Open { .. }
         | StoreError::Moved { .. }
+        | StoreError::LogMoved { .. }
+        | StoreError::Swallowed { .. }
         | StoreError::Way(_)
         | StoreError::Migrate(_)
         | StoreError::Unfit { .. }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pdm_shared::bounds::{MAX_LINE, in_one_line};
-use pdm_shared::id::GatewayKey;
+use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::time::Timestamp;
 use pdm_store::gateway_alarm::{silence_alarm, trouble_alarm};
 use pdm_store::{EpisodeRecord, GatewayState, StoreError};
@@ -18,6 +18,11 @@ use super::{log, wording};
 /// How long a gateway has to be in trouble before staff is told, s. Chosen: a source that is started anew
 /// is back within it.
 const LASTS_S: f64 = 10.0;
+/// What a gateway says whose events no receipt of the agent covers. All of them say so after an agent was away, until
+/// its first receipts.
+const NO_RECEIPT: &str = "no receipt of the agent covers them";
+/// How long that has to last, s. Chosen: what has queued in ten minutes is stored within it.
+const NO_RECEIPT_LASTS_S: f64 = 180.0;
 /// How long health tells of two gateways of one name after the last sign of it, s. Chosen: the two take the
 /// connection from each other at least every 30 s.
 const TWIN_S: f64 = 180.0;
@@ -29,8 +34,16 @@ const LOST_AGAIN_S: f64 = 3600.0;
 pub(super) struct Heeded {
     /// Gateways whose alarm is known not to stand.
     calm: BTreeSet<GatewayKey>,
+    /// What was told of the troubles of gateways whose alarm stands, and of those that a start found standing.
+    told: BTreeMap<GatewayKey, BTreeSet<String>>,
     /// When staff was told of missing events.
     lost_told: BTreeMap<GatewayKey, Timestamp>,
+}
+
+/// The troubles that a gateway names, without the figures in them: a count that grows is no further trouble.
+fn matters(trouble: &str) -> BTreeSet<String> {
+    let without_figures = |one: &str| one.trim().replace(|c: char| c.is_ascii_digit(), "");
+    trouble.split(';').map(without_figures).filter(|one| !one.is_empty()).collect()
 }
 
 impl Watchdog {
@@ -75,9 +88,12 @@ impl Watchdog {
         let record = self.store.episodes().episode(&key).await?.filter(EpisodeRecord::is_open);
         match (&gateway.trouble, record) {
             (Some((trouble, since)), None) => {
-                if (0.0..LASTS_S).contains(&now.seconds_since(*since)) {
+                let lasts_s =
+                    if trouble.contains(NO_RECEIPT) { NO_RECEIPT_LASTS_S } else { LASTS_S };
+                if (0.0..lasts_s).contains(&now.seconds_since(*since)) {
                     return Ok(());
                 }
+                heeded.told.insert(name.clone(), matters(trouble));
                 let words = wording::troubled(&name.gateway, trouble);
                 let told = self.policy.silent(&key, self.silence.risk, words, &[], now);
                 if let Some(told) = told
@@ -87,16 +103,57 @@ impl Watchdog {
                 }
             }
             (None, Some(record)) => {
+                heeded.told.remove(name);
                 let words = wording::untroubled(&name.gateway);
                 if let Some(told) = self.policy.heard(&key, &record, words, &[], now) {
                     self.announce(&key, Some(record.version()), told).await?;
                 }
             }
             (None, None) => {
+                heeded.told.remove(name);
                 heeded.calm.insert(name.clone());
             }
-            (Some(_), Some(_)) => {}
+            (Some((trouble, _)), Some(_)) => {
+                self.look_at_further(heeded, &key, name, trouble, now).await?;
+            }
         }
+        Ok(())
+    }
+
+    /// Tells what has come to a trouble whose alarm stands: a disk that is full is another matter than the
+    /// configuration that was refused a week before.
+    async fn look_at_further(
+        &self,
+        heeded: &mut Heeded,
+        key: &BearingKey,
+        gateway: &GatewayKey,
+        trouble: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let matters = matters(trouble);
+        let Some(told) = heeded.told.get_mut(gateway) else {
+            // a start finds it standing
+            heeded.told.insert(gateway.clone(), matters);
+            return Ok(());
+        };
+        let is_further = !matters.is_subset(told);
+        // what has ended may come again
+        told.retain(|matter| matters.contains(matter));
+        if !is_further {
+            return Ok(());
+        }
+        let what = format!("trouble {}", matters.iter().cloned().collect::<Vec<_>>().join("; "));
+        let words = wording::troubled(&gateway.gateway, trouble);
+        let (notification, rows) = self.policy.remark(key, &what, words, now);
+        if self.store.messages().tell(&notification, &rows).await? {
+            log::gateway_troubled(gateway, trouble);
+            self.reporter.update(|progress| {
+                progress.notified += 1;
+                progress.unsent += rows.len() as u64;
+            });
+            self.reporter.notified(notification);
+        }
+        heeded.told.insert(gateway.clone(), matters);
         Ok(())
     }
 
@@ -146,5 +203,19 @@ impl Watchdog {
                 Err(error)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-AGENT-10
+    #[test]
+    fn a_count_that_grows_is_no_further_trouble() {
+        let before = matters("source press: silent for 12 s; the spool's disk is full");
+        assert_eq!(before.len(), 2);
+        assert_eq!(matters("the spool's disk is full; source press: silent for 99 s"), before);
+        assert!(!matters("source fan: silent for 12 s").is_subset(&before));
     }
 }

@@ -26,7 +26,8 @@ mod unmeasured;
 mod watching;
 
 pub(super) use broker::{
-    broker_away, broker_lacks, flood, gateway_thrown_out, store_full, thrown_out, too_large,
+    broker_away, broker_lacks, broker_mute, flood, gateway_thrown_out, store_full, thrown_out,
+    too_large,
 };
 pub(super) use change::changed;
 pub(super) use elsewhere::elsewhere;

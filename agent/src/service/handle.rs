@@ -18,7 +18,7 @@ use super::{ServiceError, log};
 use crate::notify::missing_rows_line;
 use crate::notify::remarks::{Remark, Remarks};
 use crate::progress::{Live, Progress, Reporter, Standing};
-use crate::vitals::Saying;
+use crate::vitals::{Saying, Vitals};
 
 /// How long the last stage may take even if the grace period is over: twice the second that the
 /// publisher waits for the broker to close its side. Aborted before, it would break the connection off.
@@ -36,6 +36,13 @@ pub struct Handle {
     pub(super) tools: Arc<Runtime>,
     pub(super) address: Option<SocketAddr>,
     pub(super) grace: Duration,
+}
+
+/// Says in log, health and to staff that the store lacks what the agent wrote last.
+pub(super) fn say_missing(missing: MissingRows, vitals: &Vitals, remarks: &Remarks) {
+    log::rows_missing(&missing);
+    vitals.says(Saying::Store, Some(missing_rows_line(&missing)));
+    remarks.note(Remark::MissingRows(missing));
 }
 
 impl Handle {
@@ -65,10 +72,7 @@ impl Handle {
 
     /// Says in log, health and to staff that the store lacks what the agent wrote last.
     pub(super) fn lacks_rows(&self, missing: MissingRows) {
-        log::rows_missing(&missing);
-        let said = missing_rows_line(&missing);
-        self.reporter.vitals().says(Saying::Store, Some(said));
-        self.remarks.note(Remark::MissingRows(missing));
+        say_missing(missing, self.reporter.vitals(), &self.remarks);
     }
 
     /// The knowledge base.

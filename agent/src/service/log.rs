@@ -27,13 +27,13 @@ pub(super) fn sighted(after: std::time::Duration) {
 
 /// The store lacks what the agent wrote last.
 pub(super) fn rows_missing(missing: &MissingRows) {
-    let MissingRows { place, written_at, found_at } = missing;
+    let MissingRows { place, written_at, found_at, .. } = missing;
     metrics::gauge!("pdm_agent_store_rows_missing").set(1.0);
     tracing::error!(
         place,
         %written_at,
         found_at = found_at.map(|at| at.to_string()),
-        "the store lacks what the agent wrote last: its file was removed, emptied or put back, or its log (-wal) was removed"
+        "the store lacks what the agent wrote last: it was removed, emptied or put back, or its log (-wal) was removed"
     );
 }
 

@@ -207,17 +207,22 @@ impl Parts {
         Arc::new(NotificationTopic { publisher, prefix })
     }
 
-    /// Starts the watch over store and work, and the one that tells of it; both end with the intake.
-    fn store_watch(&mut self, channels: &[Arc<dyn Channel>], publisher: &Publisher) {
-        let vitals = self.reporter.vitals().clone();
+    /// Starts the watch over store and work, which ends with the intake.
+    pub(super) fn pulse(&mut self, remarks: Remarks) {
         let pulse = PulseWatch {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
-            vitals: vitals.clone(),
+            vitals: self.reporter.vitals().clone(),
             after: Duration::from_secs_f64(self.settings.silence.store_after_s),
+            remarks,
         };
         let stop = self.stops.intake.clone();
         self.spawn(Task::Watchdog, pulse.run(stop));
+    }
+
+    /// Starts the watch that tells past the store of what the pulse finds; it ends with the intake.
+    fn store_watch(&mut self, channels: &[Arc<dyn Channel>], publisher: &Publisher) {
+        let vitals = self.reporter.vitals().clone();
         let ways = channels.iter().cloned().chain([self.topic(publisher)]).collect();
         let Some(watch) = opening::watch(&self.settings, &self.clock, &vitals, ways) else {
             return;

@@ -12,7 +12,9 @@ use pdm_store::{Pulse, Store, StoreError, StoreTrouble};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::handle::say_missing;
 use super::log;
+use crate::notify::remarks::Remarks;
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals, Writer};
 
 /// Between two writes: a write to the disk every two seconds is nothing beside the events'.
@@ -41,6 +43,7 @@ pub(super) struct PulseWatch {
     pub(super) vitals: Vitals,
     /// `[silence] store_after_s`.
     pub(super) after: Duration,
+    pub(super) remarks: Remarks,
 }
 
 type Beat<'a> = Pin<Box<dyn Future<Output = Result<Pulse, StoreError>> + Send + 'a>>;
@@ -93,8 +96,11 @@ impl PulseWatch {
         let begin = || (Box::pin(self.store.beat(now)) as Beat<'a>, Instant::now());
         let (beat, begun) = known.beat.get_or_insert_with(begin);
         let trouble = match timeout(ANSWER, beat).await {
-            Ok(Ok(pulse)) => {
+            Ok(Ok(mut pulse)) => {
                 known.beat = None;
+                if let Some(missing) = pulse.missing.take() {
+                    say_missing(missing, &self.vitals, &self.remarks);
+                }
                 return self.work(pulse, &mut known.oldest).await;
             }
             Ok(Err(error)) => {
@@ -224,9 +230,10 @@ mod tests {
             clock: Arc::new(SystemClock),
             vitals: vitals.clone(),
             after: Duration::from_mins(1),
+            remarks: Remarks::channel().0,
         };
         let mut oldest = None;
-        let waits = |arrival| Pulse { oldest_waiting: Some(arrival) };
+        let waits = |arrival| Pulse { oldest_waiting: Some(arrival), missing: None };
         assert!(watch.work(waits(7), &mut oldest).await.is_none());
         let reason = "duplicate key value violates unique constraint \"outbox_pkey\"".to_owned();
         vitals.failed(Writer::Judging, &StoreError::Content { what: "a row", reason });

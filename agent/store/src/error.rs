@@ -57,6 +57,27 @@ pub enum StoreError {
         /// What became of it: "moved or removed", or "replaced by another file".
         what: &'static str,
     },
+    /// The log of the file was moved, removed or replaced while it was open. An orderly stop still writes all of it
+    /// into the file; a crash loses what is in it.
+    #[error(
+        "{place} was {what} while the agent had the store open: what is stored since then is lost if the agent \
+         crashes, and kept if it is stopped in order"
+    )]
+    LogMoved {
+        /// The log.
+        place: String,
+        /// What became of it: "moved or removed", or "replaced by another file".
+        what: &'static str,
+    },
+    /// The database took rows and does not have them: a trigger that returns nothing, a rule or row security
+    /// swallows them.
+    #[error(
+        "the database swallows rows of table {table}: a trigger that does not return NEW, a rule or row security"
+    )]
+    Swallowed {
+        /// The table.
+        table: &'static str,
+    },
     /// A value cannot be read or written: another version wrote it, the file is damaged, or the database
     /// refuses it. Trying again does not help.
     #[error("{what} in the store cannot be read: {reason}")]

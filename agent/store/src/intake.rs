@@ -145,22 +145,26 @@ pub struct GatewayState {
 }
 
 /// What the store answers to a write that asks whether it works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pulse {
     /// The arrival of the oldest event that waits for a judgement and may be judged now. One whose
     /// judgement waits for a language model may not.
     pub oldest_waiting: Option<i64>,
+    /// Rows of this run that a server no longer has.
+    pub missing: Option<MissingRows>,
 }
 
-/// Rows that the agent has written and that its store no longer has: the file was removed, emptied or put back
-/// from a backup, or its log was removed.
+/// Rows that the agent has written and that its store no longer has: the file or database was removed, emptied or
+/// put back from a backup, its log was removed, or a server that was behind has taken over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingRows {
-    /// The file.
+    /// The file, or the address of the server.
     pub place: String,
+    /// Whether it is a server.
+    pub is_server: bool,
     /// When the agent last wrote into it.
     pub written_at: Timestamp,
-    /// The time of the newest such row that is there; none in a file that is new or has none.
+    /// The time of the newest such row that is there; none in a store that is new or has none.
     pub found_at: Option<Timestamp>,
 }
 

@@ -20,6 +20,9 @@ pub struct StoreSettings {
     pub max_bytes: u64,
     /// This agent's name among those that share the store: its client identity at the broker.
     pub replica: String,
+    /// A folder of the agent's own for the marker of its last write to a server; without one a database that was
+    /// put back is noticed while the agent runs alone.
+    pub marker_folder: Option<PathBuf>,
 }
 
 /// The database.
@@ -61,7 +64,7 @@ impl TryFrom<Typed> for StoreSettings {
             return Err("max_bytes is below 16777216 (16 MiB); 0 is without a ceiling");
         }
         let (retention, max_bytes) = (typed.retention, typed.max_bytes);
-        Ok(Self { place, retention, max_bytes, replica: String::new() })
+        Ok(Self { place, retention, max_bytes, replica: String::new(), marker_folder: None })
     }
 }
 
@@ -94,6 +97,7 @@ impl StoreSettings {
             retention: RetentionSettings::default(),
             max_bytes: 0,
             replica: String::new(),
+            marker_folder: None,
         }
     }
 

@@ -25,6 +25,7 @@ mod history;
 mod intake;
 pub(crate) mod judgements;
 mod keys;
+mod last_write;
 mod messages;
 mod opinions;
 mod outbox;

@@ -42,7 +42,11 @@ pub async fn open(settings: &StoreSettings) -> Result<Store, StoreError> {
 pub async fn connect(settings: &StoreSettings) -> Result<Store, StoreError> {
     match &settings.place {
         StorePlace::Sqlite(path) => Store::open_sqlite(path).await,
-        StorePlace::Postgres(server) => Store::open_postgres(server, &settings.replica).await,
+        StorePlace::Postgres(server) => {
+            let server = Postgres::open(server, &settings.replica).await?;
+            let marked = server.marked_in(settings.marker_folder.as_deref());
+            Ok(Store { database: Database::Postgres(marked) })
+        }
     }
 }
 
@@ -299,44 +303,56 @@ impl Store {
         let written = async {
             let mut transaction = self.database.write().await?;
             let mut connection = transaction.connection();
+            let found = connection.query("SELECT at_ms FROM heartbeats WHERE replica = $1");
+            let found = found.bind(self.database.replica()).fetch_optional().await?;
+            let found_ms: Option<i64> = found.map(|row| row.get(0)).transpose()?;
             let query = connection.query(
                 "INSERT INTO heartbeats (replica, at_ms) VALUES ($1, $2)
                  ON CONFLICT (replica) DO UPDATE SET at_ms = excluded.at_ms",
             );
             query.bind(self.database.replica()).bind(now.unix_ms()).execute().await?;
-            transaction.commit().await
+            transaction.commit().await?;
+            Ok::<_, StoreError>(found_ms)
         };
-        if let Err(error) = written.await {
-            return Err(match &self.database {
-                Database::Sqlite(_) => error,
-                Database::Postgres(server) => server.of_write(error).await,
-            });
-        }
-        if let Database::Sqlite(file) = &self.database {
-            file.stands()?;
-            file.note_write(now.unix_ms());
-        }
+        let found_ms = match written.await {
+            Ok(found_ms) => found_ms,
+            Err(error) => {
+                return Err(match &self.database {
+                    Database::Sqlite(_) => error,
+                    Database::Postgres(server) => server.of_write(error).await,
+                });
+            }
+        };
+        let missing = match &self.database {
+            Database::Sqlite(file) => {
+                file.stands()?;
+                file.note_write(now.unix_ms());
+                None
+            }
+            Database::Postgres(server) => server.note_write(now.unix_ms(), found_ms),
+        };
         let mut reader = self.database.read().await?;
         let oldest = reader.query(&OLDEST_WAITING).fetch_optional().await?;
         let oldest_waiting = oldest.map(|row| row.get(0)).transpose()?;
-        Ok(Pulse { oldest_waiting })
+        Ok(Pulse { oldest_waiting, missing })
     }
 
     /// What the agent wrote last and the store does not have, before the first [`Store::beat`] of a start; none
-    /// where all is there, or nothing tells. A server's rows are its own to keep.
+    /// where all is there, or nothing tells.
     pub async fn missing(&self) -> Result<Option<MissingRows>, StoreError> {
-        let Database::Sqlite(file) = &self.database else { return Ok(None) };
-        let (Some(written_ms), place) = file.last_write_ms() else { return Ok(None) };
+        let written_ms = match &self.database {
+            Database::Sqlite(file) => file.last_write_ms(),
+            Database::Postgres(server) => server.last_write_ms(),
+        };
+        let Some(written_ms) = written_ms else { return Ok(None) };
         let mut reader = self.database.read().await?;
         let query = reader.query("SELECT at_ms FROM heartbeats WHERE replica = $1");
         let row = query.bind(self.database.replica()).fetch_optional().await?;
         let found_ms: Option<i64> = row.map(|row| row.get(0)).transpose()?;
-        if found_ms.is_some_and(|found_ms| found_ms >= written_ms) {
-            return Ok(None);
-        }
-        let at = |ms: i64| Timestamp::from_unix_ms(ms);
-        let Some(written_at) = at(written_ms) else { return Ok(None) };
-        Ok(Some(MissingRows { place, written_at, found_at: found_ms.and_then(at) }))
+        Ok(match &self.database {
+            Database::Sqlite(file) => file.missing(written_ms, found_ms),
+            Database::Postgres(server) => server.missing(written_ms, found_ms),
+        })
     }
 
     /// Asks over a new connection why the store does not answer. An answer means that it does.

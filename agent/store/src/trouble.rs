@@ -54,6 +54,8 @@ pub enum StoreTrouble {
     Unopened,
     /// The file was moved, removed or replaced while it was open.
     Moved,
+    /// The log of the file was moved, removed or replaced while it was open.
+    LogMoved,
     /// The disk fails.
     Disk,
     /// A table or column is missing.
@@ -66,6 +68,8 @@ pub enum StoreTrouble {
     Newer,
     /// The server gives out row numbers that other rows have.
     Sequences,
+    /// The database takes rows and does not have them.
+    Swallowed,
     /// The database refuses a row.
     Row,
     /// Anything else.
@@ -87,6 +91,8 @@ impl From<&StoreError> for StoreTrouble {
             StoreError::Unfit { unfit: Unfit::Standby, .. } => Self::Standby,
             StoreError::Newer { .. } => Self::Newer,
             StoreError::Moved { .. } => Self::Moved,
+            StoreError::LogMoved { .. } => Self::LogMoved,
+            StoreError::Swallowed { .. } => Self::Swallowed,
             StoreError::Migrate(source) => of_chain(source),
             StoreError::Content { reason, .. } if reason.contains("no equivalent in encoding") => {
                 Self::Encoding
@@ -228,6 +234,10 @@ impl StoreTrouble {
                 "저장소 파일이 실행 중에 이동·삭제·교체됨",
                 "the file of its store was moved, removed or replaced while it was open",
             ),
+            Self::LogMoved => (
+                "저장소의 로그(agent.db-wal)가 실행 중에 이동·삭제·교체됨",
+                "the log of its store (agent.db-wal) was moved, removed or replaced while it was open",
+            ),
             Self::Disk => ("저장소의 디스크 오류", "the disk of its store fails"),
             Self::Schema => ("저장소에 테이블이 없음", "a table of its store is missing"),
             Self::Encoding => {
@@ -241,6 +251,10 @@ impl StoreTrouble {
             Self::Sequences => (
                 "데이터베이스가 이미 쓰인 행 번호를 내줌(복원·논리 복제 뒤 시퀀스가 뒤처짐)",
                 "its database gives out row numbers that are taken: sequences are behind their tables after a restore or a logical replication",
+            ),
+            Self::Swallowed => (
+                "데이터베이스가 기록한 행을 오류 없이 버림",
+                "its database drops rows that it has taken, without an error",
             ),
             Self::Row => ("저장소가 행을 거부함", "its store refuses a row"),
             Self::Other => ("저장소 오류", "its store fails"),
@@ -299,6 +313,10 @@ impl StoreTrouble {
                 "파일을 제자리로 되돌림. 의도적으로 백업으로 교체했다면 에이전트 재시작(그 사이 저장된 내용은 사라짐)",
                 "move the file back; if a backup was put in its place on purpose, restart the agent (what was stored since then is lost)",
             ),
+            Self::LogMoved => (
+                "에이전트를 정상 종료 후 다시 시작하면 모두 파일에 기록됨(강제 종료하면 그 사이 내용이 사라짐)",
+                "stop the agent in order and start it again, which writes everything into the file (killing it loses what was stored since)",
+            ),
             Self::Disk => (
                 "커널 로그와 디스크를 확인하고 백업 보관",
                 "check the kernel's log and the disk, and keep the backup",
@@ -322,6 +340,10 @@ impl StoreTrouble {
             Self::Sequences => (
                 "`pdm-agent migrate` 실행(시퀀스를 앞으로 맞춤, 재시작 불필요)",
                 "run `pdm-agent migrate`, which sets the sequences forward; no restart is needed",
+            ),
+            Self::Swallowed => (
+                "오류에 적힌 테이블의 트리거(RETURN NEW가 있어야 함), 규칙, 행 보안 정책 제거",
+                "take off the trigger (it has to RETURN NEW), rule or row security of the table that the error names",
             ),
             Self::Row => {
                 ("로그의 오류를 개발자에게 전달", "hand the error in the log to the makers")

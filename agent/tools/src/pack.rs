@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pdm_service::files::read_regular;
+use pdm_service::files::read_regular_in;
 use semver::Version;
 
 use super::layer::Layer;
@@ -229,16 +229,19 @@ impl Files {
     }
 
     fn of(root: &Path) -> Result<Self, Vec<Problem>> {
-        let manifest = text_of(&root.join(MANIFEST));
+        let manifest = text_of(root, &root.join(MANIFEST));
         let mut problems = Vec::new();
         let mut inside = |folder: &str, endings: Option<&[&str]>| {
             let files = files_in(&root.join(folder), endings, &mut problems);
-            files.into_iter().map(|file| (file.clone(), text_of(&file))).collect::<FileTexts>()
+            files
+                .into_iter()
+                .map(|file| (file.clone(), text_of(root, &file)))
+                .collect::<FileTexts>()
         };
         let tools = inside("tools", Some(&["yaml", "yml"]));
         let data = inside("data", None);
         let graph = root.join(GRAPH_FILE);
-        let graph = graph.exists().then(|| text_of(&graph));
+        let graph = graph.exists().then(|| text_of(root, &graph));
         if problems.is_empty() {
             Ok(Self { root: root.to_owned(), manifest, graph, tools, data })
         } else {
@@ -273,8 +276,8 @@ fn files_in(folder: &Path, endings: Option<&[&str]>, problems: &mut Vec<Problem>
     files
 }
 
-fn text_of(file: &Path) -> Result<String, Problem> {
-    let bytes = read_regular(file, MAX_FILE_BYTES as u64)
+fn text_of(root: &Path, file: &Path) -> Result<String, Problem> {
+    let bytes = read_regular_in(root, file, MAX_FILE_BYTES as u64)
         .map_err(|error| at_line(file, 1, format!("cannot be read: {error}")))?
         .ok_or_else(|| {
             let size = std::fs::metadata(file).map_or(0, |about| about.len());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pdm_service::files::read_regular;
+use pdm_service::files::read_regular_in;
 
 use super::pack::{FileTexts, Pack, PackPlace};
 use super::problem::Problem;
@@ -106,10 +106,11 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Problem {
 /// Longest file of a tool: the shipped ones have at most 6 KiB.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The text of a regular file: a pipe would hold up the reading for ever, a device has no end.
-fn text_of(file: &Path) -> std::io::Result<String> {
+/// The text of a regular file of a folder: a pipe would hold up the reading for ever, a device has no end, and a
+/// link could lead to what no message may quote.
+fn text_of(folder: &Path, file: &Path) -> std::io::Result<String> {
     use std::io::{Error, ErrorKind};
-    let bytes = read_regular(file, MAX_FILE_BYTES)?.ok_or_else(|| {
+    let bytes = read_regular_in(folder, file, MAX_FILE_BYTES)?.ok_or_else(|| {
         let told = format!("has more than {MAX_FILE_BYTES} bytes");
         Error::new(ErrorKind::InvalidData, told)
     })?;
@@ -134,7 +135,7 @@ fn texts(folder: &Path, problems: &mut Vec<Problem>) -> Result<FileTexts, Proble
         }
     }
     let texts = files.into_iter().map(|file| {
-        let text = text_of(&file).map_err(|error| unreadable(&file, &error));
+        let text = text_of(folder, &file).map_err(|error| unreadable(&file, &error));
         (file, text)
     });
     Ok(texts.collect())

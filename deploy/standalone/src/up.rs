@@ -66,9 +66,9 @@ async fn renewed(
         }
         let config = args.config.display();
         let whole = programs(args).map_err(|error| format!("{error:#}"));
-        let whole = whole.and_then(|programs| match now.agent.torn_off_in(&programs.agent) {
+        let whole = whole.and_then(|programs| match torn_off(now, &programs) {
             None => Ok(programs),
-            Some(torn) => Err(format!("{}: {torn}", args.config.join("agent.toml").display())),
+            Some((file, torn)) => Err(format!("{}: {torn}", args.config.join(file).display())),
         });
         match whole {
             Ok(programs) => {
@@ -81,6 +81,12 @@ async fn renewed(
             }
         }
     }
+}
+
+/// The file that was cut off, and what it lacks.
+fn torn_off(now: &Programs, new: &Programs) -> Option<(&'static str, String)> {
+    let agent = now.agent.torn_off_in(&new.agent).map(|torn| ("agent.toml", torn));
+    agent.or_else(|| now.edge.torn_off_in(&new.edge).map(|torn| ("edge.toml", torn)))
 }
 
 fn programs(args: &UpArgs) -> anyhow::Result<Programs> {

@@ -78,13 +78,29 @@ pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 }
 
 /// Runs the service. After a SIGHUP with a valid configuration, the edge is stopped as by SIGTERM
-/// and started with the new settings; the spool keeps all state between.
+/// and started with the new settings; the spool keeps all state between. Settings with which it does
+/// not start are given up for those of before.
 async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> {
     let stop = shutdown::on_signal()?;
     let mut reload = signal(SignalKind::hangup())?;
+    let (mut before, mut refused) = (None, None);
     loop {
         settings.until_done = args.until_done;
-        let edge = Edge::start(settings, Arc::new(SystemClock)).await.map_err(started)?;
+        let now = settings.clone();
+        let edge = match Edge::start(now.clone(), Arc::new(SystemClock)).await {
+            Ok(edge) => edge,
+            Err(error) => {
+                let Some(earlier) = before.take() else { return Err(started(error).into()) };
+                log::configuration_given_up(&error);
+                let config = args.config.display();
+                refused = Some(format!("{config}: the gateway does not start with it: {error}"));
+                settings = earlier;
+                continue;
+            }
+        };
+        if let Some(why) = refused.take() {
+            edge.remarks().refuse_configuration(&why);
+        }
         let mut progress = edge.progress();
         log::measuring();
         let renewed = tokio::select! {
@@ -92,33 +108,43 @@ async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> 
             () = edge.drained(), if args.until_done => None,
             // an error would mean that the sender is gone, and the sender is part of the edge
             _ = progress.wait_for(|progress| progress.failed) => None,
-            renewed = renewed_settings(&mut reload, &args.config, &edge) => Some(renewed),
+            renewed = renewed_settings(&mut reload, &args.config, &now, &edge) => Some(renewed),
         };
         let done = edge.stop().await.map_err(|error| Failure::new(Exit::Software, error))?;
         log::stopped(&done);
         match renewed {
-            Some(renewed) => settings = renewed,
+            Some(renewed) => before = Some(std::mem::replace(&mut settings, renewed)),
             None => return Ok(Exit::Ok),
         }
     }
 }
 
-/// Waits for a SIGHUP with a valid configuration. An invalid one is logged and said in `/healthz`, and the
-/// service continues.
-async fn renewed_settings(reload: &mut Signal, path: &Path, edge: &Handle) -> EdgeSettings {
+/// Waits for a SIGHUP with a valid configuration. One that is invalid, or lacks what no reload may take away, is
+/// logged, said in `/healthz` and, over the broker, to staff, and the service continues.
+async fn renewed_settings(
+    reload: &mut Signal,
+    path: &Path,
+    now: &EdgeSettings,
+    edge: &Handle,
+) -> EdgeSettings {
     loop {
         if reload.recv().await.is_none() {
             // the stream of signals has ended, so no SIGHUP can come any more
             std::future::pending::<()>().await;
         }
-        match settings::read_settings(path) {
-            Ok((settings, _log)) => {
+        let read = settings::read_settings(path).map_err(|error| error.to_string());
+        let whole = read.and_then(|(settings, _log)| match now.torn_off_in(&settings) {
+            None => Ok(settings),
+            Some(torn) => Err(format!("{}: {torn}", path.display())),
+        });
+        match whole {
+            Ok(settings) => {
                 log::configuration_renewed(path);
                 return settings;
             }
-            Err(error) => {
-                log::configuration_refused(&error);
-                edge.remarks().refuse_configuration(&error.to_string());
+            Err(why) => {
+                log::configuration_refused(&why);
+                edge.remarks().refuse_configuration(&why);
             }
         }
     }

@@ -26,16 +26,20 @@ pub(super) fn topic(
 /// What the publisher says of the gateway beside its progress.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Said {
-    /// Sources that deliver nothing, in words.
-    pub(super) dead_sources: Vec<String>,
+    /// Sources that deliver nothing and a configuration that is refused, in words.
+    pub(super) troubles: Vec<String>,
     /// Numbers that the agent asks for and the spool no longer has.
     pub(super) gone: Vec<[u64; 2]>,
 }
 
 /// What keeps the gateway from measuring or keeping, on one line.
-fn trouble(progress: &Progress, dead_sources: &[String]) -> Option<String> {
+fn trouble(progress: &Progress, troubles: &[String]) -> Option<String> {
     let spool = progress.spool_trouble.map(|trouble| trouble.to_string());
-    let all: Vec<String> = spool.into_iter().chain(dead_sources.iter().cloned()).collect();
+    // a client that is thrown out has a field of its own
+    let broker = progress.broker_trouble.filter(|trouble| *trouble != BrokerTrouble::ThrownOut);
+    let broker = broker.map(|trouble| trouble.to_string());
+    let all: Vec<String> =
+        spool.into_iter().chain(broker).chain(troubles.iter().cloned()).collect();
     (!all.is_empty()).then(|| in_one_line(&all.join("; "), TROUBLE_CHARS).into_owned())
 }
 
@@ -61,7 +65,7 @@ pub(super) fn status(
         first_sequence: Some(numbering.first),
         spooled: Some(tally.waiting),
         dropped: Some(tally.dropped),
-        trouble: trouble(progress, &said.dead_sources),
+        trouble: trouble(progress, &said.troubles),
         gone: said.gone.iter().take(MAX_GONE).copied().collect(),
         thrown_out: progress.broker_trouble == Some(BrokerTrouble::ThrownOut),
         too_large: progress.too_large.map(|large| GatewayTooLarge {

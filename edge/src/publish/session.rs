@@ -39,6 +39,10 @@ pub(super) const ACK_PATIENCE: Duration = Duration::from_mins(1);
 /// health says so. An agent that is updated is back within a minute, one with a backlog advances.
 const RECEIPT_PATIENCE: Duration = Duration::from_mins(5);
 
+/// Time in which the broker refuses events and takes none, after which health and status say so. Chosen: access
+/// rules that are being changed are whole within it.
+const REFUSAL_PATIENCE: Duration = Duration::from_secs(30);
+
 /// PUBACKs are written to the spool in groups: two default flights of 256, or those of 50 ms. Each
 /// group is one `fsync`, so at most 20 a second are for PUBACKs.
 const ACK_GROUP: usize = 512;
@@ -91,7 +95,7 @@ pub(super) struct Session<'a> {
     told_dropped: u64,
     told_trouble: Option<SpoolTrouble>,
     told_large: Option<TooLarge>,
-    told_thrown_out: bool,
+    told_broker: Option<BrokerTrouble>,
     told: Said,
     /// Numbers that the last receipt asks for and the spool no longer has.
     gone: Vec<[u64; 2]>,
@@ -99,6 +103,8 @@ pub(super) struct Session<'a> {
     max_packet: usize,
     answered_at: Instant,
     declined: u32,
+    /// Since when the broker has taken no event and refused some.
+    refused_since: Option<Instant>,
     pause_until: Option<Instant>,
     tail: Tail,
     asked: Asked,
@@ -127,13 +133,14 @@ impl<'a> Session<'a> {
             told_dropped: 0,
             told_trouble: None,
             told_large: None,
-            told_thrown_out: false,
+            told_broker: None,
             told: Said::default(),
             gone: Vec::new(),
             told_numbering: None,
             max_packet: 0,
             answered_at: now,
             declined: 0,
+            refused_since: None,
             pause_until: None,
             tail: Tail::new(0, now, None),
             asked: Asked::new(now),
@@ -286,8 +293,11 @@ impl<'a> Session<'a> {
         if self.publisher.spool.watch().borrow().acknowledged == 0 {
             self.covered_at = Instant::now();
         }
-        let trouble =
-            (self.covered_at.elapsed() >= RECEIPT_PATIENCE).then_some(BrokerTrouble::NoReceipts);
+        let trouble = if self.refused_since.is_some_and(|at| at.elapsed() >= REFUSAL_PATIENCE) {
+            Some(BrokerTrouble::Declined)
+        } else {
+            (self.covered_at.elapsed() >= RECEIPT_PATIENCE).then_some(BrokerTrouble::NoReceipts)
+        };
         if self.opened.elapsed() < SOUND && trouble.is_none() {
             return;
         }

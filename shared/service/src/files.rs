@@ -57,6 +57,19 @@ pub fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
+/// [`read_regular`] for a file of `folder`, whose content may be quoted in messages: a link that leads out of
+/// the folder is not followed.
+///
+/// # Errors
+/// The errors of [`read_regular`], or `InvalidInput` for such a link.
+pub fn read_regular_in(folder: &Path, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    if !path.canonicalize()?.starts_with(folder.canonicalize()?) {
+        let told = "this is a link that leads out of its folder; put the file itself there";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, told));
+    }
+    read_regular(path, limit)
+}
+
 /// Makes `path` an empty file that only its owner may read, or takes the rights of others away from
 /// the file that is there. A database that is opened afterwards keeps the mode, and SQLite gives
 /// its journal files the same.
@@ -172,6 +185,22 @@ mod tests {
 
     fn mode(path: &Path) -> u32 {
         std::fs::metadata(path).expect("there").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_link_is_followed_within_its_folder_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (tools, data) = (folder.path().join("tools"), folder.path().join("tools/..data"));
+        std::fs::create_dir_all(&data).expect("made");
+        std::fs::write(data.join("a.yaml"), "a: 1").expect("written");
+        std::fs::write(folder.path().join("secret"), "s3cret").expect("written");
+        // as Kubernetes mounts a ConfigMap
+        std::os::unix::fs::symlink("..data/a.yaml", tools.join("a.yaml")).expect("a link");
+        std::os::unix::fs::symlink("../secret", tools.join("b.yaml")).expect("a link");
+        let read = |name: &str| read_regular_in(&tools, &tools.join(name), 100);
+        assert_eq!(read("a.yaml").expect("read"), Some(b"a: 1".to_vec()));
+        let refused = read("b.yaml").expect_err("refused").to_string();
+        assert!(refused.contains("leads out of its folder"), "{refused}");
     }
 
     #[test]

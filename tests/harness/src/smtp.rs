@@ -50,6 +50,14 @@ impl Smtp {
         Self::start_with(test, &["--tlscert", &certificate, "--tlskey", &key])
     }
 
+    /// Starts the server so that it takes no mail of more bytes (552, RFC 1870).
+    ///
+    /// # Panics
+    /// If the server is installed but does not start.
+    pub fn start_narrow(test: &str, bytes: u32) -> Option<Self> {
+        Self::start_with(test, &["-s", &bytes.to_string()])
+    }
+
     /// Starts the server so that it gives these answers to these receivers, such as
     /// `550 5.1.1 no such user`.
     ///

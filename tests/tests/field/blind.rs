@@ -149,6 +149,99 @@ async fn a_table_that_stays_locked_is_not_told_to_work_again() {
     plant.hears("P-213");
 }
 
+/// R-AGENT-10: a right that was taken away, or a rule of the database, refuses what tells staff. The reason is named,
+/// and not what follows from it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_whose_right_was_taken_away_is_named_as_that() {
+    let test = "a_table_whose_right_was_taken_away_is_named_as_that";
+    let Some(server) = Postgres::start(test) else { return };
+    let store = format!("[store.postgres]\nurl = {:?}", server.url());
+    let Some(mut plant) = Watched::new(test, &store, "") else { return };
+    plant.start();
+    plant.works();
+    let mut other = PgConnection::connect(&server.url()).await.expect("connects");
+    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION \
+                  'permission denied for table outbox' USING ERRCODE = '42501'; END $$; \
+                  CREATE TRIGGER refused BEFORE INSERT ON outbox EXECUTE FUNCTION refuse()";
+    sqlx::raw_sql(refuse).execute(&mut other).await.expect("refused");
+    plant.fault("P-214");
+    plant.is_blind("its database user lacks a right");
+    plant.hears("its database user lacks a right");
+    assert!(plant.log().contains("permission denied for table outbox"), "{}", plant.log());
+    sqlx::raw_sql("DROP TRIGGER refused ON outbox").execute(&mut other).await.expect("allowed");
+    plant.hears("works again");
+    plant.hears("P-214");
+}
+
+/// R-AGENT-10: a trigger without `RETURN NEW` takes rows without an error and keeps none. Nothing is lost: what was
+/// swallowed is written when it is gone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_drops_rows_without_an_error_is_told_and_loses_no_alarm() {
+    let test = "a_database_that_drops_rows_without_an_error_is_told_and_loses_no_alarm";
+    let Some(server) = Postgres::start(test) else { return };
+    let store = format!("[store.postgres]\nurl = {:?}", server.url());
+    let Some(mut plant) = Watched::new(test, &store, "") else { return };
+    plant.start();
+    plant.works();
+    let mut other = PgConnection::connect(&server.url()).await.expect("connects");
+    let function =
+        "CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$";
+    sqlx::raw_sql(function).execute(&mut other).await.expect("made");
+    for (n, table) in ["outbox", "events_unjudged", "pdm_agent_memory"].into_iter().enumerate() {
+        let on = format!(
+            "CREATE TRIGGER audited BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION audit()"
+        );
+        sqlx::raw_sql(sqlx::AssertSqlSafe(on)).execute(&mut other).await.expect("audited");
+        let machine = format!("P-22{n}");
+        plant.fault(&machine);
+        plant.is_blind(&format!("swallows rows of table {table}"));
+        plant.hears_times("its database drops rows that it has taken", n + 1);
+        let off = format!("DROP TRIGGER audited ON {table}");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(off)).execute(&mut other).await.expect("mended");
+        plant.hears_times("works again", n + 1);
+        plant.hears(&machine);
+    }
+}
+
+/// Issue 33, point 2: SQLite writes on into a log that no name leads to, and a crash loses it.
+#[test]
+fn a_log_of_the_store_that_was_removed_is_told_and_an_orderly_restart_loses_nothing() {
+    let test = "a_log_of_the_store_that_was_removed_is_told_and_an_orderly_restart_loses_nothing";
+    let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
+    plant.start();
+    plant.works();
+    plant.fault("P-215");
+    plant.hears("P-215");
+    std::fs::remove_file(plant.path().join("agent.db-wal")).expect("the log");
+    plant.is_blind("agent.db-wal");
+    plant.hears("the log of its store (agent.db-wal) was moved, removed or replaced");
+    plant.fault("P-216");
+    plant.hears("P-216");
+    plant.agent().terminate();
+    plant.stop();
+    plant.start();
+    plant.works();
+    let (_status, known) = plant.status("/api/v1/bearings").expect("answers");
+    assert!(known.contains("P-215") && known.contains("P-216"), "{known}");
+    assert_eq!(plant.count("the store has lost its latest rows"), 0);
+}
+
+/// R-AGENT-10: where the system allows few open files, who holds connections takes none that judging needs.
+#[test]
+fn idle_connections_take_no_file_that_an_alarm_needs() {
+    let test = "idle_connections_take_no_file_that_an_alarm_needs";
+    let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
+    plant.start_with_few_files(96);
+    plant.works();
+    let idle = plant.hold_connections(200);
+    assert!(idle.len() > 100, "{}", idle.len());
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    plant.fault("P-217");
+    plant.hears("P-217");
+    assert_eq!(plant.status("/healthz").map(|answer| answer.0), Some(200), "{}", plant.log());
+    drop(idle);
+}
+
 /// Issue 33, points 2 and 3: encodings that do not hold every character are refused before anything is
 /// written, with what to do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -30,12 +30,16 @@ struct Plant {
 
 impl Plant {
     fn start(test: &str, notify: &str) -> Option<Self> {
+        Self::start_with(test, "off = true", notify)
+    }
+
+    fn start_with(test: &str, reports: &str, notify: &str) -> Option<Self> {
         let broker = Mosquitto::start(test, Persistence::Memory)?;
         let folder = tempfile::tempdir().expect("folder");
         let http = free_port();
         let text = format!(
             "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n\
-             [http]\nlisten = \"127.0.0.1:{http}\"\n[reports]\noff = true\n\
+             [http]\nlisten = \"127.0.0.1:{http}\"\n[reports]\n{reports}\n\
              [notify]\ngroup_wait_s = 0.1\n{notify}",
             broker.port()
         );
@@ -136,6 +140,24 @@ async fn an_address_that_is_gone_takes_the_mail_from_nobody_else() {
     assert_eq!(row["is_failing"], true, "{row}");
     assert!(plant.metric("pdm_agent_notify_refused_total").is_some(), "{}", plant.log());
     assert_eq!(server.mails().len(), 1, "nobody gets it twice");
+}
+
+/// R-AGENT-10: the server takes no mail with a report, by its size or its rules. The alarm is in the text.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mail_whose_report_the_server_refuses_leaves_without_it() {
+    let name = "a_mail_whose_report_the_server_refuses_leaves_without_it";
+    let Some(server) = Smtp::start_narrow(name, 20_000) else { return };
+    let to = "to = [\"maintenance@plant.example\", \"lee@plant.example\"]";
+    let notify = mail(&server, to);
+    let Some(plant) = Plant::start_with(name, "folder = \"reports\"", &notify) else { return };
+    plant.alarm().await;
+    let mails = until("a mail for each address", PATIENCE, || {
+        let mails = server.mails();
+        (mails.len() == 2).then_some(mails)
+    });
+    assert!(mails.iter().all(|mail| mail.len() < 20_000), "without the report");
+    assert!(plant.log().contains("a mail left without its report"), "{}", plant.log());
+    assert!(plant.get("/healthz").is_some_and(|said| said.starts_with("ok")), "{}", plant.log());
 }
 
 /// R-AGENT-10: the person on duty has no mailbox any more. The next step of the route hears at once, in

@@ -79,3 +79,40 @@ async fn a_receiver_that_asks_to_wait_or_sends_elsewhere_is_obeyed_within_a_boun
     assert_eq!(asked.load(Ordering::Relaxed), 1, "nothing is sent to it meanwhile");
     agent.stop().await.expect("no part failed");
 }
+
+/// A receiver that takes the first message and asks to wait from then on; how often it was asked.
+async fn tiring_receiver() -> (String, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let answer = move || {
+        let is_first = counted.fetch_add(1, Ordering::Relaxed) == 0;
+        async move {
+            let status = if is_first { StatusCode::OK } else { StatusCode::TOO_MANY_REQUESTS };
+            (status, [(RETRY_AFTER, "300")])
+        }
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("bind");
+    let address = listener.local_addr().expect("bound");
+    let routes = Router::new().route("/", post(answer));
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    (format!("http://{address}/"), asked)
+}
+
+/// R-AGENT-10: what is above the ceiling leaves in one summary, for which the same wait holds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_hours_summary_waits_as_its_receiver_asks() {
+    let test = "the_hours_summary_waits_as_its_receiver_asks";
+    let Some(mut field) = Field::new(test).await else { return };
+    let (url, asked) = tiring_receiver().await;
+    field.settings.notify.per_recipient_per_hour = 1;
+    field.settings.notify.webhook.push(hook("tiring", url));
+    let agent = field.start().await;
+    field.warning("gw-01", "P-1", "DE").await;
+    until("the first message", 60, || (asked.load(Ordering::Relaxed) == 1).then_some(())).await;
+    field.warning("gw-01", "P-2", "DE").await;
+    until("the summary", 60, || (asked.load(Ordering::Relaxed) == 2).then_some(())).await;
+    // by the agent's own rule it would be tried after 2, 4 and 8 s
+    tokio::time::sleep(Duration::from_secs(9)).await;
+    assert_eq!(asked.load(Ordering::Relaxed), 2, "nothing is sent to it meanwhile");
+    agent.stop().await.expect("no part failed");
+}

@@ -111,6 +111,24 @@ impl Watched {
         self.agent = Some(Child::start(&mut command));
     }
 
+    /// Starts the agent with a limit of open files that it cannot raise.
+    pub(crate) fn start_with_few_files(&mut self, files: u32) {
+        let log = std::fs::File::create(self.folder.path().join("agent.log")).expect("log");
+        let agent = self.command("run");
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("ulimit -n {files} && exec \"$@\""), "sh"]);
+        limited.arg(agent.get_program()).args(agent.get_args());
+        limited.env("PDM_LOG", "info").stdout(Stdio::null()).stderr(log);
+        self.agent = Some(Child::start(&mut limited));
+    }
+
+    /// Connections that say nothing.
+    pub(crate) fn hold_connections(&self, count: usize) -> Vec<TcpStream> {
+        (0..count)
+            .filter_map(|_| TcpStream::connect((Ipv4Addr::LOCALHOST, self.http)).ok())
+            .collect()
+    }
+
     /// Starts the agent with a log that nobody reads: its pipe is full after 64 KiB.
     pub(crate) fn start_unread(&mut self) {
         let mut command = self.command("run");
@@ -151,6 +169,11 @@ impl Watched {
         stream.read_to_string(&mut answer).ok()?;
         let (head, body) = answer.split_once("\r\n\r\n")?;
         Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+    }
+
+    /// The port of the broker.
+    pub(crate) const fn broker_port(&self) -> u16 {
+        self.port
     }
 
     /// Publishes a window with a fault of this machine.

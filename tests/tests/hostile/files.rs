@@ -331,14 +331,16 @@ fn a_tools_folder_with_pipes_and_devices_is_refused_by_file() {
     let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.yaml")).status();
     assert!(made.expect("mkfifo runs").success());
     std::os::unix::fs::symlink("/dev/zero", folder.path().join("zero.yaml")).expect("linked");
+    std::os::unix::fs::symlink("/etc/passwd", folder.path().join("users.yaml")).expect("linked");
     let mut command = std::process::Command::new(pdm_harness::binary("pdm-agent"));
     let told = command.args(["tools", "validate"]).arg(folder.path()).output().expect("it ends");
     let said =
         String::from_utf8_lossy(&told.stderr).into_owned() + &String::from_utf8_lossy(&told.stdout);
     assert!(!told.status.success(), "{said}");
-    for file in ["pipe.yaml", "zero.yaml"] {
+    for file in ["pipe.yaml", "zero.yaml", "users.yaml"] {
         assert!(said.contains(file) && said.contains("cannot be read"), "{file}: {said}");
     }
+    assert!(!said.contains("root:"), "{said}");
 }
 
 /// L8 of the attack of 2026-11-25: an archive under the name of a text became passages of nonsense, and a

@@ -5,6 +5,7 @@
 mod answers;
 mod bounds;
 mod broker;
+mod ceiling;
 mod entry;
 mod files;
 mod flood;
@@ -18,5 +19,6 @@ mod quotas;
 mod revoked;
 mod sequences;
 mod soak;
+mod soak_of_all;
 mod streams;
 mod time;

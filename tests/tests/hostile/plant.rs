@@ -49,6 +49,16 @@ pub(crate) struct Plant {
 impl Plant {
     /// Starts the shipped broker with these gateways, as certificate name and site, and an agent.
     pub(crate) fn shipped(test: &str, gateways: &[(&str, &str)]) -> Option<Self> {
+        Self::shipped_with(test, gateways, "", "")
+    }
+
+    /// The same with more lines of `[store]`, and more sections of the agent's configuration.
+    pub(crate) fn shipped_with(
+        test: &str,
+        gateways: &[(&str, &str)],
+        store: &str,
+        more: &str,
+    ) -> Option<Self> {
         let folder = tempfile::tempdir().expect("folder");
         let names = gateways.iter().map(|(name, _)| *name);
         let clients: Vec<&str> =
@@ -64,7 +74,7 @@ impl Plant {
                      [intake]\ngateway_in_topic = \"required\"\nreceipt_after_s = 0.1\n"
             .replace("PORT", &port.to_string());
         let mut plant = Self { folder, port, broker: Some(broker), agent: None };
-        plant.start_agent(&agent);
+        plant.start_agent(store, &format!("{agent}{more}"));
         Some(plant)
     }
 
@@ -75,12 +85,12 @@ impl Plant {
         let (port, folder) = (broker.port(), tempfile::tempdir().expect("folder"));
         let mut plant = Self { folder, port, broker: Some(broker), agent: None };
         let lines = format!("addresses = [\"127.0.0.1:{port}\"]\n{lines}");
-        plant.start_agent(&lines);
+        plant.start_agent("", &lines);
         Some(plant)
     }
 
-    fn start_agent(&mut self, broker: &str) {
-        let text = format!("[store]\nsqlite = \"agent.db\"\n[broker]\n{broker}");
+    fn start_agent(&mut self, store: &str, broker: &str) {
+        let text = format!("[store]\nsqlite = \"agent.db\"\n{store}[broker]\n{broker}");
         let config = self.folder.path().join("agent.toml");
         std::fs::write(&config, text).expect("agent.toml");
         self.start_agent_again();
@@ -114,6 +124,11 @@ impl Plant {
 
     pub(crate) fn agent_id(&self) -> u32 {
         self.agent.as_ref().map_or(0, Child::id)
+    }
+
+    /// The process of the broker.
+    pub(crate) fn broker_id(&self) -> u32 {
+        self.broker.as_ref().and_then(Mosquitto::process).map_or(0, Child::id)
     }
 
     /// The port of the broker, which lives as long as the plant.
@@ -265,6 +280,12 @@ impl Peer {
             topic = format!("{topic}/{gateway}");
         }
         self.publish(&topic, false, serde_json::to_string(event).expect("json")).await
+    }
+
+    /// Whether a message that holds this text has come on a topic that ends so.
+    pub(crate) fn has_heard(&self, end: &str, text: &str) -> bool {
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.iter().any(|(topic, said)| topic.ends_with(end) && said.contains(text))
     }
 
     /// The last message on a topic that ends so.

@@ -18,16 +18,16 @@ use sqlx::{Connection as _, Row as _, SqliteConnection};
 use crate::plant::{Gateway, Peer, Plant, WATCH};
 
 /// Length of the short form.
-const SHORT: Duration = Duration::from_secs(20);
+pub(crate) const SHORT: Duration = Duration::from_secs(20);
 /// Between two events of an honest gateway.
 const PAUSE: Duration = Duration::from_millis(100);
 
-fn setting(name: &str) -> Option<u64> {
+pub(crate) fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
 /// An honest gateway's event, unlike every other one.
-fn honest_event(gateway: Gateway<'_>, n: u64) -> Event {
+pub(crate) fn honest_event(gateway: Gateway<'_>, n: u64) -> Event {
     let begin = gateway.event(0, true).measured_at;
     let measured_at = begin.plus_seconds(n as f64);
     Event { measured_at, event_id: EventId::at(measured_at.unix_ms()), ..gateway.event(n, true) }
@@ -35,7 +35,7 @@ fn honest_event(gateway: Gateway<'_>, n: u64) -> Event {
 
 /// Sends after the `first` event until the deadline; returns the text of each by its identity, and the
 /// last number.
-async fn work(
+pub(crate) async fn work(
     mut peer: Peer,
     gateway: Gateway<'static>,
     first: Event,
@@ -207,7 +207,7 @@ fn garbage(random: &mut ChaCha8Rng, value: &Value) -> Vec<u8> {
 }
 
 /// One attack; returns topic, retain and payload.
-fn attack(
+pub(crate) fn attack(
     random: &mut ChaCha8Rng,
     own: Gateway<'_>,
     honest: [Gateway<'_>; 2],
@@ -255,7 +255,7 @@ fn attack(
 }
 
 /// The text of every stored event of the honest gateways, in the order of arrival.
-async fn stored(plant: &Plant) -> Vec<(String, String)> {
+pub(crate) async fn stored(plant: &Plant) -> Vec<(String, String)> {
     let url = format!("sqlite:{}?mode=ro", plant.folder.path().join("agent.db").display());
     let mut database = SqliteConnection::connect(&url).await.expect("the store opens");
     let sql = "SELECT payload FROM events WHERE gateway_id IN ('gw-01', 'gw-02')";
@@ -270,10 +270,10 @@ async fn stored(plant: &Plant) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Resident memory of a process, MiB.
-fn resident_mib(id: u32) -> u64 {
+/// Resident memory of a process, MiB: the most that it had (`VmHWM`) or what it has (`VmRSS`).
+pub(crate) fn resident_mib(id: u32, which: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(which)?.strip_prefix(':'));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
@@ -326,7 +326,7 @@ async fn a_hostile_gateway_costs_the_honest_ones_nothing() {
             Some(there) => assert_eq!(there, text, "altered"),
         }
     }
-    let memory = resident_mib(plant.agent_id());
+    let memory = resident_mib(plant.agent_id(), "VmHWM");
     println!(
         "seed {seed}: {attacks} attacks in {length:?}, {} honest events, {lost} lost, agent's peak \
          {memory} MiB",

@@ -52,8 +52,14 @@ enum Said {
 }
 
 impl Email {
-    /// Sends a mail to each address that has not answered for it.
-    pub(super) async fn each(&self, key: Uuid, mail: &[u8]) -> Result<(), SendError> {
+    /// Sends a mail to each address that has not answered for it; `bare` is the mail without its files, for a server
+    /// that takes it with them from nobody (its size, its rules against attachments).
+    pub(super) async fn each(
+        &self,
+        key: Uuid,
+        mail: &[u8],
+        bare: Option<&[u8]>,
+    ) -> Result<(), SendError> {
         let mut answered = self.answered(key);
         if answered.is_empty()
             && self.to.len() > 1
@@ -72,7 +78,7 @@ impl Email {
                 waits.push("the server is too slow to ask for each address".to_owned());
                 break;
             }
-            match self.one(to, mail).await {
+            match self.one(to, mail, bare).await {
                 Said::Taken => {
                     answered.has.insert(to.clone());
                 }
@@ -118,9 +124,22 @@ impl Email {
         }
     }
 
-    /// One mail to one address.
-    async fn one(&self, to: &Address, mail: &[u8]) -> Said {
-        self.deliver(vec![to.clone()], mail).await
+    /// One mail to one address: without its files where it is refused with them, since the alarm is in its text.
+    async fn one(&self, to: &Address, mail: &[u8], bare: Option<&[u8]>) -> Said {
+        let said = self.deliver(vec![to.clone()], mail).await;
+        let (Said::Never(why), Some(bare)) = (&said, bare) else { return said };
+        match self.deliver(vec![to.clone()], bare).await {
+            Said::Taken => {
+                tracing::warn!(
+                    why,
+                    "a mail left without its report, with which the server refuses it"
+                );
+                Said::Taken
+            }
+            // both are refused: the first reason is the one that people look for
+            Said::Never(_) => said,
+            without @ (Said::Later(_) | Said::Away(_) | Said::Locked(_)) => without,
+        }
     }
 
     async fn deliver(&self, to: Vec<Address>, mail: &[u8]) -> Said {

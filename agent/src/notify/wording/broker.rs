@@ -76,6 +76,25 @@ pub(in crate::notify) fn broker_away(client_id: &str, error: &str) -> (Text, Tex
     )
 }
 
+/// Events come from the broker, and the agent has had no connection to publish by for long.
+pub(in crate::notify) fn broker_mute(client_id: &str, error: &str) -> (Text, Text) {
+    let error = in_one_line(error, ERROR_CHARS);
+    (
+        Text::new(
+            "[경고] 진단 에이전트가 브로커에 발행하지 못함",
+            "[Warning] the diagnosis agent cannot publish to the broker",
+        ),
+        Text::new(
+            format!(
+                "5분 동안 발행용 접속이 없음. 클라이언트 이름 {client_id}: {error}\n측정값은 오고 판정됨. 브로커 토픽의 알림, 판정, 수신 확인은 기다리고, 게이트웨이는 측정값을 계속 보관함\n조치: 브로커의 접속 수 제한(max_connections)과 이 클라이언트 이름의 로그인, 인증서, 접근 규칙 확인"
+            ),
+            format!(
+                "No connection to publish by for five minutes. Client id {client_id}: {error}\nMeasurements come and are judged; messages on the broker's topics, judgements and receipts wait, and the gateways keep their events\nAction: check the broker's limit of connections (max_connections), and login, certificate and access rules of this client id"
+            ),
+        ),
+    )
+}
+
 /// The agent's broker lacks something that nothing works without.
 pub(in crate::notify) fn broker_lacks(lack: BrokerLack) -> (Text, Text) {
     let (title, action) = match lack {

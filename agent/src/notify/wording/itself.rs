@@ -28,10 +28,29 @@ pub(in crate::notify) fn configuration_refused(why: &str) -> (Text, Text) {
 
 /// The store lacks what the agent wrote last.
 pub(in crate::notify) fn missing_rows(missing: &MissingRows) -> (Text, Text) {
-    let MissingRows { place, written_at, found_at } = missing;
+    let MissingRows { place, is_server, written_at, found_at } = missing;
     let (state_ko, state_en) = match found_at {
         None => ("비어 있음".to_owned(), "is empty".to_owned()),
         Some(at) => (format!("{at}까지만 있음"), format!("ends at {at}")),
+    };
+    let (why_ko, why_en) = if *is_server {
+        (
+            "데이터베이스가 비워졌거나 백업으로 교체되었거나, 뒤처진 복제 서버가 넘겨받았거나, 주소가 다른 데이터베이스로 이어짐",
+            "The database was emptied or put back from a backup, a replica that was behind has taken over, or the address leads to another database",
+        )
+    } else {
+        (
+            "파일이나 그 로그(-wal)가 삭제되었거나 비워졌거나 백업으로 교체됨",
+            "The file or its log (-wal) was removed, emptied or put back from a backup",
+        )
+    };
+    let (recover_ko, recover_en) = if *is_server {
+        ("", "")
+    } else {
+        (
+            ", 손상된 파일이 남아 있으면 `pdm-agent store recover`",
+            ", or run `pdm-agent store recover` where the damaged file is still there",
+        )
     };
     (
         Text::new(
@@ -40,10 +59,10 @@ pub(in crate::notify) fn missing_rows(missing: &MissingRows) -> (Text, Text) {
         ),
         Text::new(
             format!(
-                "{place} 파일이 {state_ko}. 에이전트가 마지막으로 기록한 시각: {written_at}\n파일이나 그 로그(-wal)가 삭제되었거나 비워졌거나 백업으로 교체됨. 그 사이의 판정, 경보, 확인, 사용자가 없음. 게이트웨이가 아직 가진 측정값은 다시 받음\n조치: 에이전트를 멈추고 최근 백업을 복원하거나, 손상된 파일이 남아 있으면 `pdm-agent store recover`(docs/operations.md). 그동안 최근에 경보가 있던 설비를 직접 확인"
+                "{place}: {state_ko}. 에이전트가 마지막으로 기록한 시각: {written_at}\n{why_ko}. 그 사이의 판정, 경보, 확인, 사용자가 없음. 게이트웨이가 아직 가진 측정값은 다시 받음\n조치: 에이전트를 멈추고 최근 백업을 복원{recover_ko}(docs/operations.md). 그동안 최근에 경보가 있던 설비를 직접 확인"
             ),
             format!(
-                "{place} {state_en}; the agent last wrote into it at {written_at}\nThe file or its log (-wal) was removed, emptied or put back from a backup. Judgements, alarms, acknowledgements and users of that time are gone; what the gateways still have is asked for\nAction: stop the agent and restore the latest backup, or run `pdm-agent store recover` where the damaged file is still there (docs/operations.md). Look at the machines that had alarms meanwhile"
+                "{place} {state_en}; the agent last wrote into it at {written_at}\n{why_en}. Judgements, alarms, acknowledgements and users of that time are gone; what the gateways still have is asked for\nAction: stop the agent and restore the latest backup{recover_en} (docs/operations.md). Look at the machines that had alarms meanwhile"
             ),
         ),
     )
@@ -51,8 +70,15 @@ pub(in crate::notify) fn missing_rows(missing: &MissingRows) -> (Text, Text) {
 
 /// What health says of it.
 pub(crate) fn missing_rows_line(missing: &MissingRows) -> String {
-    let MissingRows { place, written_at, found_at } = missing;
+    let MissingRows { place, is_server, written_at, found_at } = missing;
     let state = found_at.map_or_else(|| "is empty".to_owned(), |at| format!("ends at {at}"));
+    if *is_server {
+        return format!(
+            "the store {place} {state}, and the agent last wrote into it at {written_at}: the database was emptied or \
+             put back, a replica that was behind has taken over, or the address leads to another database; restore \
+             the latest backup"
+        );
+    }
     format!(
         "the store {place} {state}, and the agent last wrote into it at {written_at}: its file or its log (-wal) was \
          removed, emptied or put back; restore the latest backup, or run `pdm-agent store recover` on a damaged file"

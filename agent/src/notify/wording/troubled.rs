@@ -17,10 +17,10 @@ pub(in crate::notify) fn troubled(gateway: &GatewayId, trouble: &str) -> (Text, 
         ),
         Text::new(
             format!(
-                "게이트웨이의 보고: {trouble}\n해당 기계는 감시되지 않거나 새 측정값이 남지 않음\n조치: 게이트웨이의 디스크, 센서와 배선, 로그 확인(`pdm-edge check`)"
+                "게이트웨이의 보고: {trouble}\n해당 기계는 감시되지 않거나, 새 측정값이 남지 않거나, 바꾼 설정이 적용되지 않음\n조치: 게이트웨이의 디스크, 센서와 배선, 설정(edge.toml), 로그 확인(`pdm-edge check`)"
             ),
             format!(
-                "The gateway says: {trouble}\nWhat it measures there is not watched, or new measurements are not kept\nAction: check the gateway's disk, its sensors and cables, and its log (`pdm-edge check`)"
+                "The gateway says: {trouble}\nWhat it measures there is not watched, new measurements are not kept, or what its configuration changes has no effect\nAction: check the gateway's disk, its sensors and cables, its configuration (edge.toml) and its log (`pdm-edge check`)"
             ),
         ),
     )

@@ -24,6 +24,8 @@ impl From<StoreError> for PlantError {
             StoreError::Unavailable(_)
             | StoreError::Open { .. }
             | StoreError::Moved { .. }
+            | StoreError::LogMoved { .. }
+            | StoreError::Swallowed { .. }
             | StoreError::Way(_)
             | StoreError::Unfit { .. }
             | StoreError::Newer { .. }

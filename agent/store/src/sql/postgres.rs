@@ -7,6 +7,8 @@
 //! that gets [`StoreError::Unavailable`] tries again.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
@@ -19,7 +21,8 @@ use sqlx::{ConnectOptions as _, Connection as _, PgPool};
 use tokio::sync::Mutex;
 
 use super::days::Reached;
-use crate::{Incoming, StoreError, StoreTrouble, Unfit, log};
+use super::last_write::LastWrite;
+use crate::{Incoming, MissingRows, StoreError, StoreTrouble, Unfit, log};
 
 use partitions::{Week, Weeks};
 use turns::Turns;
@@ -46,7 +49,15 @@ pub(crate) struct Postgres {
     replica: Arc<str>,
     turns: Arc<Mutex<Turns>>,
     weeks: Arc<Weeks>,
+    /// Where the agent has a folder of its own.
+    marker: Option<Arc<LastWrite>>,
+    /// The time of the last row of `heartbeats` of this run, ms; `i64::MIN` before the first one.
+    beaten_ms: Arc<AtomicI64>,
 }
+
+/// How far a row of `heartbeats` may be behind the last one that was written, ms. Chosen: a server that crashes with
+/// `synchronous_commit = off`, or a replica that takes over, lacks less where nothing else is wrong.
+const BEHIND_MS: i64 = 10_000;
 
 impl Postgres {
     /// Connects under the name of this replica.
@@ -71,6 +82,45 @@ impl Postgres {
             replica: replica.into(),
             turns: Arc::default(),
             weeks: Arc::default(),
+            marker: None,
+            beaten_ms: Arc::new(AtomicI64::new(i64::MIN)),
+        })
+    }
+
+    /// With the marker of the last write in this folder.
+    pub(crate) fn marked_in(mut self, folder: Option<&Path>) -> Self {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let name = self.replica.replace(|c| !is_plain(c), "_");
+        let beside = folder.map(|folder| folder.join(format!("store-{name}")));
+        self.marker = beside.map(|path| Arc::new(LastWrite::beside(&path)));
+        self
+    }
+
+    /// When the agent last wrote into the database, as its marker tells.
+    pub(crate) fn last_write_ms(&self) -> Option<i64> {
+        self.marker.as_ref()?.read_ms()
+    }
+
+    /// Notes that a row of this time is in the database; what the row that was there before says is missing of this
+    /// run.
+    pub(crate) fn note_write(&self, at_ms: i64, found_ms: Option<i64>) -> Option<MissingRows> {
+        if let Some(marker) = &self.marker {
+            marker.note(at_ms);
+        }
+        let beaten_ms = self.beaten_ms.swap(at_ms, Ordering::Relaxed);
+        if beaten_ms == i64::MIN { None } else { self.missing(beaten_ms, found_ms) }
+    }
+
+    /// What a row of the time `found_ms` says about one of `written_ms` that was written.
+    pub(crate) fn missing(&self, written_ms: i64, found_ms: Option<i64>) -> Option<MissingRows> {
+        if found_ms.is_some_and(|found_ms| found_ms.saturating_add(BEHIND_MS) >= written_ms) {
+            return None;
+        }
+        Some(MissingRows {
+            place: self.settings.url.clone(),
+            is_server: true,
+            written_at: Timestamp::from_unix_ms(written_ms)?,
+            found_at: found_ms.and_then(Timestamp::from_unix_ms),
         })
     }
 

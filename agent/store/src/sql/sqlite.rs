@@ -4,20 +4,20 @@
 //! that writers queue in this process and never meet `SQLITE_BUSY`; a few others read beside it.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use pdm_service::files::{NameLeads, WatchedName, make_private_database};
+use pdm_shared::time::Timestamp;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection as _, SqlitePool};
 
-use crate::StoreError;
+use super::last_write::LastWrite;
+use crate::{MissingRows, StoreError};
 
 pub(crate) mod bulk;
-mod last_write;
 mod recovery;
 
-use last_write::LastWrite;
 pub use recovery::{RecoveredTable, Recovery, recover};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
@@ -48,6 +48,8 @@ pub(crate) struct Sqlite {
     writer: SqlitePool,
     reader: SqlitePool,
     name: Arc<WatchedName>,
+    /// The name of the log (`-wal`), which is there from the first write on.
+    log_name: Arc<OnceLock<WatchedName>>,
     place: Arc<Path>,
     last_write: Arc<LastWrite>,
 }
@@ -68,18 +70,34 @@ impl Sqlite {
         let reader = pool(READERS, options).await.map_err(|source| cannot_open(path, source))?;
         let name = WatchedName::new(path).map_err(|error| cannot_open(path, error.into()))?;
         let last_write = Arc::new(LastWrite::beside(path));
-        Ok(Self { writer, reader, name: Arc::new(name), place: path.into(), last_write })
+        let (name, log_name) = (Arc::new(name), Arc::default());
+        Ok(Self { writer, reader, name, log_name, place: path.into(), last_write })
     }
 
-    /// That the file's name still leads to the open file. SQLite writes on without an error where it was
-    /// moved or removed.
+    /// That the names of the file and of its log still lead to the open ones, after a write. SQLite writes on
+    /// without an error where one was moved or removed.
     pub(crate) fn stands(&self) -> Result<(), StoreError> {
-        let what = match self.name.leads() {
-            NameLeads::ToIt => return Ok(()),
-            NameLeads::Nowhere => "moved or removed",
-            NameLeads::ToAnother => "replaced by another file",
+        let place = self.place.display().to_string();
+        let gone = |name: &WatchedName| match name.leads() {
+            NameLeads::ToIt => None,
+            NameLeads::Nowhere => Some("moved or removed"),
+            NameLeads::ToAnother => Some("replaced by another file"),
         };
-        Err(StoreError::Moved { place: self.place.display().to_string(), what })
+        if let Some(what) = gone(&self.name) {
+            return Err(StoreError::Moved { place, what });
+        }
+        let log_place = format!("{place}-wal");
+        let Some(log) = self.log_name.get() else {
+            if let Ok(log) = WatchedName::new(Path::new(&log_place)) {
+                // another look that came first watches the same file
+                let _watched = self.log_name.set(log);
+            }
+            return Ok(());
+        };
+        match gone(log) {
+            Some(what) => Err(StoreError::LogMoved { place: log_place, what }),
+            None => Ok(()),
+        }
     }
 
     /// Notes beside the file that a row of this time is in it.
@@ -87,9 +105,22 @@ impl Sqlite {
         self.last_write.note(at_ms);
     }
 
-    /// When the agent last wrote into the file, as its marker tells; with the file's name.
-    pub(crate) fn last_write_ms(&self) -> (Option<i64>, String) {
-        (self.last_write.read_ms(), self.place.display().to_string())
+    /// When the agent last wrote into the file, as its marker tells.
+    pub(crate) fn last_write_ms(&self) -> Option<i64> {
+        self.last_write.read_ms()
+    }
+
+    /// What a row of the time `found_ms` says about one of `written_ms` that was written.
+    pub(crate) fn missing(&self, written_ms: i64, found_ms: Option<i64>) -> Option<MissingRows> {
+        if found_ms.is_some_and(|found_ms| found_ms >= written_ms) {
+            return None;
+        }
+        Some(MissingRows {
+            place: self.place.display().to_string(),
+            is_server: false,
+            written_at: Timestamp::from_unix_ms(written_ms)?,
+            found_at: found_ms.and_then(Timestamp::from_unix_ms),
+        })
     }
 
     pub(crate) fn writer(&self) -> &SqlitePool {

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use pdm_service::config::ConfigError;
-
+use crate::pipeline::StartError;
 use crate::progress::Progress;
 
 /// The edge has started.
@@ -30,7 +29,15 @@ pub(super) fn configuration_renewed(path: &Path) {
     tracing::info!(path = %path.display(), "configuration read again");
 }
 
+/// The edge does not start with the configuration that was read again.
+pub(super) fn configuration_given_up(error: &StartError) {
+    tracing::error!(
+        %error,
+        "the edge does not start with the new configuration, the one of before stays"
+    );
+}
+
 /// A SIGHUP came, and the configuration is not valid.
-pub(super) fn configuration_refused(error: &ConfigError) {
-    tracing::error!(%error, "configuration not taken over, going on with the old one");
+pub(super) fn configuration_refused(why: &str) {
+    tracing::error!(error = why, "configuration not taken over, going on with the old one");
 }

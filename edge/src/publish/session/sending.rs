@@ -16,7 +16,7 @@ use super::super::link::{Down, Happening, Link};
 use super::super::{Publisher, documents, log};
 use super::ahead::FoundRows;
 use super::{Publication, Session, SessionEnd};
-use crate::progress::{BrokerTrouble, Progress, TooLarge};
+use crate::progress::{Progress, TooLarge};
 use crate::spool::{Row, SpoolError, labelled};
 
 /// Shortest time between two publications of the states of bearings while events wait: a person who
@@ -82,11 +82,10 @@ impl Session<'_> {
         }
         let Progress { spool_trouble, too_large, broker_trouble, .. } =
             *self.publisher.progress.borrow();
-        let is_thrown_out = broker_trouble == Some(BrokerTrouble::ThrownOut);
         let is_news = tally.dropped != self.told_dropped
             || spool_trouble != self.told_trouble
             || too_large != self.told_large
-            || is_thrown_out != self.told_thrown_out
+            || broker_trouble != self.told_broker
             || self.said() != self.told;
         if is_news && self.status_at.elapsed() >= STATUS_DELAY {
             self.tell_status(link, Presence::Online)?;
@@ -208,7 +207,7 @@ impl Session<'_> {
 
     /// What the status says beside the progress.
     fn said(&self) -> Said {
-        Said { dead_sources: self.publisher.remarks.dead(), gone: self.gone.clone() }
+        Said { troubles: self.publisher.remarks.troubles(), gone: self.gone.clone() }
     }
 
     /// Publishes the gateway's status.
@@ -226,7 +225,7 @@ impl Session<'_> {
         self.told_dropped = tally.dropped;
         self.told_trouble = progress.spool_trouble;
         self.told_large = progress.too_large;
-        self.told_thrown_out = progress.broker_trouble == Some(BrokerTrouble::ThrownOut);
+        self.told_broker = progress.broker_trouble;
         self.told = said;
         Ok(())
     }

@@ -57,6 +57,7 @@ impl Session<'_> {
             self.publisher.limit().took(item.size().0);
         }
         if let Some(Publication::Event { sequence, .. }) = item {
+            self.refused_since = None;
             self.taken.push(sequence);
             self.taken_since.get_or_insert(now);
         }
@@ -73,6 +74,7 @@ impl Session<'_> {
             self.pause_until = Some(Instant::now() + wait);
         }
         if let Some(Publication::Event { sequence, .. }) = item {
+            self.refused_since.get_or_insert_with(Instant::now);
             self.busy.remove(&sequence);
             lanes.call_back(sequence);
         }

@@ -162,7 +162,7 @@ mod tests {
         watch.look();
         let told = watch.host.remarks.lines().join("");
         assert!(told.contains("plant/x: the topic is silent since 2"), "{told}");
-        assert_eq!(watch.host.remarks.dead().len(), 1, "nothing watches the machine");
+        assert_eq!(watch.host.remarks.troubles().len(), 1, "nothing watches the machine");
         watch.refused("nothing stands at /x");
         watch.look();
         let told = watch.host.remarks.lines().join("");

@@ -19,6 +19,23 @@ fn column<'a, R, T>(rows: &'a [R], value: impl Fn(&'a R) -> T) -> Vec<T> {
     rows.iter().map(value).collect()
 }
 
+/// Fails where rows were taken and are not there: a trigger that returns nothing, a rule or row security swallows
+/// them without an error. `counted` is a statement that counts the rows of a table with these keys.
+async fn are_kept(
+    connection: &mut PgConnection,
+    table: &'static str,
+    counted: &'static str,
+    keys: HashSet<Uuid>,
+) -> Result<(), StoreError> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let wanted = keys.len() as u64;
+    let keys: Vec<Uuid> = keys.into_iter().collect();
+    let there: i64 = sqlx::query_scalar(counted).bind(keys).fetch_one(connection).await?;
+    if there.unsigned_abs() < wanted { Err(StoreError::Swallowed { table }) } else { Ok(()) }
+}
+
 /// Inserts events; tells of each whether it is new. A new event is put on the list of those that wait
 /// for a judgement, with the key of its bearing's advisory lock.
 pub(crate) async fn insert_events(
@@ -47,8 +64,9 @@ pub(crate) async fn insert_events(
              INSERT INTO events_unjudged (arrival, event_id, turn, gateway)
              SELECT arrival, event_id, hashtext(site || '/' || equipment_id || '/' || bearing_id),
                     hashtext(site || '/' || gateway_id)
-             FROM new)
-         SELECT event_id FROM new",
+             FROM new
+             RETURNING 1)
+         SELECT event_id, (SELECT count(*) FROM waiting) FROM new",
     )
     .bind(column(events, |(event, _)| event.event_id.0))
     .bind(column(events, |(event, _)| event.gateway_id.as_str()))
@@ -60,9 +78,16 @@ pub(crate) async fn insert_events(
     .bind(column(events, |(_, payload)| *payload))
     .bind(column(events, |(event, _)| shown::column_of(event)))
     .bind(now.unix_ms())
-    .fetch_all(connection)
+    .fetch_all(&mut *connection)
     .await?;
+    let waiting = rows.first().map_or(0, |row| row.get::<i64, _>(1).unsigned_abs());
+    if waiting < rows.len() as u64 {
+        return Err(StoreError::Swallowed { table: "events_unjudged" });
+    }
     let mut new: HashSet<Uuid> = rows.iter().map(|row| row.get(0)).collect();
+    let known = events.iter().map(|(event, _)| event.event_id.0).filter(|id| !new.contains(id));
+    let counted = "SELECT count(DISTINCT event_id) FROM events WHERE event_id = ANY($1)";
+    are_kept(connection, "events", counted, known.collect()).await?;
     // if two events of a batch have the same identity, the first is the new one
     Ok(events.iter().map(|(event, _)| new.remove(&event.event_id.0)).collect())
 }
@@ -125,9 +150,13 @@ pub(crate) async fn insert_judgements(
     .bind(column(rows, |row| row.tool_use.as_str()))
     .bind(column(rows, |row| row.follow_up_actions.as_str()))
     .bind(column(rows, |row| row.diagnosis.as_str()))
-    .fetch_all(connection)
+    .fetch_all(&mut *connection)
     .await?;
-    Ok(first.iter().map(|row| EventId(row.get(0))).collect())
+    let first: HashSet<EventId> = first.iter().map(|row| EventId(row.get(0))).collect();
+    let known = rows.iter().map(|row| row.event_id).filter(|id| !first.contains(id));
+    let counted = "SELECT count(*) FROM pdm_agent_memory WHERE event_id = ANY($1)";
+    are_kept(connection, "pdm_agent_memory", counted, known.map(|id| id.0).collect()).await?;
+    Ok(first)
 }
 
 /// Inserts steps of runs; a step that is stored stays as it is.
@@ -167,7 +196,7 @@ pub(crate) async fn insert_outbox(
     if rows.is_empty() {
         return Ok(());
     }
-    sqlx::query(
+    let inserted = sqlx::query(
         "INSERT INTO outbox (idempotency_key, lane, topic, retain, notification_id, group_key,
                              payload, judgement_of, created_at_ms, due_at_ms)
          SELECT idempotency_key, lane, topic, retain, notification_id, group_key, payload,
@@ -189,7 +218,12 @@ pub(crate) async fn insert_outbox(
     .bind(column(rows, |(row, _)| row.payload.judgement_of().map(|event| event.0)))
     .bind(column(rows, |(_, at)| at.unix_ms()))
     .bind(column(rows, |(row, _)| row.due_at.unix_ms()))
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    Ok(())
+    if inserted.rows_affected() == rows.len() as u64 {
+        return Ok(());
+    }
+    let keys = rows.iter().map(|(row, _)| row.key).collect();
+    let counted = "SELECT count(*) FROM outbox WHERE idempotency_key = ANY($1)";
+    are_kept(connection, "outbox", counted, keys).await
 }

@@ -7,6 +7,7 @@
 //! for bearings that no other replica holds.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use pdm_shared::id::EventId;
 use sqlx::{Connection as _, PgConnection, Row as _};
@@ -21,6 +22,9 @@ use crate::{BearingJudged, StoreError, Unjudged, log};
 /// the bearings of most of them. With the judging's batch of 256 that is a look at 4,096 entries of an
 /// index, some milliseconds, and enough for 16 replicas.
 const LOOK_FACTOR: i64 = 16;
+
+/// How long a server may take to say that a session lives.
+const ANSWER: Duration = Duration::from_secs(2);
 
 /// The session that holds the turns.
 #[derive(Debug, Default)]
@@ -64,14 +68,29 @@ impl Postgres {
     /// Writes judgements through the session that holds their bearings' turns.
     pub(crate) async fn save(&self, judged: &[BearingJudged]) -> Result<(), StoreError> {
         let mut turns = self.turns.lock().await;
-        // after an error the session is not put back, and another replica may hold its turns by now
         let mut session = turns.session.take().ok_or_else(lost)?;
-        let mut transaction = Transaction::Postgres(session.begin().await?);
-        judgements::save(&mut transaction.connection(), judged).await?;
-        transaction.commit().await?;
-        turns.session = Some(session);
-        Ok(())
+        let saved = save_through(&mut session, judged).await;
+        // a session whose server refuses a row still holds its turns, and what is saved one by one afterwards has the
+        // server's own reason; of one that is gone another replica may hold them by now
+        if saved.is_ok() || lives(&mut session).await {
+            turns.session = Some(session);
+        }
+        saved
     }
+}
+
+async fn save_through(
+    session: &mut PgConnection,
+    judged: &[BearingJudged],
+) -> Result<(), StoreError> {
+    let mut transaction = Transaction::Postgres(session.begin().await?);
+    judgements::save(&mut transaction.connection(), judged).await?;
+    transaction.commit().await
+}
+
+/// Whether the session's server answers.
+async fn lives(session: &mut PgConnection) -> bool {
+    tokio::time::timeout(ANSWER, session.ping()).await.is_ok_and(|answer| answer.is_ok())
 }
 
 fn lost() -> StoreError {

@@ -1,8 +1,10 @@
-//! The marker beside the file, which tells when the agent last wrote into it.
+//! The marker that tells when the agent last wrote into its store: beside a file, and in the agent's own folder
+//! where the store is a server.
 //!
 //! A file that was removed, emptied or put back from a backup, or whose log (`-wal`) was removed, opens without an
-//! error: SQLite takes it as it is. The agent's row of `heartbeats` is then missing or older than the marker.
-//! Invariant: the marker is written after the row that it tells of, so it is never ahead of a whole file.
+//! error: SQLite takes it as it is. A server takes a backup that is put back as it takes any other rows. The
+//! agent's row of `heartbeats` is then missing or older than the marker.
+//! Invariant: the marker is written after the row that it tells of, so it is never ahead of a whole store.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,29 +13,30 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// Between two writes of the marker, ms: what is lost within it is not noticed.
 const EVERY_MS: u64 = 5000;
 
-/// The marker of an open file.
+/// The marker of an open store.
 #[derive(Debug)]
-pub(super) struct LastWrite {
+pub(crate) struct LastWrite {
     path: PathBuf,
     /// The time that the marker was last written with.
     noted_ms: AtomicI64,
 }
 
 impl LastWrite {
-    pub(super) fn beside(file: &Path) -> Self {
+    /// The marker `FILE.last`.
+    pub(crate) fn beside(file: &Path) -> Self {
         let mut name = file.as_os_str().to_owned();
         name.push(".last");
         Self { path: name.into(), noted_ms: AtomicI64::new(i64::MIN) }
     }
 
     /// When the agent last wrote, as the marker tells; none where there is no marker, or no readable one.
-    pub(super) fn read_ms(&self) -> Option<i64> {
+    pub(crate) fn read_ms(&self) -> Option<i64> {
         std::fs::read_to_string(&self.path).ok()?.trim().parse().ok()
     }
 
     /// Notes that a row of this time is in the file. A disk that refuses the marker takes no row either, which is
     /// told, so a failure is not.
-    pub(super) fn note(&self, at_ms: i64) {
+    pub(crate) fn note(&self, at_ms: i64) {
         let noted_ms = self.noted_ms.load(Ordering::Relaxed);
         // a clock that was set back is noted at once: the row is older than the marker otherwise
         if at_ms >= noted_ms && at_ms.abs_diff(noted_ms) < EVERY_MS {
