@@ -117,7 +117,7 @@ impl Standing {
             tracing::warn!(source, figure = %key, number, "a value stands still to its last digit");
         }
         let text = format!(
-            "{key} is exactly {number} in every reading since {FROZEN_READINGS} readings and more: does the \
+            "{key} is exactly {number} in each of the last {FROZEN_READINGS} readings and more: does the \
              transmitter still measure, and does its gateway still hear it?"
         );
         self.host.remarks.set(source, "frozen", text);
