@@ -5,6 +5,7 @@ use hdf5_reader::{Attribute, Dataset, Datatype};
 
 use super::LeafContent;
 use crate::source::recording::NumberEncoding;
+use crate::source::recording::half::half_to_f64;
 
 /// Most characters of a text.
 const MAX_CHARACTERS: usize = 4096;
@@ -123,7 +124,7 @@ impl NumberField {
             Datatype::FloatingPoint { size, byte_order } => (*size, true, true, *byte_order),
             _ => return None,
         };
-        let is_known = if is_float { matches!(size, 4 | 8) } else { (1..=8).contains(&size) };
+        let is_known = if is_float { matches!(size, 2 | 4 | 8) } else { (1..=8).contains(&size) };
         let is_big_endian = matches!(order, ByteOrder::BigEndian);
         is_known.then_some(Self { offset, bytes: size.into(), is_float, is_signed, is_big_endian })
     }
@@ -150,6 +151,7 @@ impl NumberField {
         }
         let bits = u64::from_le_bytes(little);
         match (self.is_float, width) {
+            (true, 2) => half_to_f64(bits as u16),
             (true, 4) => f64::from(f32::from_bits(bits as u32)),
             (true, _) => f64::from_bits(bits),
             (false, width) if self.is_signed => {
