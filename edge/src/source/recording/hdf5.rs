@@ -118,7 +118,9 @@ impl Tree {
             let place = self.joined(path, dataset.name());
             self.add_dataset(&dataset, place, depth)?;
         }
-        for inner in groups.iter().filter(|inner| !inner.name().starts_with('#')) {
+        // `_i_table` holds the index of a table of PyTables, no data
+        let is_data = |name: &str| !name.starts_with('#') && !name.starts_with("_i_");
+        for inner in groups.iter().filter(|inner| is_data(inner.name())) {
             self.add_group(inner, &self.joined(path, inner.name()), depth + 1)?;
         }
         Ok(())
