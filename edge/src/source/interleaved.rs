@@ -60,14 +60,18 @@ fn ends(part: &[(f64, f64)], of: impl Fn(&(f64, f64)) -> f64) -> (usize, usize) 
     (order[0], order[order.len() - 1])
 }
 
-/// Whether the same two axes differ in every part.
+/// Whether two axes differ in every part, and the one at the same end is the same in all of them: of three
+/// axes two may well be alike.
 fn same_in_all(
     parts: &[Vec<(f64, f64)>],
     differ: impl Fn(&[(f64, f64)]) -> Option<(usize, usize)>,
 ) -> bool {
-    let mut found = parts.iter().map(|part| differ(part));
-    let first = found.next().flatten();
-    first.is_some() && parts.len() == PARTS && found.all(|other| other == first)
+    let found: Option<Vec<(usize, usize)>> = parts.iter().map(|part| differ(part)).collect();
+    let Some(found) = found.filter(|found| found.len() == PARTS) else { return false };
+    let is_same = |of: fn(&(usize, usize)) -> usize| {
+        found.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))
+    };
+    is_same(|ends| ends.0) || is_same(|ends| ends.1)
 }
 
 #[cfg(test)]

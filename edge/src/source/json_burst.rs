@@ -105,6 +105,8 @@ pub(super) struct BurstDecoder {
     seen: VecDeque<u64>,
     /// The last message had come before, and the log says so.
     is_told: bool,
+    /// The log says in which zone times without one are read.
+    is_zone_told: bool,
     ready: VecDeque<Block>,
 }
 
@@ -123,6 +125,7 @@ impl BurstDecoder {
             marks: MarksOfNoValue::new(host.clone()),
             seen: VecDeque::new(),
             is_told: false,
+            is_zone_told: false,
             ready: VecDeque::new(),
             form,
             format,
@@ -172,8 +175,7 @@ impl BurstDecoder {
                 believed_rate(hz).map_err(|error| format!("{pointer}: {error}"))?
             }
         };
-        let time = self.form.time.as_ref();
-        let time = time.map(|pointer| time_in(message, pointer, self.form.zone)).transpose()?;
+        let time = self.time(message)?;
         let (number, of) = self.part(message)?;
         let id = match &self.form.burst {
             Some(pointer) => at(message, pointer)?.to_string(),
@@ -193,6 +195,20 @@ impl BurstDecoder {
             }
         }
         Ok(Part { id, samples, number, of, rate, time })
+    }
+
+    /// The time of a message.
+    fn time(&mut self, message: &Value) -> Result<Option<Timestamp>, String> {
+        let Some(pointer) = &self.form.time else { return Ok(None) };
+        let zone = self.form.zone;
+        let read = time_in(message, pointer, (zone, self.host.clock.now()))?;
+        if let Some(offset_s) = read.assumed_s
+            && !std::mem::replace(&mut self.is_zone_told, true)
+        {
+            let (source, zone) = (&self.host.name, zone.words(offset_s));
+            tracing::info!(source, zone, "times without a zone are read in this one");
+        }
+        Ok(Some(read.at))
     }
 
     /// Whether a message holds its samples as integers.

@@ -57,9 +57,9 @@ const ON_A_LINE_S: f64 = 0.05;
 /// Frames that come faster than they are taken, by more than this time, s, and without a pause of the second
 /// figure, are a backlog: where they have waited is not known, and only the newest tells when it was taken.
 /// Chosen: senders with messages of a second are live; a modem that was away brings ten seconds within one.
-const BACKLOG_S: (f64, f64) = (1.5, 0.1);
+const BACKLOG_S: (f64, f64) = (1.5, 0.5);
 /// After so long without a pause, s, the comparison begins anew: a rate that is off adds up.
-const BACKLOG_LOOK_S: f64 = 20.0;
+const BACKLOG_LOOK_S: f64 = 10.0;
 /// Rates, as multiples of the nominal one, beyond which bytes are no live stream, but a file.
 const LIVE: std::ops::RangeInclusive<f64> = 0.2..=5.0;
 

@@ -137,6 +137,8 @@ impl<R: Read + Send> Source for Stream<R> {
         if self.is_over {
             return Ok(None);
         }
+        // the silence is that of the sender, and not the time until it is listened to
+        self.heard = Instant::now();
         // a backlog is read in large pieces, however little is missing of a block
         let most = if self.end == StreamEnd::Lost { PIECE_BYTES } else { self.decoder.wanted() };
         let mut piece = vec![0u8; most.clamp(1, PIECE_BYTES)];

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{Clock as _, SystemClock};
+use pdm_shared::time::Timestamp;
 
 use super::unsettled::CHANGING_LOOKS;
 use super::*;

@@ -54,23 +54,38 @@ pub(in crate::source) fn time(message: &Value, pointer: &str) -> Result<Timestam
     })
 }
 
-/// The time at a pointer, in this zone where it states none. In an hour that is repeated, the one that lies
-/// nearer to now is left to the judgement of the sender's clock: the first one is taken.
+/// A time of a message.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct MessageTime {
+    pub(super) at: Timestamp,
+    /// The offset in which it was read, s east of UTC, where it states none.
+    pub(super) assumed_s: Option<i32>,
+}
+
+/// The time at a pointer, in this zone where it states none; in an hour that is repeated, the one that lies
+/// nearer to `now`.
 pub(super) fn time_in(
     message: &Value,
     pointer: &str,
-    zone: LocalZone,
-) -> Result<Timestamp, String> {
+    (zone, now): (LocalZone, Timestamp),
+) -> Result<MessageTime, String> {
     let value = at(message, pointer)?;
+    let stated = stated_time(value).map(|at| MessageTime { at, assumed_s: None });
     let local = || {
         let text = value.as_str()?.trim();
         let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"];
-        let read = |form: &&str| NaiveDateTime::parse_from_str(text, form).ok();
-        let local = forms.iter().find_map(read)?;
-        let offset_s = zone.offsets(local).first_s;
-        Some(Timestamp::of(local.and_utc())?.plus_seconds(-f64::from(offset_s)))
+        let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())?;
+        let offsets = zone.offsets(local);
+        let local = Timestamp::of(local.and_utc())?;
+        let read = |offset_s: i32| {
+            let at = local.plus_seconds(-f64::from(offset_s));
+            MessageTime { at, assumed_s: Some(offset_s) }
+        };
+        let apart_s = |read: &MessageTime| now.seconds_since(read.at).abs();
+        let both = std::iter::once(offsets.first_s).chain(offsets.second_s).map(read);
+        both.min_by(|a, b| apart_s(a).total_cmp(&apart_s(b)))
     };
-    stated_time(value).or_else(local).ok_or_else(|| {
+    stated.or_else(local).ok_or_else(|| {
         format!("{pointer}: {} is no time; RFC 3339 or a number", begin_of_value(value))
     })
 }

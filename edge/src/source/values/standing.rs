@@ -117,7 +117,7 @@ impl Standing {
             tracing::warn!(source, figure = %key, number, "a value stands still to its last digit");
         }
         let text = format!(
-            "{key} is exactly {number} in every reading since {FROZEN_READINGS} readings and more: does the \
+            "{key} is exactly {number} in each of the last {FROZEN_READINGS} readings and more: does the \
              transmitter still measure, and does its gateway still hear it?"
         );
         self.host.remarks.set(source, "frozen", text);
@@ -127,13 +127,29 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
-    use pdm_service::clock::SystemClock;
+    use pdm_service::clock::{Clock, SystemClock};
     use pdm_shared::event::feature::Feature;
+    use pdm_shared::time::Timestamp;
 
     use super::*;
 
     const VELOCITY: Figure = Figure::Feature(Feature::Velocity);
+
+    /// A clock that is set, s since its start.
+    #[derive(Debug, Default)]
+    struct Seconds(AtomicU64);
+
+    impl Clock for Seconds {
+        fn now(&self) -> Timestamp {
+            Timestamp::EPOCH
+        }
+
+        fn uptime(&self) -> Duration {
+            Duration::from_secs(self.0.load(Ordering::Relaxed))
+        }
+    }
 
     fn standing() -> Standing {
         let host = SourceHost::alone(Arc::new(SystemClock), "bench");
@@ -165,7 +181,9 @@ mod tests {
 
     #[test]
     fn a_source_time_that_stands_is_no_new_measurement_and_is_told_in_time() {
-        let mut standing = standing();
+        let clock = Arc::new(Seconds::default());
+        let host = SourceHost::alone(clock.clone(), "bench");
+        let mut standing = Standing::new(2, Duration::from_secs(2), host);
         assert_eq!(standing.freshness(0, &VELOCITY, 2.0, Some(1000)), Freshness::New);
         assert_eq!(standing.freshness(0, &VELOCITY, 2.0, Some(1000)), Freshness::Earlier);
         // another number, or another time, is a new measurement
@@ -173,9 +191,8 @@ mod tests {
         assert_eq!(standing.freshness(0, &VELOCITY, 2.1, Some(2000)), Freshness::New);
         assert_eq!(standing.freshness(1, &Figure::ShaftSpeed, 9.0, Some(1)), Freshness::New);
         assert_eq!(standing.freshness(1, &Figure::ShaftSpeed, 9.0, Some(1)), Freshness::New);
-        // as if 16 s had passed
-        standing.places[0].since = standing.places[0].since.saturating_sub(Duration::from_secs(16));
-        standing.places[0].longest = Duration::ZERO;
+        clock.0.fetch_add(16, Ordering::Relaxed);
+        assert_eq!(standing.freshness(1, &VELOCITY, 2.0, Some(5)), Freshness::New, "another place");
         let Freshness::Stale(why) = standing.freshness(0, &VELOCITY, 2.1, Some(2000)) else {
             panic!("stale");
         };
