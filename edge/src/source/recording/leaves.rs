@@ -11,8 +11,11 @@ use super::variables::{MAX_CHANNELS, Variable};
 use beside::{BesideStatement, Tree};
 
 pub(super) use beside::rate_of_property;
+pub(super) use speed::stated_speed;
 
+mod aside;
 mod beside;
+mod speed;
 
 /// One leaf of a tree.
 #[derive(Debug, Clone, PartialEq)]
