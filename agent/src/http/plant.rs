@@ -1,6 +1,5 @@
 //! The agent's store as what pages and API read.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,9 +19,9 @@ use pdm_store::{EpisodeRecord, GatewayState, Incoming, Reported, Store, StoreErr
 use pdm_web::plant::{
     Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, CaptureAsked, CaptureDrawn,
     CaptureFound, CaptureRow, ChangeRequest, Changed, ChannelRow, DocumentFile, DocumentRow,
-    DutyRow, EpisodeAlarm, EpisodeDetail, EpisodeFilter, GatewayRow, MachinePlace, PhotoFile,
-    PhotoKept, PhotoKind, PhotoRow, Place, Plant, PlantError, RefusedRow, Remark, ReportRow,
-    ShelfEnd, ShelfRequest, Shelved, Surroundings, WindowRow, Withdrawn, WorkRow, WorkSheet,
+    DutyRow, EpisodeAlarm, EpisodeDetail, EpisodeFilter, GatewayRow, MachineAround, MachinePlaces,
+    PhotoFile, PhotoKept, PhotoKind, PhotoRow, Place, Plant, PlantError, RefusedRow, Remark,
+    ReportRow, ShelfEnd, ShelfRequest, Shelved, WindowRow, Withdrawn, WorkRow, WorkSheet,
 };
 use uuid::Uuid;
 
@@ -77,11 +76,15 @@ impl StoredPlant {
 
 #[async_trait]
 impl Plant for StoredPlant {
-    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError> {
-        surroundings::surroundings_of(&self.store, equipment).await.map_err(away)
+    async fn surroundings(&self, site: &str, equipment: &str) -> Result<MachineAround, PlantError> {
+        surroundings::surroundings_of(&self.store, site, equipment).await.map_err(away)
     }
 
-    async fn machine_places(&self) -> Result<BTreeMap<String, MachinePlace>, PlantError> {
+    async fn machine_sites(&self, equipment: &str) -> Result<Vec<String>, PlantError> {
+        surroundings::sites_of_id(&self.store, equipment).await.map_err(away)
+    }
+
+    async fn machine_places(&self) -> Result<MachinePlaces, PlantError> {
         surroundings::places(&self.store).await.map_err(away)
     }
 

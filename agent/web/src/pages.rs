@@ -83,6 +83,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/bearings/{site}/{equipment}/{bearing}/found", post(reports::on_bearing))
         .merge(captured())
         .route("/equipment/{equipment}", get(equipment::page))
+        .route("/equipment/{site}/{equipment}", get(equipment::page_of_site))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/episodes", get(episodes::page))
         .route("/episodes.csv", get(episodes::csv))

@@ -59,10 +59,12 @@ async fn gather(
     };
     let advice = diagnosis.as_ref().map(|found| found.recommendation.in_language(reader.language));
     let told: Vec<Value> = told.iter().map(|told| notice(told, reader)).collect();
-    let around = plant.surroundings(key.equipment.as_str()).await?;
-    let of_kind = |kind: &str| equipment::of_kind(around.as_ref(), kind);
+    let (site, equipment) = (key.site.as_str(), key.equipment.as_str());
+    let around = plant.surroundings(site, equipment).await?;
+    let of_kind = |kind: &str| equipment::of_kind(around.known(), kind);
     let (parts, manuals) = (of_kind("Part"), of_kind("Document"));
-    let equipment_page = around.is_some().then(|| equipment::address(key.equipment.as_str()));
+    let equipment_page = around.known().map(|_| equipment::address(site, equipment));
+    let unclear_sites = around.unclear_sites().join(", ");
     let address = show::address(&key);
     let work = plant.open_work_of(&key).await?;
     let of_alarm = diagnosis.as_ref().map(|found| found.event_id);
@@ -93,7 +95,7 @@ async fn gather(
         features => SHOWN_FEATURES.iter().map(|one| label(one, reader)).collect::<Vec<_>>(),
         shelf => shelf(row.episode.as_ref().map(|episode| &episode.suppression), reader.language),
         shelf_ends => forms::shelf_ends(shared),
-        told, advice, parts, equipment_page,
+        told, advice, parts, equipment_page, unclear_sites,
         documents => manuals,
         api => format!("/api/v1{address}"),
         address,

@@ -13,7 +13,7 @@ use pdm_shared::id::BearingKey;
 use super::{Reader, show};
 use crate::Shared;
 use crate::access::{Viewer, encoded};
-use crate::plant::{Neighbour, Surroundings};
+use crate::plant::{MachineAround, Neighbour, Surroundings};
 use crate::problem::Problem;
 
 /// Neighbours in the picture: as many as stay readable on a page. The table holds all that were read.
@@ -29,13 +29,53 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    super::answer("equipment.html", &reader, gather(&shared, &equipment).await)
+    super::answer("equipment.html", &reader, of_any_site(&shared, &equipment).await)
 }
 
-async fn gather(shared: &Shared, equipment: &str) -> Result<Value, Problem> {
-    let around = shared.site.plant.surroundings(equipment).await?;
-    let around = around.ok_or_else(|| Problem::unknown("machine"))?;
-    let shown = around.neighbours.iter().enumerate().map(|(index, one)| neighbour(index, one));
+/// The page of a machine of a site.
+pub(super) async fn page_of_site(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Path((site, equipment)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    let reader = Reader::of(&viewer, &headers);
+    super::answer("equipment.html", &reader, gather(&shared, &site, &equipment).await)
+}
+
+/// The machine of an id alone: that of the one site that has it, or the choice between several.
+async fn of_any_site(shared: &Shared, equipment: &str) -> Result<Value, Problem> {
+    let sites = shared.site.plant.machine_sites(equipment).await?;
+    match sites.as_slice() {
+        [] => gather(shared, "", equipment).await,
+        [site] => gather(shared, site, equipment).await,
+        several => Ok(without_machine(equipment, several, &[])),
+    }
+}
+
+/// The page without a machine: the sites of which one may be chosen, or the sites of which it may be.
+fn without_machine(equipment: &str, choice: &[String], unclear: &[String]) -> Value {
+    let nothing = Vec::<Value>::new();
+    let choice = choice.iter().map(|site| {
+        context! { site, address => address(site, equipment) }
+    });
+    context! {
+        machine => context! { id => equipment, name => "", site => "" },
+        choice => choice.collect::<Vec<_>>(),
+        unclear => unclear.join(", "),
+        short => "", parts => &nothing, documents => &nothing, more => false, middle => 0,
+        rows => &nothing, drawn => &nothing, height => 0,
+    }
+}
+
+async fn gather(shared: &Shared, site: &str, equipment: &str) -> Result<Value, Problem> {
+    let around = match shared.site.plant.surroundings(site, equipment).await? {
+        MachineAround::Known(around) => around,
+        MachineAround::Unclear(sites) => return Ok(without_machine(equipment, &[], &sites)),
+        MachineAround::Unknown => return Err(Problem::unknown("machine")),
+    };
+    let neighbours = around.neighbours.iter().enumerate();
+    let shown = neighbours.map(|(index, one)| neighbour(index, one));
     let rows: Vec<Value> = shown.collect();
     let drawn: Vec<Value> = rows.iter().take(DRAWN).cloned().collect();
     let height = (drawn.len() * LINE + 20).max(80);
@@ -46,6 +86,8 @@ async fn gather(shared: &Shared, equipment: &str) -> Result<Value, Problem> {
         documents => of_kind(Some(&around), "Document"),
         more => around.has_more || rows.len() > drawn.len(),
         middle => height / 2,
+        choice => Vec::<Value>::new(),
+        unclear => "",
         rows, drawn, height,
     })
 }
@@ -59,7 +101,10 @@ fn neighbour(index: usize, one: &Neighbour) -> Value {
         format!("← {}", one.relation)
     };
     let to = match one.kind.as_str() {
-        "Equipment" => Some(address(&one.id)),
+        "Equipment" => Some(match one.id.split_once('/') {
+            Some((site, equipment)) => address(site, equipment),
+            None => format!("/equipment/{}", encoded(&one.id)),
+        }),
         "Bearing" => bearing(&one.id),
         _ => None,
     };
@@ -86,8 +131,9 @@ fn bearing(id: &str) -> Option<String> {
 }
 
 /// The address of a machine's page.
-pub(super) fn address(equipment: &str) -> String {
-    format!("/equipment/{}", encoded(equipment).replace('/', "%2F"))
+pub(super) fn address(site: &str, equipment: &str) -> String {
+    let part = |text: &str| encoded(text).replace('/', "%2F");
+    format!("/equipment/{}/{}", part(site), part(equipment))
 }
 
 /// The neighbours of one type that are there now.

@@ -79,12 +79,3 @@ pub struct ArticleSection {
     /// The same in English; empty if there is none.
     pub english: String,
 }
-
-/// What a machine is called, and where it stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MachinePlace {
-    /// Its name, where it has one beside its id.
-    pub name: Option<String>,
-    /// The line that it belongs to.
-    pub line: Option<String>,
-}
