@@ -9,6 +9,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::finding::ToldFinding;
 use crate::hold::{EpisodeRules, TELLINGS, TELLINGS_S};
 
 /// The course of an episode.
@@ -21,6 +22,9 @@ pub struct Course {
     /// The element that was named last.
     #[serde(default)]
     pub fault: Option<Fault>,
+    /// What staff was told of the damage; none where an earlier version told it, or nobody was told.
+    #[serde(default)]
+    pub told_finding: Option<ToldFinding>,
     /// The levels that the bearing has reached.
     #[serde(default)]
     pub levels: BTreeMap<RiskLevel, LevelCourse>,
@@ -108,6 +112,7 @@ impl Course {
             condition: Condition::Normal { since: at },
             at,
             fault: None,
+            told_finding: None,
             levels: BTreeMap::new(),
             told: None,
             is_announced: false,

@@ -1,5 +1,6 @@
 //! The agent's store as what pages and API read.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -184,11 +185,21 @@ impl Plant for StoredPlant {
         limit: u32,
     ) -> Result<Vec<EpisodeDetail>, PlantError> {
         let page = self.store.desk().episode_page(filter, before, limit).await?;
-        Ok(page.into_iter().map(detail_of).collect())
+        let rows = self.store.pages().fleet().await?;
+        let rows: HashMap<_, _> = rows.iter().map(|row| (row.key.clone(), row)).collect();
+        let detail = |(key, record): (BearingKey, _)| {
+            let row = rows.get(&key).copied();
+            detail_of((key, record), row)
+        };
+        Ok(page.into_iter().map(detail).collect())
     }
 
     async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, PlantError> {
-        Ok(self.store.desk().episode_by_id(id).await?.map(detail_of))
+        let Some((key, record)) = self.store.desk().episode_by_id(id).await? else {
+            return Ok(None);
+        };
+        let row = self.store.pages().standing(&key).await?;
+        Ok(Some(detail_of((key, record), row.as_ref())))
     }
 
     async fn remarks(
@@ -430,7 +441,12 @@ impl Plant for StoredPlant {
     }
 }
 
-fn detail_of((key, record): (BearingKey, EpisodeRecord)) -> EpisodeDetail {
+fn detail_of(
+    (key, record): (BearingKey, EpisodeRecord),
+    row: Option<&BearingRow>,
+) -> EpisodeDetail {
+    let is_open = record.episode.closed_at.is_none();
+    let document = record.episode.document(&key);
     let alarm = record.alarm.map(|alarm| EpisodeAlarm {
         notification_id: alarm.notification.notification_id,
         risk_level: alarm.risk,
@@ -439,7 +455,11 @@ fn detail_of((key, record): (BearingKey, EpisodeRecord)) -> EpisodeDetail {
         repeats: alarm.repeats,
         repeat_at: alarm.repeat_at,
     });
-    EpisodeDetail { document: record.episode.document(&key), alarm }
+    // the message may be of an earlier stage
+    let standing = row.filter(|_| is_open && alarm.is_some());
+    let told = alarm.as_ref().map(|alarm: &EpisodeAlarm| alarm.title.clone());
+    let title = standing.map(BearingRow::standing_title).or(told);
+    EpisodeDetail { document, title, alarm }
 }
 
 fn gateway_of(state: GatewayState) -> GatewayRow {

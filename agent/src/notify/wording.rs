@@ -16,6 +16,7 @@ use crate::workflow::documents::Written;
 
 mod broker;
 mod change;
+mod developed;
 mod elsewhere;
 mod itself;
 mod meanwhile;
@@ -29,6 +30,7 @@ pub(super) use broker::{
     broker_away, broker_lacks, flood, gateway_thrown_out, store_full, thrown_out, too_large,
 };
 pub(super) use change::changed;
+pub(super) use developed::{developed, since_told};
 pub(super) use elsewhere::elsewhere;
 pub(crate) use itself::missing_rows_line;
 pub(super) use itself::{configuration_refused, missing_rows};

@@ -137,8 +137,11 @@ pub struct AlarmRow {
 
 impl BearingRow {
     /// The title of what stands, as the last judgement sees it: an alarm keeps the title of its message,
-    /// which may be of an earlier stage.
+    /// which may be of an earlier stage. An alarm that is over, and waits to be acknowledged, keeps it.
     pub fn standing_title(&self) -> Text {
+        if let (RiskLevel::Normal, Some(alarm)) = (self.risk_level, &self.alarm) {
+            return alarm.title.clone();
+        }
         let (label, what) =
             (self.risk_level.label(), finding_in_words(self.fault_type, self.fault_stage));
         let (equipment, bearing) = (&self.key.equipment, &self.key.bearing);
