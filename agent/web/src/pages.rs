@@ -55,6 +55,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior, context};
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::http::callers::Role;
 use pdm_shared::text::Language;
 use serde::Deserialize;
@@ -64,7 +65,7 @@ pub(crate) use installed::missing;
 
 use crate::access::{Refused, Viewer, inner};
 use crate::problem::Problem;
-use crate::{Shared, assets, language};
+use crate::{Shared, assets, language, times};
 
 pub(crate) fn router() -> Router<Arc<Shared>> {
     Router::new()
@@ -244,6 +245,8 @@ fn page(name: &str, reader: &Reader, status: StatusCode, of: Value) -> Response 
             may_act => reader.role.is_some_and(|role| role >= Role::Technician),
             is_admin => reader.role == Some(Role::Admin),
             template => name,
+            zone => times::plant_zone().name(),
+            zone_name => times::zone_in_words(times::plant_zone(), SystemClock.now()),
         };
         template.render(context! { ..of, ..head }).map_err(|error| format!("{error:#}"))
     });

@@ -79,6 +79,12 @@ pub struct BearingRow {
     pub measured_at: Option<Timestamp>,
     /// Remaining life to plan with, hours.
     pub rul_hours: Option<f64>,
+    /// Lower bound of the remaining life's 80 % interval in the last window, hours.
+    pub rul_low_hours: Option<f64>,
+    /// Median of the remaining life in the last window, hours.
+    pub rul_median_hours: Option<f64>,
+    /// Upper bound of the remaining life's 80 % interval in the last window, hours.
+    pub rul_high_hours: Option<f64>,
     /// Why the last window says nothing of the bearing, if it does not.
     pub blind: Option<Blind>,
     /// What staff was told of the open episode.
