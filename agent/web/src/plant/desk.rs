@@ -53,6 +53,8 @@ pub struct ArticleRow {
     pub title: Text,
     /// Its kind, such as `procedure`.
     pub kind: String,
+    /// Whether the case is invented for teaching.
+    pub synthetic: bool,
 }
 
 /// A document of the knowledge base.
@@ -61,8 +63,6 @@ pub struct Article {
     /// Identity, title and kind.
     #[serde(flatten)]
     pub row: ArticleRow,
-    /// Whether the case is invented for teaching.
-    pub synthetic: bool,
     /// Its sections in their order.
     pub sections: Vec<ArticleSection>,
 }
