@@ -235,6 +235,7 @@ impl Reader {
 fn page(name: &str, reader: &Reader, status: StatusCode, of: Value) -> Response {
     let rendered = ENVIRONMENT.as_ref().map_err(ToString::to_string).and_then(|environment| {
         let template = environment.get_template(name).map_err(|error| error.to_string())?;
+        let now = SystemClock.now();
         let head = context! {
             t => language::words(reader.language),
             language => language::code(reader.language),
@@ -246,7 +247,8 @@ fn page(name: &str, reader: &Reader, status: StatusCode, of: Value) -> Response 
             is_admin => reader.role == Some(Role::Admin),
             template => name,
             zone => times::plant_zone().name(),
-            zone_name => times::zone_in_words(times::plant_zone(), SystemClock.now()),
+            zone_name => times::zone_in_words(times::plant_zone(), now),
+            made_at => now.to_string(),
         };
         template.render(context! { ..of, ..head }).map_err(|error| format!("{error:#}"))
     });

@@ -134,7 +134,7 @@ fn a_teaching_case_is_named_as_that() {
     assert!(life.contains("MH-06(교육용 사례): 이 징후에서 16일 뒤에 끝남"), "{life}");
     let english = diagnosis.thoughts.iter().map(|thought| thought.conclusion.en.as_str());
     let english = english.collect::<Vec<_>>().join("\n");
-    assert!(english.contains("MH-06 (teaching case) ended 16 d after these signs"), "{english}");
+    assert!(english.contains("MH-06 (teaching case) ended 16 days after these signs"), "{english}");
     assert!(!english.contains("MH-06 ended") && !english.contains("MH-06 was"), "{english}");
 }
 

@@ -9,6 +9,7 @@ use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::id::BearingKey;
+use pdm_shared::text::{Language, Text};
 
 use super::{Reader, show};
 use crate::Shared;
@@ -29,7 +30,11 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    super::answer("equipment.html", &reader, of_any_site(&shared, &equipment).await)
+    super::answer(
+        "equipment.html",
+        &reader,
+        of_any_site(&shared, &equipment, reader.language).await,
+    )
 }
 
 /// The page of a machine of a site.
@@ -40,15 +45,23 @@ pub(super) async fn page_of_site(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    super::answer("equipment.html", &reader, gather(&shared, &site, &equipment).await)
+    super::answer(
+        "equipment.html",
+        &reader,
+        gather(&shared, (&site, &equipment), reader.language).await,
+    )
 }
 
 /// The machine of an id alone: that of the one site that has it, or the choice between several.
-async fn of_any_site(shared: &Shared, equipment: &str) -> Result<Value, Problem> {
+async fn of_any_site(
+    shared: &Shared,
+    equipment: &str,
+    language: Language,
+) -> Result<Value, Problem> {
     let sites = shared.site.plant.machine_sites(equipment).await?;
     match sites.as_slice() {
-        [] => gather(shared, "", equipment).await,
-        [site] => gather(shared, site, equipment).await,
+        [] => gather(shared, ("", equipment), language).await,
+        [site] => gather(shared, (site, equipment), language).await,
         several => Ok(without_machine(equipment, several, &[])),
     }
 }
@@ -68,14 +81,18 @@ fn without_machine(equipment: &str, choice: &[String], unclear: &[String]) -> Va
     }
 }
 
-async fn gather(shared: &Shared, site: &str, equipment: &str) -> Result<Value, Problem> {
+async fn gather(
+    shared: &Shared,
+    (site, equipment): (&str, &str),
+    language: Language,
+) -> Result<Value, Problem> {
     let around = match shared.site.plant.surroundings(site, equipment).await? {
         MachineAround::Known(around) => around,
         MachineAround::Unclear(sites) => return Ok(without_machine(equipment, &[], &sites)),
         MachineAround::Unknown => return Err(Problem::unknown("machine")),
     };
     let neighbours = around.neighbours.iter().enumerate();
-    let shown = neighbours.map(|(index, one)| neighbour(index, one));
+    let shown = neighbours.map(|(index, one)| neighbour(index, one, language));
     let rows: Vec<Value> = shown.collect();
     let drawn: Vec<Value> = rows.iter().take(DRAWN).cloned().collect();
     let height = (drawn.len() * LINE + 20).max(80);
@@ -92,14 +109,11 @@ async fn gather(shared: &Shared, site: &str, equipment: &str) -> Result<Value, P
     })
 }
 
-fn neighbour(index: usize, one: &Neighbour) -> Value {
+fn neighbour(index: usize, one: &Neighbour, language: Language) -> Value {
     let label =
         if one.name == one.id { one.id.clone() } else { format!("{} · {}", one.id, one.name) };
-    let arrow = if one.outgoing {
-        format!("→ {}", one.relation)
-    } else {
-        format!("← {}", one.relation)
-    };
+    let relation = word_of(&one.relation, language);
+    let arrow = if one.outgoing { format!("→ {relation}") } else { format!("← {relation}") };
     let to = match one.kind.as_str() {
         "Equipment" => Some(match one.id.split_once('/') {
             Some((site, equipment)) => address(site, equipment),
@@ -111,10 +125,33 @@ fn neighbour(index: usize, one: &Neighbour) -> Value {
     context! {
         y => index * LINE + 24,
         label => short(&label, LABEL),
-        kind => one.kind.clone(),
+        kind => word_of(&one.kind, language),
         address => to,
         arrow,
     }
+}
+
+/// A type of the graph in the reader's words; a type that is not known stands as it is.
+fn word_of(kind: &str, language: Language) -> String {
+    let words = match kind {
+        "HAS_PART" => Text::new("구성품", "has part"),
+        "INSTALLED_IN" => Text::new("설치됨", "installed in"),
+        "FED_BY" => Text::new("공급받음", "fed by"),
+        "SAME_MODEL" => Text::new("같은 모델", "same model"),
+        "MAINTAINED_BY" => Text::new("정비 담당", "maintained by"),
+        "DOCUMENTED_IN" => Text::new("문서", "documented in"),
+        "TAGGED" => Text::new("태그", "tagged"),
+        "Site" => Text::new("사업장", "site"),
+        "Line" => Text::new("라인", "line"),
+        "Equipment" => Text::new("설비", "machine"),
+        "Bearing" => Text::new("베어링", "bearing"),
+        "Part" => Text::new("부품", "part"),
+        "Document" => Text::new("문서", "document"),
+        "Technician" => Text::new("담당자", "technician"),
+        "Tag" => Text::new("태그", "tag"),
+        other => return other.to_owned(),
+    };
+    words.in_language(language).to_owned()
 }
 
 fn short(text: &str, most: usize) -> String {

@@ -13,7 +13,7 @@ use crate::access::encoded;
 use crate::times;
 
 /// Adds the filters `figure`, `hours`, `time` (to the minute), `moment` (to the second), `time_in`, `dash`,
-/// `linked`, `compact`.
+/// `linked`, `marked`, `compact`.
 pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("figure", |value: Value| number(&value).map_or_else(dash, figure));
     environment.add_filter("hours", |value: Value, code: &str| {
@@ -40,9 +40,32 @@ pub(super) fn add(environment: &mut Environment<'static>) {
         })
     });
     environment.add_filter("linked", |text: &str| Value::from_safe_string(linked(text)));
+    environment.add_filter("marked", |text: &str| Value::from_safe_string(marked(text)));
     environment.add_filter("compact", |value: Value| {
         serde_json::to_string(&value).unwrap_or_default().chars().take(400).collect::<String>()
     });
+}
+
+/// The same with the words in bold that a document marks by two asterisks.
+pub(super) fn marked(text: &str) -> String {
+    let parts: Vec<&str> = text.split("**").collect();
+    // an odd number of marks is no pair: the text stands as it is
+    if parts.len() % 2 == 0 {
+        return linked(text);
+    }
+    let mut html = String::with_capacity(text.len() + 64);
+    for (at, part) in parts.iter().enumerate() {
+        let is_bold = at % 2 == 1 && !part.is_empty() && !part.contains('\n');
+        let told = linked(part);
+        if is_bold {
+            html.extend(["<strong>", &told, "</strong>"]);
+        } else if at % 2 == 1 {
+            html.extend(["**", &told, "**"]);
+        } else {
+            html.push_str(&told);
+        }
+    }
+    html
 }
 
 /// A time as HTML: what a person reads, with the instant for programs. What is no time stands as it is.
