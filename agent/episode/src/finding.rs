@@ -2,11 +2,9 @@
 //! hurried. Staff hears when that goes on, since what a person does hangs on it as well as on the level.
 
 use pdm_shared::fault::Fault;
-use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::course::Course;
 use crate::hold::{TELLINGS, TELLINGS_S};
 
 /// What a window knows of the damage. Like the level it is that of the bearing: one window alone does not
@@ -45,7 +43,7 @@ impl ToldFinding {
             || (finding.is_urgent && !self.is_urgent)
     }
 
-    fn take(&mut self, finding: &Finding) {
+    pub(crate) fn take(&mut self, finding: &Finding) {
         self.stage = self.stage.max(finding.stage);
         self.is_urgent |= finding.is_urgent;
         if let Some(fault) = finding.fault.filter(|fault| !self.elements.contains(fault)) {
@@ -54,34 +52,16 @@ impl ToldFinding {
     }
 
     /// Whether staff was told of the damage as often as it may be within the time up to `at`.
-    fn is_told_enough(&self, at: Timestamp) -> bool {
+    pub(crate) fn is_told_enough(&self, at: Timestamp) -> bool {
         let recent = self.tellings.iter().filter(|told| at.seconds_since(**told) < TELLINGS_S);
         recent.count() >= TELLINGS
     }
-}
-
-impl Course {
-    /// Notes what staff is told of the damage with a level.
-    pub(crate) fn tell_finding(&mut self, finding: &Finding) {
-        self.told_finding.get_or_insert_default().take(finding);
-    }
 
     /// Notes that staff is told of the damage alone.
-    pub(crate) fn tell_development(&mut self, finding: &Finding, at: Timestamp) {
-        let told = self.told_finding.get_or_insert_default();
-        told.take(finding);
-        told.tellings.push(at);
-        if told.tellings.len() > TELLINGS {
-            told.tellings.remove(0);
+    pub(crate) fn note_telling(&mut self, at: Timestamp) {
+        self.tellings.push(at);
+        if self.tellings.len() > TELLINGS {
+            self.tellings.remove(0);
         }
-    }
-
-    /// Whether the damage has gone on at the level that staff was told, and may be told now. At Critical staff
-    /// was told to stop, and no stage and no name changes that.
-    pub(crate) fn has_developed(&self, level: RiskLevel, finding: &Finding, at: Timestamp) -> bool {
-        let is_level = self.is_announced && self.told == Some(level) && level < RiskLevel::Critical;
-        let told = self.told_finding.as_ref();
-        is_level
-            && told.is_some_and(|told| told.is_exceeded_by(finding) && !told.is_told_enough(at))
     }
 }

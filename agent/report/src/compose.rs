@@ -4,7 +4,7 @@ use pdm_shared::text::Language;
 
 use super::data::{Passage, Report, Subject};
 use super::document::{Block, Document, Mark, Pair, Speaker, Table, colour};
-use super::words::{self};
+use super::words;
 
 mod grounds;
 mod plots;

@@ -122,7 +122,7 @@ pub(crate) async fn sites_of_nodes(
     let mut lowest = Vec::new();
     for machine in machines {
         part.add(machine);
-        let id = text_of(machine, "id").map(AsRef::as_ref).unwrap_or_default();
+        let id = text_of(machine, "id").map(|id| &**id).unwrap_or_default();
         // an id with its site says all
         if machine_id_parts(id).0.is_none() {
             lowest.push(machine.id);

@@ -107,7 +107,7 @@ impl AssetTools {
         let site = match (site, sites.len()) {
             (Some(site), _) => site,
             (None, 0) => "",
-            (None, 1) => sites.first().map(AsRef::as_ref).unwrap_or_default(),
+            (None, 1) => sites.first().map(|site| &**site).unwrap_or_default(),
             (None, _) => {
                 let ids: Vec<_> = sites.iter().map(|site| machine_id_of(site, machine)).collect();
                 let message = format!(
@@ -122,7 +122,7 @@ impl AssetTools {
             FoundMachine::Unclear(sites) => format!(
                 "equipment_id: the asset graph does not say of which site its {machine} is ({}); its file \
                  should name it SITE/{machine}",
-                sites.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ")
+                sites.iter().map(|site| &**site).collect::<Vec<&str>>().join(", ")
             ),
             FoundMachine::Unknown => format!(
                 "equipment_id: {id} is no machine of the asset graph; search_equipment finds the ids"

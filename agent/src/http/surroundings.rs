@@ -91,13 +91,13 @@ pub(super) async fn places(store: &Store) -> Result<MachinePlaces, StoreError> {
     let asked: BTreeSet<String> =
         machines.iter().filter_map(|node| of_machine(node, &sites)).collect();
     let by_id: HashMap<&str, &Arc<Node>> =
-        machines.iter().filter_map(|node| Some((text_of(node, "id")?.as_ref(), node))).collect();
+        machines.iter().filter_map(|node| Some((&**text_of(node, "id")?, node))).collect();
     for full in asked {
         let (Some(site), equipment) = machine_id_parts(&full) else { continue };
         let MachineNode::Known(id) = sites.machine_node(site, equipment) else {
             continue;
         };
-        let Some(node) = by_id.get(id.as_ref()) else { continue };
+        let Some(node) = by_id.get(&*id) else { continue };
         let name = text(node, &["name"]);
         let is_own = !name.is_empty() && *name != *equipment && *name != *id;
         let line = lines.get(&node.id).cloned();

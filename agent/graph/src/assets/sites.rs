@@ -174,7 +174,7 @@ impl MachineSites {
             if self.bare.contains(id) {
                 return None;
             }
-            let sites = sites.iter().map(AsRef::as_ref).collect::<Vec<_>>();
+            let sites: Vec<&str> = sites.iter().map(|site| &**site).collect();
             Some(format!(
                 "Equipment/{id}: the graph does not say of which site it is ({}), so no page or tool takes \
                  it for a machine of either; write its id as SITE/{id}, or give it `site`",
