@@ -140,7 +140,7 @@ fn the_trend_is_drawn_with_the_baseline_where_the_event_tells_it() {
 /// R-REPORT-1: documents tell times on the plant's clock, in all forms.
 #[test]
 fn documents_tell_times_on_the_plants_clock() {
-    let mut case = case();
+    let mut case = case::case();
     case.asset.zone = Some("Asia/Seoul".to_owned());
     let folder = tempfile::tempdir().expect("folder");
     let written = written(&case, folder.path());
