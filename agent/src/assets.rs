@@ -7,6 +7,7 @@ use pdm_store::{Store, StoreError};
 use tokio::runtime::Handle;
 
 pub(crate) mod digests;
+pub(crate) mod machines;
 mod tools;
 
 pub(crate) use tools::AssetTools;

@@ -37,6 +37,7 @@ use tokio::sync::mpsc;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
+use crate::assets::machines::designation_in_graph;
 use crate::model::LanguageModel;
 use places::QuestionPlaces;
 use record::{levels_of, lines_of, notes_of, onset_of, operation_of, told_to_of};
@@ -440,7 +441,10 @@ impl StoreDesk {
             temperature_c: event.as_ref().and_then(|event| event.operating.temperature_c),
             lines: event.as_ref().map(lines_of).unwrap_or_default(),
             operation: event.as_ref().map(operation_of),
-            designation: asset.designation,
+            designation: match asset.designation {
+                Some(designation) => Some(designation),
+                None => designation_in_graph(&self.store, key).await.map_err(told)?,
+            },
             told_to: Vec::new(),
             notes: notes_of(remarks, reports),
             lead_time_h: None,

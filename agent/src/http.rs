@@ -103,6 +103,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     let photos = documents.as_deref().map(beside);
     let folder = documents.clone();
     let orders = Orders { settings: reports, lead_time, knowledge: knowledge.clone(), folder };
+    let zone = table.zone;
     let plant = Arc::new(StoredPlant {
         store: store.clone(),
         clock: Arc::clone(&clock),
@@ -127,6 +128,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         setup,
         public_url,
         is_secure,
+        zone,
         clock,
         changes,
         stop: stop.clone(),

@@ -247,7 +247,8 @@ impl File {
             return Err(ConfigError::value(path, "knowledge.filter_by_model", true, allowed));
         }
         let captures = self.captures.map(|captures| captures.rooted(folder, store.folder()));
-        let reports = self.reports.rooted(folder).beside(store.folder());
+        let mut reports = self.reports.rooted(folder).beside(store.folder());
+        reports.zone = self.notify.zone;
         let mut settings = AgentSettings {
             broker,
             store,

@@ -88,6 +88,37 @@ fn an_import_tells_its_difference_and_is_idempotent() {
     );
 }
 
+/// R-GRAPH-1: a machine of one id at two sites is taken, and said where its site is not clear.
+#[test]
+fn two_sites_may_each_have_a_machine_of_one_id() {
+    let plant = Plant::new();
+    let two = |machines: &str, ends: [&str; 2]| {
+        let mut text = format!("nodes:\n{machines}");
+        for site in ["s-1", "s-2"] {
+            text += &format!("  - {{ type: Bearing, id: {site}/P-105/NDE }}\n");
+        }
+        text += "relationships:\n";
+        for (site, end) in ["s-1", "s-2"].iter().zip(ends) {
+            text += &format!(
+                "  - {{ type: INSTALLED_IN, from: Bearing/{site}/P-105/NDE, to: Equipment/{end}, position: NDE }}\n"
+            );
+        }
+        text
+    };
+    let machine = |id: &str| format!("  - {{ type: Equipment, id: {id}, name: pump }}\n");
+    let clear = two(&(machine("s-1/P-105") + &machine("s-2/P-105")), ["s-1/P-105", "s-2/P-105"]);
+    plant.write("clear.yaml", clear.as_bytes());
+    let (code, said, error) = plant.assets(&["check", "clear.yaml"]);
+    assert_eq!((code, said.as_str()), (0, "4 nodes, 2 relationships, all right\n"), "{error}");
+    plant.write("unclear.yaml", two(&machine("P-105"), ["P-105", "P-105"]).as_bytes());
+    for arguments in [["check", "unclear.yaml"], ["import", "unclear.yaml"]] {
+        let (code, said, error) = plant.assets(&arguments);
+        assert_eq!(code, 0, "{error}");
+        let remark = "! Equipment/P-105: the graph does not say of which site it is (s-1, s-2)";
+        assert!(said.contains(remark), "{said}");
+    }
+}
+
 /// R-GRAPH-1: refused with line and reason, nothing half imported.
 #[test]
 fn bad_input_is_refused_with_its_line_and_nothing_is_imported() {

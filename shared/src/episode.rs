@@ -214,7 +214,7 @@ pub enum Transition {
     Returned,
     /// A level came back within its hold, quietly.
     Reopened,
-    /// The level changed, and staff is not told.
+    /// The level changed, and staff is not told; or the damage went on at a level that was told, and staff is.
     Changed,
     /// Nothing new is known.
     Frozen,

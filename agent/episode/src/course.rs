@@ -9,6 +9,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::finding::{Finding, ToldFinding};
 use crate::hold::{EpisodeRules, TELLINGS, TELLINGS_S};
 
 /// The course of an episode.
@@ -21,6 +22,9 @@ pub struct Course {
     /// The element that was named last.
     #[serde(default)]
     pub fault: Option<Fault>,
+    /// What staff was told of the damage; none where an earlier version told it, or nobody was told.
+    #[serde(default)]
+    pub told_finding: Option<ToldFinding>,
     /// The levels that the bearing has reached.
     #[serde(default)]
     pub levels: BTreeMap<RiskLevel, LevelCourse>,
@@ -108,6 +112,7 @@ impl Course {
             condition: Condition::Normal { since: at },
             at,
             fault: None,
+            told_finding: None,
             levels: BTreeMap::new(),
             told: None,
             is_announced: false,
@@ -182,5 +187,26 @@ impl Course {
             course.below_since =
                 course.below_since.map(|since| since.plus_seconds(frozen_s).min(at));
         }
+    }
+
+    /// Notes what staff is told of the damage with a level.
+    pub(crate) fn tell_finding(&mut self, finding: &Finding) {
+        self.told_finding.get_or_insert_default().take(finding);
+    }
+
+    /// Notes that staff is told of the damage alone.
+    pub(crate) fn tell_development(&mut self, finding: &Finding, at: Timestamp) {
+        let told = self.told_finding.get_or_insert_default();
+        told.take(finding);
+        told.note_telling(at);
+    }
+
+    /// Whether the damage has gone on at the level that staff was told, and may be told now. At Critical staff
+    /// was told to stop, and no stage and no name changes that.
+    pub(crate) fn has_developed(&self, level: RiskLevel, finding: &Finding, at: Timestamp) -> bool {
+        let is_level = self.is_announced && self.told == Some(level) && level < RiskLevel::Critical;
+        let told = self.told_finding.as_ref();
+        is_level
+            && told.is_some_and(|told| told.is_exceeded_by(finding) && !told.is_told_enough(at))
     }
 }

@@ -52,16 +52,20 @@ pub enum Tell {
     Insisted(RiskLevel),
     /// A level that was reached and left while staff was told nothing.
     Passed(RiskLevel),
+    /// At a level that was told the damage has gone on: its stage rose, its element was named, or its parts
+    /// are to be hurried.
+    Developed(RiskLevel),
     /// The bearing is below every level told; the highest that stood.
     Cleared(RiskLevel),
 }
 
 impl Tell {
-    /// The level that is told to stand, or to have stood unseen; none where nothing stands.
+    /// The level that is told to stand, or to have stood unseen; none where nothing stands, or staff knows the
+    /// level.
     pub const fn level(self) -> Option<RiskLevel> {
         match self {
             Self::Raised(level) | Self::Insisted(level) | Self::Passed(level) => Some(level),
-            Self::Cleared(_) => None,
+            Self::Developed(_) | Self::Cleared(_) => None,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! A window of a bearing moves the condition of its episode.
 
 use pdm_shared::episode::{AcknowledgementState, Condition, FreezeCause, Suppression, Transition};
-use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use crate::course::{Arrival, Course, EndCause};
 use crate::episode::{Episode, Step, Tell};
+use crate::finding::Finding;
 use crate::hold::EpisodeRules;
 
 /// What a window says of a bearing.
@@ -19,8 +19,8 @@ pub struct Observation {
     pub now: Timestamp,
     /// The risk of the bearing.
     pub level: RiskLevel,
-    /// The element that is named.
-    pub fault: Option<Fault>,
+    /// What is known of the damage.
+    pub finding: Finding,
     /// Why the window says nothing new, if it does not.
     pub frozen: Option<FreezeCause>,
     /// The window is older than the bearing's last, or of a clock that was ahead: it can raise a level
@@ -135,8 +135,20 @@ fn at_level(
     if is_return && let Some(one) = course.levels.get_mut(&level) {
         one.is_owed = true;
     }
+    // what an earlier version told of the damage is not known: what is found now counts as told
+    let is_unknown = episode.course.told.is_some() && episode.course.told_finding.is_none();
+    if is_unknown {
+        episode.course.tell_finding(&window.finding);
+    }
+    let is_held = episode.suppression.holds(window.now);
+    if !is_held && episode.course.has_developed(level, &window.finding, at) {
+        let tell = Some(Tell::Developed(level));
+        return Some(stands(episode, window, Transition::Changed, tell));
+    }
     let transition = match was {
-        Condition::Active { level: before, .. } if before == level && !was_over => return None,
+        Condition::Active { level: before, .. } if before == level && !was_over => {
+            return is_unknown.then(|| stands(episode, window, Transition::Changed, None));
+        }
         Condition::Active { level: before, .. } if before > level => Transition::Changed,
         Condition::Frozen { .. } => Transition::Thawed,
         Condition::Active { .. } | Condition::Normal { .. } => Transition::Reopened,
@@ -157,7 +169,7 @@ fn stands(
         Condition::Normal { .. } | Condition::Active { .. } | Condition::Frozen { .. } => at,
     };
     episode.course.condition = Condition::Active { level, since };
-    episode.course.fault = window.fault.or(episode.course.fault);
+    episode.course.fault = window.finding.fault.or(episode.course.fault);
     episode.closed_at = None;
     if let AcknowledgementState::Acknowledged { level: seen, .. } = &episode.acknowledgement
         && level > *seen
@@ -263,7 +275,10 @@ fn told(episode: &mut Episode, tell: Option<Tell>, window: &Observation) -> Opti
     }
     if let Some(level) = tell.and_then(Tell::level) {
         course.tell(level, window.at);
+        course.tell_finding(&window.finding);
         episode.acknowledgement = AcknowledgementState::Unacknowledged;
+    } else if matches!(tell, Some(Tell::Developed(_))) {
+        course.tell_development(&window.finding, window.at);
     }
     tell
 }

@@ -20,10 +20,13 @@
 //! - within a hold a level that was told is not told again
 //! - Watch and Warning are told at most twice in 24 hours each; a third return is told when the first
 //!   of the two is 24 hours old, if it still stands then
+//! - within a level that was told, a higher stage, a newly named element and parts that are to be hurried
+//!   are told once each, at most twice in 24 hours
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 pub mod course;
+pub mod finding;
 pub mod hold;
 pub mod shelf;
 
@@ -34,5 +37,6 @@ mod tests;
 
 pub use course::{EndCause, ToldWith};
 pub use episode::{Episode, Step, Tell};
+pub use finding::{Finding, ToldFinding};
 pub use follow::{Observation, follow};
 pub use hold::EpisodeRules;

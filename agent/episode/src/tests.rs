@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::*;
 
+mod findings;
 mod invariants;
 
 /// Minutes between two windows.
@@ -67,7 +68,7 @@ impl Bench {
             at: self.now(),
             now: self.now(),
             level,
-            fault: None,
+            finding: Finding::default(),
             frozen: None,
             is_out_of_order: false,
             ended: None,
@@ -77,6 +78,12 @@ impl Bench {
     fn level(&mut self, level: RiskLevel) -> Option<Step> {
         let window = self.observation(level);
         self.observe(window)
+    }
+
+    /// A window at a level with what it knows of the damage.
+    fn found(&mut self, level: RiskLevel, finding: Finding) -> Option<Tell> {
+        let window = Observation { finding, ..self.observation(level) };
+        self.observe(window).and_then(|step| step.tell)
     }
 
     fn frozen(&mut self, cause: FreezeCause) -> Option<Step> {

@@ -2,6 +2,7 @@
 //!
 //! A recommendation states what to do and by when; it promises no date of failure.
 
+use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::OpenDamage;
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
@@ -12,6 +13,9 @@ use crate::rul::Remaining;
 use crate::rules::Rules;
 use crate::screening::{Finding, Screening, likely_elements};
 use crate::wording::{element, hours, joined};
+
+/// The path of the lead time among the facts of a judgement.
+pub(crate) const LEAD_TIME: &str = "config.lead_time_h";
 
 /// The risk, stage and fault that a diagnosis shows: those of the bearing, not of one window.
 #[derive(Debug, Clone, Copy)]
@@ -170,6 +174,17 @@ fn watch(staging: &Staging, part: &Text) -> Text {
             part.en
         ),
     )
+}
+
+/// Whether a judgement asks to hurry the parts of a replacement, since the remaining life may be shorter than
+/// the time that it takes to arrange one.
+pub fn hurries_parts(diagnosis: &Diagnosis) -> bool {
+    let overall = diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence);
+    let lead_h = overall.filter(|fact| fact.path == LEAD_TIME).find_map(|fact| fact.value.as_f64());
+    let taken_h = diagnosis.rul_assessment.hours;
+    diagnosis.risk_level == RiskLevel::Warning
+        && !diagnosis.is_of_machine()
+        && taken_h.zip(lead_h).is_some_and(|(taken_h, lead_h)| taken_h <= lead_h)
 }
 
 fn warning(part: &Text, remaining: &Remaining, rules: &Rules) -> Text {

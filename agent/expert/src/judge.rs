@@ -9,7 +9,7 @@ use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
-use crate::advice::{ShownState, recommend};
+use crate::advice::{LEAD_TIME, ShownState, recommend};
 use crate::case::{BearingState, Case, Judgement, MAX_POINTS, PointState};
 use crate::degradation::{Degrading, degrade};
 use crate::pf_stage::{MachinePart, Staging, stage, tell_standing};
@@ -154,7 +154,7 @@ fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: ShownStat
     let mut overall = overall(case, &thoughts, shown);
     if shown.risk == RiskLevel::Warning {
         // the recommendation names it
-        overall.evidence.push(fact("config.lead_time_h", rules.lead_time.total_h(), "RISK-4"));
+        overall.evidence.push(fact(LEAD_TIME, rules.lead_time.total_h(), "RISK-4"));
         overall.evidence.dedup();
     }
     let from_start = from_the_start(case, &thoughts.screening);

@@ -27,5 +27,6 @@ mod repair;
 #[cfg(test)]
 mod tests;
 
+pub use advice::hurries_parts;
 pub use case::Judgement;
 pub use judge::{judge, judge_raised};

@@ -39,6 +39,7 @@ mod tell;
 
 pub use ask::ask;
 pub use read::facts_of;
+pub use record::{TEACHING_CASE, is_teaching_case};
 pub use tell::tell_research;
 pub(crate) use tell::{Cited, facts};
 

@@ -1,7 +1,8 @@
 //! The asset graph of a plant: which kinds of nodes and relationships it has, and how they are read,
 //! checked, compared and written. Pure: the agent's store keeps the result.
 //!
-//! A node is known by its type and its id; a bearing's id is its full name `site/equipment/bearing`.
+//! A node is known by its type and its id; a bearing's id is its full name `site/equipment/bearing`, a
+//! machine's `equipment`, or `site/equipment` where two sites have one of this name.
 //! Invariant of a checked [`Assets`]: the ends of every relationship exist and fit its type, `HAS_PART`
 //! has no cycle, no place holds two bearings at one time, no bearing is in two places at one time.
 
@@ -14,11 +15,16 @@ use crate::value::{Properties, Value};
 mod check;
 mod difference;
 mod read;
+mod sites;
 mod write;
 
 pub use check::check;
 pub use difference::{AssetChange, difference};
 pub use read::{Origins, read_assets};
+pub use sites::{
+    FROM_EVENTS, MachineNode, MachineSite, MachineSites, MeasuredMachine, is_from_events,
+    machine_id_of, machine_id_parts,
+};
 pub use write::to_yaml;
 
 /// Types of nodes that files bring.

@@ -64,6 +64,7 @@ pub(crate) fn subject(case: &CaseFile) -> Subject {
         equipment_name: case.asset.equipment.clone(),
         location: case.asset.location.clone(),
         designation: case.asset.designation.clone(),
+        zone: case.asset.zone.clone(),
     }
 }
 

@@ -159,6 +159,8 @@ pub struct Asset {
     pub location: Option<Text>,
     /// The bearing's designation with its suffixes, such as `6205-2RS/C3`.
     pub designation: Option<String>,
+    /// The zone of the plant's clock, such as `Asia/Seoul`.
+    pub zone: Option<String>,
 }
 
 /// The plant's data for planning.

@@ -4,7 +4,7 @@ use pdm_shared::text::Language;
 
 use super::data::{Passage, Report, Subject};
 use super::document::{Block, Document, Mark, Pair, Speaker, Table, colour};
-use super::words::{self, moment};
+use super::words;
 
 mod grounds;
 mod plots;
@@ -14,7 +14,7 @@ use plots::plots;
 
 /// The document of a report.
 pub fn document(report: &Report, language: Language) -> Document {
-    let speaker = Speaker(language);
+    let speaker = Speaker::of(language, &report.subject);
     let kind = if report.is_full() {
         speaker.word("베어링 분석 리포트", "Bearing analysis report")
     } else {
@@ -65,8 +65,8 @@ pub(crate) fn whereabouts(subject: &Subject, speaker: Speaker) -> Vec<Pair> {
 
 fn head(report: &Report, speaker: Speaker) -> Vec<Pair> {
     let mut pairs = whereabouts(&report.subject, speaker);
-    pairs.push(speaker.pair("측정", "Measured", moment(report.measured_at)));
-    pairs.push(speaker.pair("판정", "Judged", moment(report.judged_at)));
+    pairs.push(speaker.pair("측정", "Measured", speaker.moment(report.measured_at)));
+    pairs.push(speaker.pair("판정", "Judged", speaker.moment(report.judged_at)));
     pairs.push(speaker.pair(
         "판정 주체",
         "Judged by",

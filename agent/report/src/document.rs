@@ -1,10 +1,12 @@
 //! A document in one language, as blocks. HTML and PDF are both written from it, so their content
 //! is the same.
 
+use pdm_routes::Zone;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
 use pdm_shared::time::Timestamp;
 
+use super::data::Subject;
 use super::drawing::{Colour, Drawing};
 use super::words::is_korean;
 
@@ -126,11 +128,22 @@ pub const fn colour(risk: RiskLevel) -> Colour {
     }
 }
 
-/// Selects texts in one language.
+/// Selects texts in one language, and tells times on the plant's clock.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Speaker(pub(crate) Language);
+pub(crate) struct Speaker(pub(crate) Language, pub(crate) Zone);
 
 impl Speaker {
+    /// The speaker to a reader of this language at the plant of a bearing.
+    pub(crate) fn of(language: Language, subject: &Subject) -> Self {
+        let zone = subject.zone.as_deref().and_then(|name| name.parse().ok());
+        Self(language, zone.unwrap_or_default())
+    }
+
+    /// A time to the minute, with the zone's abbreviation: `2026-11-20 09:30 KST`.
+    pub(crate) fn moment(self, at: Timestamp) -> String {
+        self.1.in_words(at)
+    }
+
     /// The text in the speaker's language.
     pub(crate) fn say(self, text: &Text) -> String {
         text.in_language(self.0).to_owned()

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use pdm_expert::rules::LeadTime;
+use pdm_routes::Zone;
 use pdm_service::config::ConfigError;
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
@@ -36,6 +37,9 @@ pub struct ReportSettings {
     pub planner: Option<String>,
     /// Names of sites, machines and bearings.
     pub asset: Vec<AssetEntry>,
+    /// The zone of the plant's clock (`[notify] zone`), by which documents tell times.
+    #[serde(skip)]
+    pub zone: Zone,
 }
 
 impl Default for ReportSettings {
@@ -50,6 +54,7 @@ impl Default for ReportSettings {
             work_hours: None,
             planner: None,
             asset: Vec::new(),
+            zone: Zone::default(),
         }
     }
 }
@@ -93,7 +98,9 @@ impl ReportSettings {
 
     /// The names of a bearing, as [`Self::asset_of`].
     pub fn asset_of_bearing(&self, key: &BearingKey) -> Asset {
-        let mut asset = Asset::default();
+        let zone = Some(self.zone).filter(|zone| *zone != Zone::default());
+        let zone = zone.map(|zone| zone.name().to_owned());
+        let mut asset = Asset { zone, ..Asset::default() };
         for entry in self.asset.iter().filter(|entry| entry.matches(key)) {
             let entry = entry.clone();
             asset.site = asset.site.or(entry.site_name);

@@ -6,7 +6,6 @@ use pdm_shared::diagnosis::{Evidence, Reasoner, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::QualityFlag;
 use pdm_shared::feature::Feature;
 use pdm_shared::text::Text;
-use pdm_shared::time::Timestamp;
 
 /// The title of a thought.
 pub fn thought(title: ThoughtTitle) -> Text {
@@ -127,11 +126,6 @@ pub fn quantity(value: f64, unit: &str) -> String {
 /// Whether a text has Hangul, which readers of English cannot read.
 pub(crate) fn is_korean(text: &str) -> bool {
     text.chars().any(|letter| ('가'..='힣').contains(&letter))
-}
-
-/// A time to the minute: `2026-11-21 05:10 UTC`.
-pub(crate) fn moment(at: Timestamp) -> String {
-    at.date_time().format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 #[cfg(test)]

@@ -27,6 +27,14 @@ impl Default for Zone {
     }
 }
 
+impl std::str::FromStr for Zone {
+    type Err = chrono_tz::ParseError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        name.parse().map(Self)
+    }
+}
+
 impl<'de> Deserialize<'de> for Zone {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;

@@ -3,18 +3,51 @@
 //!
 //! What a file has said of a node stays: only what is not there is added, and digests are renewed.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use pdm_graph::assets::{AssetChange, Assets, DIGEST_TYPES, EdgeName, NodeName, difference};
+use pdm_graph::assets::{
+    AssetChange, Assets, DIGEST_TYPES, EdgeName, FROM_EVENTS, MachineNode, MachineSite,
+    MachineSites, MeasuredMachine, NodeName, difference, is_from_events, machine_id_of,
+};
 use pdm_graph::{Properties, Value};
 use pdm_shared::event::Event;
 use pdm_store::{FollowUpState, Store, StoreError};
 use pdm_web::plant::BearingRow;
 
+use super::machines::measured_machines;
+
 /// Whether the agent brought a node itself.
 pub(crate) fn is_own(name: &NodeName, properties: &Properties) -> bool {
-    DIGEST_TYPES.contains(&&*name.kind) || properties.get("from_events") == Some(&Value::Bool(true))
+    DIGEST_TYPES.contains(&&*name.kind) || is_from_events(properties)
+}
+
+/// Whether the agent put a bearing into a machine itself. Versions that did not mark it gave it a position
+/// and nothing else.
+fn is_own_stay(assets: &Assets, name: &EdgeName, properties: &Properties) -> bool {
+    let is_unmarked = || {
+        let is_brought = assets.nodes.get(&name.from).is_some_and(is_from_events);
+        is_brought && properties.keys().all(|key| &**key == "position")
+    };
+    &*name.kind == "INSTALLED_IN" && (is_from_events(properties) || is_unmarked())
+}
+
+/// Takes the stays that the agent brought out of `after` where a file says something else: its bearing sits
+/// elsewhere, or its place holds another bearing.
+pub(crate) fn give_way(before: &Assets, new: &Assets, after: &mut Assets) {
+    let stays = |edge: &EdgeName, own: &Properties| {
+        (&*edge.kind == "INSTALLED_IN").then(|| (edge.to.clone(), position_of(edge, own)))
+    };
+    let places: HashSet<_> = new.edges.iter().filter_map(|(edge, own)| stays(edge, own)).collect();
+    let bearings = new.edges.keys().filter(|edge| &*edge.kind == "INSTALLED_IN");
+    let bearings: HashSet<&NodeName> = bearings.map(|edge| &edge.from).collect();
+    for (edge, own) in &before.edges {
+        let is_named = bearings.contains(&edge.from)
+            || stays(edge, own).is_some_and(|place| places.contains(&place));
+        if is_named && !new.edges.contains_key(edge) && is_own_stay(before, edge, own) {
+            after.edges.remove(edge);
+        }
+    }
 }
 
 /// Whether the agent brings relationships of this name.
@@ -58,7 +91,9 @@ pub(crate) async fn refresh(store: &Store) -> Result<AssetChange, StoreError> {
 }
 
 fn with(before: &Assets, all: &[Brought]) -> Assets {
-    let (mut after, mut known) = (before.clone(), Known::of(before));
+    let measured = measured_machines(all.iter().map(|one| &one.bearing.key));
+    let mut after = before.clone();
+    let mut known = Known::of(before, measured);
     for Brought { bearing, event, work } in all {
         add_bearing(&mut after, &mut known, bearing);
         if let Some(event) = event {
@@ -68,35 +103,85 @@ fn with(before: &Assets, all: &[Brought]) -> Assets {
             add_judgement(&mut after, bearing, work.clone());
         }
     }
+    remove_empty(&mut after, &known.sites);
     after
+}
+
+/// Takes out machines without a site that events brought, that may be of several, and that no bearing is in
+/// any more.
+fn remove_empty(assets: &mut Assets, sites: &MachineSites) {
+    let nodes = assets.nodes.iter();
+    let unclear = nodes.filter(|(name, own)| {
+        &*name.kind == "Equipment"
+            && is_from_events(own)
+            && matches!(sites.site_of(&name.id), Some(MachineSite::OneOf(_)))
+    });
+    for name in unclear.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+        let touches = |edge: &EdgeName| edge.from == name || edge.to == name;
+        let of_site = |edge: &EdgeName| &*edge.kind == "HAS_PART" && &*edge.from.kind == "Site";
+        if assets.edges.keys().filter(|edge| touches(edge)).all(of_site) {
+            assets.edges.retain(|edge, _| !touches(edge));
+            assets.nodes.remove(&name);
+        }
+    }
 }
 
 /// What the graph says of where machines and bearings are.
 struct Known {
+    /// Of which site machines are.
+    sites: MachineSites,
+    /// The machines that events name.
+    measured: BTreeSet<MeasuredMachine>,
+    /// The ids of machines that stand in the graph.
+    machines: HashSet<Arc<str>>,
     /// Nodes that are part of something.
     parts: HashSet<NodeName>,
     /// Bearings that are or were in a machine.
     installed: HashSet<NodeName>,
+    /// Where the agent itself has put bearings.
+    own_stays: HashMap<NodeName, EdgeName>,
     /// Machines with the positions that a bearing holds now.
     places: HashSet<(NodeName, String)>,
 }
 
+/// The position of a bearing in a machine; the last part of its id where nothing says another.
+fn position_of(edge: &EdgeName, own: &Properties) -> String {
+    match own.get("position") {
+        Some(Value::Text(position)) => position.to_string(),
+        _ => edge.from.id.rsplit('/').next().unwrap_or_default().to_owned(),
+    }
+}
+
 impl Known {
-    fn of(assets: &Assets) -> Self {
+    fn of(assets: &Assets, measured: BTreeSet<MeasuredMachine>) -> Self {
         let of =
             |kind: &'static str| assets.edges.iter().filter(move |(edge, _)| &*edge.kind == kind);
         let stays = of("INSTALLED_IN").filter(|(_, own)| !own.contains_key("until"));
-        let places = stays.map(|(edge, own)| {
-            let position = match own.get("position") {
-                Some(Value::Text(position)) => position.to_string(),
-                _ => edge.from.id.rsplit('/').next().unwrap_or_default().to_owned(),
-            };
-            (edge.to.clone(), position)
-        });
+        let places = stays.map(|(edge, own)| (edge.to.clone(), position_of(edge, own)));
+        let own_stays = of("INSTALLED_IN").filter(|(edge, own)| is_own_stay(assets, edge, own));
+        let machines = assets.nodes.keys().filter(|name| &*name.kind == "Equipment");
         Self {
+            sites: MachineSites::of_assets(assets, &measured),
+            measured,
+            machines: machines.map(|name| Arc::clone(&name.id)).collect(),
             parts: of("HAS_PART").map(|(edge, _)| edge.to.clone()).collect(),
             installed: of("INSTALLED_IN").map(|(edge, _)| edge.from.clone()).collect(),
+            own_stays: own_stays.map(|(edge, _)| (edge.from.clone(), edge.clone())).collect(),
             places: places.collect(),
+        }
+    }
+
+    /// The id of the machine's node: the one that stands there, or a new one, which has its site where
+    /// another site has a machine of this id.
+    fn machine_id(&self, site: &str, equipment: &str) -> String {
+        let is_of_another =
+            self.measured.iter().any(|(other, id)| **other != *site && **id == *equipment);
+        match self.sites.machine_node(site, equipment) {
+            MachineNode::Known(id) => id.to_string(),
+            MachineNode::Unknown if !is_of_another && !self.machines.contains(equipment) => {
+                equipment.to_owned()
+            }
+            MachineNode::Unclear(_) | MachineNode::Unknown => machine_id_of(site, equipment),
         }
     }
 }
@@ -112,23 +197,30 @@ fn add_bearing(assets: &mut Assets, known: &mut Known, row: &BearingRow) {
         (row.key.site.to_string(), row.key.equipment.to_string(), row.key.bearing.to_string());
     let mut node = |kind: &str, id: &str, name: &str| {
         let name_of = NodeName::new(kind, id);
-        let made =
-            || own(&[("id", id.into()), ("name", name.into()), ("from_events", true.into())]);
+        let made = || own(&[("id", id.into()), ("name", name.into()), (FROM_EVENTS, true.into())]);
         assets.nodes.entry(name_of.clone()).or_insert_with(made);
         name_of
     };
     let place = node("Site", &site, &site);
-    let machine = node("Equipment", &equipment, &equipment);
+    let machine = node("Equipment", &known.machine_id(&site, &equipment), &equipment);
     let part = node("Bearing", &row.key.to_string(), &bearing);
-    let nothing = Properties::new();
     if known.parts.insert(machine.clone()) {
-        let edge = EdgeName::new("HAS_PART", place, machine.clone(), &nothing);
-        assets.edges.insert(edge, nothing.clone());
+        let brought = own(&[(FROM_EVENTS, true.into())]);
+        let edge = EdgeName::new("HAS_PART", place, machine.clone(), &brought);
+        assets.edges.insert(edge, brought);
+    }
+    // the agent has put it into a machine that is, or may be, another site's
+    if known.own_stays.get(&part).is_some_and(|stay| stay.to != machine)
+        && let Some(stay) = known.own_stays.remove(&part)
+    {
+        assets.edges.remove(&stay);
+        known.installed.remove(&part);
     }
     // a file may have another bearing at this place: then the file is right
-    let free = known.places.insert((machine.clone(), bearing.clone()));
-    if known.installed.insert(part.clone()) && free {
-        let at = own(&[("position", bearing.as_str().into())]);
+    let is_held = known.installed.contains(&part);
+    if !is_held && known.places.insert((machine.clone(), bearing.clone())) {
+        known.installed.insert(part.clone());
+        let at = own(&[("position", bearing.as_str().into()), (FROM_EVENTS, true.into())]);
         assets.edges.insert(EdgeName::new("INSTALLED_IN", part, machine, &at), at);
     }
 }

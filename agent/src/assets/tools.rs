@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
-use pdm_graph::{Direction, Limits, Node, Relationship, Scan, Value};
+use pdm_graph::assets::{machine_id_of, machine_id_parts};
+use pdm_graph::{Direction, Limits, Node, Relationship, Value};
 use pdm_routes::Zone;
 use pdm_service::clock::SharedClock;
 use pdm_shared::id::BearingKey;
@@ -16,6 +17,7 @@ use pdm_tools::exec::{Failure, Invocation};
 use serde_json::{Value as Json, json};
 
 use super::StoredGraph;
+use super::machines::{FoundMachine, machine_of_site, sites_of_machine};
 
 mod changes;
 mod information;
@@ -97,14 +99,36 @@ impl AssetTools {
         Ok(tags.into_iter().map(|(name, count)| json!({ "name": name, "count": count })).collect())
     }
 
-    /// The node of a machine.
+    /// The node of a machine: of `SITE/MACHINE`, or of `MACHINE` where one site alone has it.
     async fn equipment(&self, id: &str) -> Result<Arc<Node>, Failure> {
-        let scan = Scan { labels: vec!["Equipment".into()], equal: vec![("id".into(), id.into())] };
-        let found = self.store.graph().graph_scan(&scan, None, 1).await.map_err(away)?;
-        found.into_iter().next().ok_or_else(|| {
-            let message = format!("equipment_id: {id} is no machine of the asset graph; search_equipment finds the ids");
-            Failure::Permanent(message)
-        })
+        let store = &self.store;
+        let (site, machine) = machine_id_parts(id);
+        let sites = sites_of_machine(store, machine).await.map_err(away)?;
+        let site = match (site, sites.len()) {
+            (Some(site), _) => site,
+            (None, 0) => "",
+            (None, 1) => sites.first().map(|site| &**site).unwrap_or_default(),
+            (None, _) => {
+                let ids: Vec<_> = sites.iter().map(|site| machine_id_of(site, machine)).collect();
+                let message = format!(
+                    "equipment_id: several sites have a {machine}; name one of them: {}",
+                    ids.join(", ")
+                );
+                return Err(Failure::Permanent(message));
+            }
+        };
+        let message = match machine_of_site(store, site, machine).await.map_err(away)? {
+            FoundMachine::Known(node) => return Ok(node),
+            FoundMachine::Unclear(sites) => format!(
+                "equipment_id: the asset graph does not say of which site its {machine} is ({}); its file \
+                 should name it SITE/{machine}",
+                sites.iter().map(|site| &**site).collect::<Vec<&str>>().join(", ")
+            ),
+            FoundMachine::Unknown => format!(
+                "equipment_id: {id} is no machine of the asset graph; search_equipment finds the ids"
+            ),
+        };
+        Err(Failure::Permanent(message))
     }
 
     /// What stands beside a node over relationships of these types in their directions, each relationship

@@ -1,18 +1,21 @@
 //! `pdm-agent assets`: the asset graph of the plant, into the store and out of it.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args as ClapArgs, Subcommand};
-use pdm_graph::assets::{AssetChange, Assets, Origins, check, difference, read_assets, to_yaml};
+use pdm_graph::assets::{
+    AssetChange, Assets, MachineSites, Origins, check, difference, read_assets, to_yaml,
+};
 use pdm_graph::files::FileProblem;
 use pdm_graph::{Limits, Properties, Query};
 use pdm_service::exit::{Exit, Failure};
 use pdm_store::Store;
 
 use super::failure;
-use crate::assets::{StoredGraph, digests};
+use crate::assets::{StoredGraph, digests, machines};
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
@@ -94,6 +97,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             assets.nodes.len(),
             assets.edges.len()
         )?;
+        out.write_all(remarked(&MachineSites::of_assets(&assets, &BTreeSet::new())).as_bytes())?;
         return Ok(Exit::Ok);
     }
     let Some(config) = &args.config else {
@@ -125,11 +129,9 @@ async fn answer(command: &Command, store: &Store) -> Result<String, Failure> {
         Command::Check { .. } => {
             let assets = store.graph().assets().await.map_err(failure::store)?;
             wrong(&check(&assets, &Origins::default()))?;
-            Ok(format!(
-                "{} nodes, {} relationships, all right\n",
-                assets.nodes.len(),
-                assets.edges.len()
-            ))
+            let sites = remarked(&sites_of(store, &assets).await?);
+            let (nodes, edges) = (assets.nodes.len(), assets.edges.len());
+            Ok(format!("{nodes} nodes, {edges} relationships, all right\n{sites}"))
         }
         Command::Query { cypher, rows } => query(store, cypher, *rows).await,
         Command::Refresh => {
@@ -147,13 +149,16 @@ async fn import(
 ) -> Result<String, Failure> {
     let (new, origins) = read_assets(files).map_err(|problems| refused(&problems))?;
     let revised = |before: &Assets| {
-        let after = if prune { pruned(before, &new) } else { before.clone().with(&new) };
+        let mut after = if prune { pruned(before, &new) } else { before.clone().with(&new) };
+        digests::give_way(before, &new, &mut after);
         wrong(&check(&after, &origins))?;
         Ok::<_, Failure>(difference(before, &after))
     };
     if dry_run {
-        let change = revised(&store.graph().assets().await.map_err(failure::store)?)?;
-        return Ok(told(&change, "would change"));
+        let before = store.graph().assets().await.map_err(failure::store)?;
+        let change = revised(&before)?;
+        let sites = sites_of(store, &before.with(&new)).await?;
+        return Ok(told(&change, "would change") + &remarked(&sites));
     }
     // checked against what is stored at that moment: another import may have come in between
     let mut outcome = Ok(AssetChange::default());
@@ -162,7 +167,21 @@ async fn import(
         outcome.as_ref().ok().filter(|change| !change.is_empty()).cloned()
     };
     store.graph().change_assets(revise).await.map_err(failure::store)?;
-    Ok(told(&outcome?, "changed"))
+    let change = outcome?;
+    let sites = sites_of(store, &store.graph().assets().await.map_err(failure::store)?).await?;
+    Ok(told(&change, "changed") + &remarked(&sites))
+}
+
+/// Of which sites the machines of a graph are, beside those that events name.
+async fn sites_of(store: &Store, assets: &Assets) -> Result<MachineSites, Failure> {
+    let fleet = store.pages().fleet().await.map_err(failure::store)?;
+    let measured = machines::measured_machines(fleet.iter().map(|row| &row.key));
+    Ok(MachineSites::of_assets(assets, &measured))
+}
+
+/// What the person has to know of machines whose site is not clear, one a line.
+fn remarked(sites: &MachineSites) -> String {
+    sites.remarks().into_iter().fold(String::new(), |told, one| told + "! " + &one + "\n")
 }
 
 /// What files say, with what the agent brought itself: digests, and the machines and bearings they are of.

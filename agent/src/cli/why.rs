@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use pdm_episode::ToldFinding;
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::delivery::{Notification, NotificationReason};
@@ -127,7 +128,7 @@ fn quiet(settings: &AgentSettings, diagnosis: &Diagnosis) -> String {
     if level < from {
         return format!("{level} is below {from}, from which staff is told (notify.from)");
     }
-    "its level was told before, or the bearing was suppressed; see below".to_owned()
+    "its level and its damage were told before, or the bearing was suppressed; see below".to_owned()
 }
 
 async fn of_bearing(
@@ -146,8 +147,11 @@ async fn of_bearing(
     let mut lines = Vec::new();
     if let Some(row) = standing {
         lines.push(format!(
-            "bearing          {key} stands at {}, judged {}",
-            row.risk_level, row.judged_at
+            "bearing          {key} stands at {}, stage {}, {}, judged {}",
+            row.risk_level,
+            row.fault_stage,
+            row.fault_type.map_or("element not named", |fault| fault.as_str()),
+            row.judged_at
         ));
     }
     for one in refused {
@@ -186,6 +190,9 @@ fn episode(record: &EpisodeRecord, now: Timestamp) -> Vec<String> {
     let told = course.told.map_or("nothing".to_owned(), |level| level.to_string());
     let state = episode.state().as_str();
     let mut lines = vec![format!("alarm            {state}: stands at {stands}, told {told}")];
+    if let Some(told) = &course.told_finding {
+        lines.push(format!("damage told      {}", damage(told)));
+    }
     match &episode.suppression {
         Suppression::None => {}
         Suppression::ByDesign { reason } => {
@@ -220,6 +227,18 @@ fn episode(record: &EpisodeRecord, now: Timestamp) -> Vec<String> {
         lines.push(format!("route            {route}, {} steps told{held}{next}", telling.steps));
     }
     lines
+}
+
+/// What staff was told of the damage in this episode.
+fn damage(told: &ToldFinding) -> String {
+    let named: Vec<&str> = told.elements.iter().map(|fault| fault.as_str()).collect();
+    let named = if named.is_empty() { "element not named".to_owned() } else { named.join(", ") };
+    let hurry = if told.is_urgent { ", parts to be hurried" } else { "" };
+    let times = match told.tellings.last() {
+        Some(at) => format!("; last told by itself for a window of {at}"),
+        None => String::new(),
+    };
+    format!("stage {}, {named}{hurry}{times}", told.stage)
 }
 
 fn message(told: &Notification) -> String {

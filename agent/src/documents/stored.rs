@@ -7,6 +7,8 @@ use pdm_report::{CaseFile, LOOK_BACK, english, findings, gather, grounds};
 use pdm_shared::id::EventId;
 use pdm_store::{Store, StoreError};
 
+use crate::assets::machines::designation_in_graph;
+
 /// The case of an event cannot be gathered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -39,6 +41,7 @@ pub async fn stored(
     let key = event.key();
     let past = store.history().history(&key, event.measured_at, LOOK_BACK).await?;
     let mut case = gather::fresh(event, diagnosis, &past, settings, lead_time);
+    add_designation(store, &mut case).await?;
     let trace = store.history().trace(event_id).await?;
     (case.research, case.steps) = findings::of_trace(&trace);
     if let Some(memory) = findings::memory_of_trace(&trace) {
@@ -49,4 +52,12 @@ pub async fn stored(
         case.english = english::look_up(knowledge, &case.research, &case.diagnosis).await?;
     }
     Ok(case)
+}
+
+/// The designation of the asset graph, where the configuration has none.
+pub(super) async fn add_designation(store: &Store, case: &mut CaseFile) -> Result<(), StoreError> {
+    if case.asset.designation.is_none() {
+        case.asset.designation = designation_in_graph(store, &case.event.key()).await?;
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ use pdm_report::settings::ReportSettings;
 use pdm_report::{CaseFile, LOOK_BACK, english, findings, gather, grounds};
 use pdm_store::Store;
 
+use super::stored::add_designation;
 use crate::workflow::documents::{DocumentError, DocumentOutcome, Documents, Written};
 use crate::workflow::state::State;
 
@@ -39,6 +40,7 @@ impl Writer {
         let diagnosis = judgement.diagnosis.clone();
         let fault = diagnosis.fault_type;
         let mut case = gather::fresh(event, diagnosis, &past, &self.settings, &self.lead_time);
+        add_designation(&self.store, &mut case).await.map_err(|error| error.to_string())?;
         case.memory.clone_from(&state.memory_context.recent);
         case.work.clone_from(&state.memory_context.work);
         case.research = findings::of_run(&state.inquiry);

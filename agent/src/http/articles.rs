@@ -19,8 +19,7 @@ pub(super) async fn article(
         body: one.section.body,
         english: one.section.english,
     });
-    let synthetic = first.about.synthetic;
-    Ok(Some(Article { row: row(first), synthetic, sections: sections.collect() }))
+    Ok(Some(Article { row: row(first), sections: sections.collect() }))
 }
 
 /// The documents that answer a question, the best first; the agent's own judgements are not among them.
@@ -48,7 +47,8 @@ pub(super) async fn search(
 
 fn row(chunk: Chunk) -> ArticleRow {
     let kind = chunk.about.doc_type.as_str().to_owned();
-    ArticleRow { id: chunk.document, title: chunk.about.title, kind }
+    let synthetic = chunk.about.synthetic;
+    ArticleRow { id: chunk.document, title: chunk.about.title, kind, synthetic }
 }
 
 fn away(error: &KnowledgeError) -> PlantError {

@@ -1,6 +1,6 @@
 //! The agent's store as what pages and API read.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ use pdm_store::{EpisodeRecord, GatewayState, Incoming, Reported, Store, StoreErr
 use pdm_web::plant::{
     Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, CaptureAsked, CaptureDrawn,
     CaptureFound, CaptureRow, ChangeRequest, Changed, ChannelRow, DocumentFile, DocumentRow,
-    DutyRow, EpisodeAlarm, EpisodeDetail, EpisodeFilter, GatewayRow, MachinePlace, PhotoFile,
-    PhotoKept, PhotoKind, PhotoRow, Place, Plant, PlantError, RefusedRow, Remark, ReportRow,
-    ShelfEnd, ShelfRequest, Shelved, Surroundings, WindowRow, Withdrawn, WorkRow, WorkSheet,
+    DutyRow, EpisodeAlarm, EpisodeDetail, EpisodeFilter, GatewayRow, MachineAround, MachinePlaces,
+    PhotoFile, PhotoKept, PhotoKind, PhotoRow, Place, Plant, PlantError, RefusedRow, Remark,
+    ReportRow, ShelfEnd, ShelfRequest, Shelved, WindowRow, Withdrawn, WorkRow, WorkSheet,
 };
 use uuid::Uuid;
 
@@ -77,11 +77,15 @@ impl StoredPlant {
 
 #[async_trait]
 impl Plant for StoredPlant {
-    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError> {
-        surroundings::surroundings_of(&self.store, equipment).await.map_err(away)
+    async fn surroundings(&self, site: &str, equipment: &str) -> Result<MachineAround, PlantError> {
+        surroundings::surroundings_of(&self.store, site, equipment).await.map_err(away)
     }
 
-    async fn machine_places(&self) -> Result<BTreeMap<String, MachinePlace>, PlantError> {
+    async fn machine_sites(&self, equipment: &str) -> Result<Vec<String>, PlantError> {
+        surroundings::sites_of_id(&self.store, equipment).await.map_err(away)
+    }
+
+    async fn machine_places(&self) -> Result<MachinePlaces, PlantError> {
         surroundings::places(&self.store).await.map_err(away)
     }
 
@@ -181,11 +185,21 @@ impl Plant for StoredPlant {
         limit: u32,
     ) -> Result<Vec<EpisodeDetail>, PlantError> {
         let page = self.store.desk().episode_page(filter, before, limit).await?;
-        Ok(page.into_iter().map(detail_of).collect())
+        let rows = self.store.pages().fleet().await?;
+        let rows: HashMap<_, _> = rows.iter().map(|row| (row.key.clone(), row)).collect();
+        let detail = |(key, record): (BearingKey, _)| {
+            let row = rows.get(&key).copied();
+            detail_of((key, record), row)
+        };
+        Ok(page.into_iter().map(detail).collect())
     }
 
     async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, PlantError> {
-        Ok(self.store.desk().episode_by_id(id).await?.map(detail_of))
+        let Some((key, record)) = self.store.desk().episode_by_id(id).await? else {
+            return Ok(None);
+        };
+        let row = self.store.pages().standing(&key).await?;
+        Ok(Some(detail_of((key, record), row.as_ref())))
     }
 
     async fn remarks(
@@ -427,7 +441,12 @@ impl Plant for StoredPlant {
     }
 }
 
-fn detail_of((key, record): (BearingKey, EpisodeRecord)) -> EpisodeDetail {
+fn detail_of(
+    (key, record): (BearingKey, EpisodeRecord),
+    row: Option<&BearingRow>,
+) -> EpisodeDetail {
+    let is_open = record.episode.closed_at.is_none();
+    let document = record.episode.document(&key);
     let alarm = record.alarm.map(|alarm| EpisodeAlarm {
         notification_id: alarm.notification.notification_id,
         risk_level: alarm.risk,
@@ -436,7 +455,11 @@ fn detail_of((key, record): (BearingKey, EpisodeRecord)) -> EpisodeDetail {
         repeats: alarm.repeats,
         repeat_at: alarm.repeat_at,
     });
-    EpisodeDetail { document: record.episode.document(&key), alarm }
+    // the message may be of an earlier stage
+    let standing = row.filter(|_| is_open && alarm.is_some());
+    let told = alarm.as_ref().map(|alarm: &EpisodeAlarm| alarm.title.clone());
+    let title = standing.map(BearingRow::standing_title).or(told);
+    EpisodeDetail { document, title, alarm }
 }
 
 fn gateway_of(state: GatewayState) -> GatewayRow {

@@ -1,29 +1,36 @@
 //! A machine of the asset graph with its neighbours, for the pages.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
-use pdm_graph::{Direction, Fans, Node, Scan, Value};
+use pdm_graph::assets::{MachineNode, MachineSite, MachineSites, machine_id_of, machine_id_parts};
+use pdm_graph::{Direction, Node, Value};
 use pdm_store::{Store, StoreError};
-use pdm_web::plant::{MachinePlace, Neighbour, Surroundings};
+use pdm_web::plant::{MachineAround, MachinePlace, MachinePlaces, Neighbour, Surroundings};
+
+use crate::assets::machines::{
+    FoundMachine, designation_of_node, lines_of_machines, machine_of_site, measured_machines,
+    nodes_of_kind, sites_of_machine, sites_of_nodes, text_of,
+};
 
 /// Most neighbours of a page: what a person scrolls through.
 const MOST: usize = 200;
 
-/// Most machines whose names are read: ten times the plant of the trials.
-const MOST_MACHINES: usize = 10_000;
-
-/// What stands beside a machine; `None` if the graph does not know it.
+/// What stands beside a machine of a site; an empty site asks for a machine that no site has.
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer.
 pub(super) async fn surroundings_of(
     store: &Store,
+    site: &str,
     equipment: &str,
-) -> Result<Option<Surroundings>, StoreError> {
-    let scan =
-        Scan { labels: vec!["Equipment".into()], equal: vec![("id".into(), equipment.into())] };
-    let Some(machine) = store.graph().graph_scan(&scan, None, 1).await?.into_iter().next() else {
-        return Ok(None);
+) -> Result<MachineAround, StoreError> {
+    let machine = match machine_of_site(store, site, equipment).await? {
+        FoundMachine::Known(machine) => machine,
+        FoundMachine::Unclear(sites) => {
+            return Ok(MachineAround::Unclear(sites.iter().map(ToString::to_string).collect()));
+        }
+        FoundMachine::Unknown => return Ok(MachineAround::Unknown),
     };
     let fans =
         store.graph().graph_relationships(&[machine.id], Direction::Either, &[], MOST).await?;
@@ -47,42 +54,77 @@ pub(super) async fn surroundings_of(
             })
         })
         .collect();
+    // events of older versions may have put another site's bearings into it
+    neighbours.retain(|one| one.kind != "Bearing" || is_of_site(&one.id, site));
     neighbours.sort_by(|a, b| (&a.kind, &a.relation, &a.id).cmp(&(&b.kind, &b.relation, &b.id)));
     let has_more = neighbours.len() > MOST;
     neighbours.truncate(MOST);
-    let (id, name) = (text(&machine, &["id"]), text(&machine, &["name", "id"]));
-    Ok(Some(Surroundings { id, name, neighbours, has_more }))
+    let (id, name) = (equipment.to_owned(), text(&machine, &["name", "id"]));
+    Ok(MachineAround::Known(Surroundings { id, site: site.to_owned(), name, neighbours, has_more }))
 }
 
-/// The names and lines of all machines by their ids, for lists; a machine that has neither is left out.
+fn is_of_site(bearing: &str, site: &str) -> bool {
+    site.is_empty() || bearing.split('/').next() == Some(site)
+}
+
+/// The sites that have a machine of this id.
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer.
-pub(super) async fn places(store: &Store) -> Result<BTreeMap<String, MachinePlace>, StoreError> {
-    let of = |label: &str| Scan { labels: vec![label.into()], equal: Vec::new() };
-    let machines = store.graph().graph_scan(&of("Equipment"), None, MOST_MACHINES).await?;
-    let lines = store.graph().graph_scan(&of("Line"), None, MOST_MACHINES).await?;
-    let ids: Vec<i64> = lines.iter().map(|line| line.id).collect();
-    let parts = if ids.is_empty() {
-        Fans::new()
-    } else {
-        let kinds = ["HAS_PART".into()];
-        store.graph().graph_relationships(&ids, Direction::Out, &kinds, MOST_MACHINES).await?
-    };
-    let mut line_of: HashMap<i64, String> = HashMap::new();
-    for line in &lines {
-        for edge in parts.get(&line.id).into_iter().flatten() {
-            if !edge.properties.contains_key("until") {
-                line_of.insert(edge.end, text(line, &["name", "id"]));
-            }
+pub(super) async fn sites_of_id(store: &Store, equipment: &str) -> Result<Vec<String>, StoreError> {
+    let sites = sites_of_machine(store, equipment).await?;
+    Ok(sites.iter().map(ToString::to_string).collect())
+}
+
+/// The names and lines of all machines by `site/machine`, and the designations of bearings by their names,
+/// for lists. A machine whose site is not clear is left out.
+///
+/// # Errors
+/// [`StoreError`] if the store does not answer.
+pub(super) async fn places(store: &Store) -> Result<MachinePlaces, StoreError> {
+    let machines = nodes_of_kind(store, "Equipment").await?;
+    let fleet = store.pages().fleet().await?;
+    let measured = measured_machines(fleet.iter().map(|row| &row.key));
+    let sites = sites_of_nodes(store, &machines, &measured).await?;
+    let lines = lines_of_machines(store, &machines).await?;
+    let mut found = BTreeMap::new();
+    let asked: BTreeSet<String> =
+        machines.iter().filter_map(|node| of_machine(node, &sites)).collect();
+    let by_id: HashMap<&str, &Arc<Node>> =
+        machines.iter().filter_map(|node| Some((&**text_of(node, "id")?, node))).collect();
+    for full in asked {
+        let (Some(site), equipment) = machine_id_parts(&full) else { continue };
+        let MachineNode::Known(id) = sites.machine_node(site, equipment) else {
+            continue;
+        };
+        let Some(node) = by_id.get(&*id) else { continue };
+        let name = text(node, &["name"]);
+        let is_own = !name.is_empty() && *name != *equipment && *name != *id;
+        let line = lines.get(&node.id).cloned();
+        let place = MachinePlace { name: Some(name).filter(|_| is_own), line };
+        if place != MachinePlace::default() {
+            found.insert(full, place);
         }
     }
-    let placed = machines.iter().map(|node| {
-        let (id, name) = (text(node, &["id"]), text(node, &["name"]));
-        let name = Some(name).filter(|name| !name.is_empty() && *name != id);
-        (id, MachinePlace { name, line: line_of.get(&node.id).cloned() })
-    });
-    Ok(placed.filter(|(_, place)| *place != MachinePlace::default()).collect())
+    Ok(MachinePlaces { machines: found, designations: designations(store).await? })
+}
+
+/// The site and id of a machine's node; none where its site is not clear.
+fn of_machine(node: &Node, sites: &MachineSites) -> Option<String> {
+    let id = text_of(node, "id")?;
+    match sites.site_of(id)? {
+        MachineSite::Of(site) => Some(machine_id_of(site, machine_id_parts(id).1)),
+        MachineSite::OneOf(_) | MachineSite::Unsaid => None,
+    }
+}
+
+/// The designations that the graph has of bearings (`model`), by their names.
+async fn designations(store: &Store) -> Result<BTreeMap<String, String>, StoreError> {
+    let bearings = nodes_of_kind(store, "Bearing").await?;
+    let named = bearings
+        .iter()
+        .filter_map(|node| Some((text_of(node, "id")?.to_string(), designation_of_node(node)?)));
+    Ok(named.collect())
 }
 
 /// The first of these properties that is a text.
@@ -101,3 +143,6 @@ fn number(value: Option<&Value>) -> Option<f64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -162,6 +162,12 @@ impl Directory {
         if self.table.is_plain() {
             return Heard { lanes: self.once(key, level, now), ..Heard::default() };
         }
+        if matches!(tell, Some(Tell::Developed(_))) {
+            return match before {
+                Some(alarm) => self.developed(key, level, alarm, now),
+                None => Heard { lanes: self.once(key, level, now), ..Heard::default() },
+            };
+        }
         match (tell.map(Tell::level), before) {
             (Some(Some(_)), before) => self.begun(key, level, before, now),
             (Some(None), before) => self.over(key, level, before, now),
@@ -215,6 +221,23 @@ impl Directory {
             None => self.once(key, level, now),
         };
         Heard { lanes, not_before, ..Heard::default() }
+    }
+
+    /// Who hears that the damage has gone on: whoever hears a repetition; within quiet hours whoever has heard
+    /// of the alarm, when they end. Where quiet hours hold the alarm itself, it leaves as it stands then.
+    fn developed(
+        &self,
+        key: &BearingKey,
+        level: RiskLevel,
+        alarm: &Alarm,
+        now: Timestamp,
+    ) -> Heard {
+        let is_held = alarm.telling.as_ref().is_some_and(Telling::is_held);
+        if is_held || !self.table.is_quiet(level, now) {
+            return self.again(key, alarm, now);
+        }
+        let telling = alarm.telling.clone();
+        Heard { telling, ..self.over(key, level, Some(alarm), now) }
     }
 
     /// Who hears that an alarm is repeated.

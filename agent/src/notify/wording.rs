@@ -16,6 +16,7 @@ use crate::workflow::documents::Written;
 
 mod broker;
 mod change;
+mod developed;
 mod elsewhere;
 mod itself;
 mod meanwhile;
@@ -30,6 +31,7 @@ pub(super) use broker::{
     too_large,
 };
 pub(super) use change::changed;
+pub(super) use developed::{developed, since_told};
 pub(super) use elsewhere::elsewhere;
 pub(crate) use itself::missing_rows_line;
 pub(super) use itself::{configuration_refused, missing_rows};

@@ -1,16 +1,4 @@
-// Every page: times in the viewer's zone, printing, live updates.
-
-const form = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'short', timeStyle: 'medium' });
-
-/** Shows the times of `root` in the viewer's zone; the plant's own (UTC) stays in the title. */
-function localTimes(root) {
-  for (const element of root.querySelectorAll('time[datetime]')) {
-    const at = new Date(element.dateTime);
-    if (Number.isNaN(at.getTime())) continue;
-    element.title = element.dateTime;
-    element.textContent = form.format(at);
-  }
-}
+// Every page: printing, live updates.
 
 /** The lists of a part of the page that stand in no other list: their entries change, the rest seldom does. */
 const listsOf = (root) => [...root.querySelectorAll('tbody, ul')].filter((list) => !list.parentElement.closest('tbody, ul'));
@@ -64,7 +52,6 @@ async function refresh() {
   const text = await answer.text();
   const next = new DOMParser().parseFromString(text, 'text/html').querySelector('main');
   if (!next || isBusy()) return;
-  localTimes(next);
   const { lists, rest } = taken(next);
   if (rest === around) {
     listsOf(main).forEach((list, number) => exchange(list, lists[number]));
@@ -159,7 +146,6 @@ function choosing() {
   }
 }
 
-localTimes(document);
 printing();
 choosing();
 ticking();

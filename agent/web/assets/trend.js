@@ -1,6 +1,8 @@
 // The trend of a bearing: one feature over time with its baseline and limit, read by mouse or keys.
 /* global uPlot */
 
+import { plantDate, plantTime } from './times.js';
+
 const figure = document.querySelector('#trend');
 const canvas = figure.querySelector('.canvas');
 const readout = figure.querySelector('.readout');
@@ -29,7 +31,7 @@ function say(index) {
   const window = windows[index];
   if (!window) { readout.textContent = ''; return; }
   const value = window[choice.value];
-  const at = new Date(window.measured_at).toLocaleString(document.documentElement.lang);
+  const at = plantTime(window.measured_at);
   readout.textContent = `${at}: ${value === null ? '–' : Number(value).toPrecision(3)}  ${words.levels[window.risk_level] ?? ''}`;
 }
 
@@ -38,7 +40,7 @@ function draw() {
   const line = (label, stroke, extra) => ({ label, stroke, width: 1.5, spanGaps: false, ...extra });
   const axis = { stroke: colour('--soft'), grid: { stroke: colour('--line') }, ticks: { stroke: colour('--line') } };
   plot = new uPlot({
-    width: canvas.clientWidth, height: 288, cursor: { drag: { x: true, y: false } },
+    width: canvas.clientWidth, height: 288, cursor: { drag: { x: true, y: false } }, tzDate: plantDate,
     series: [{ label: words.time }, line(words.value, colour('--link'), { points: { show: windows.length < 200 } }), line(words.baseline, colour('--normal'), { dash: [6, 4] }), line(words.limit, colour('--warning'), { dash: [2, 3] })],
     axes: [axis, axis],
     hooks: { setCursor: [(self) => { if (self.cursor.idx !== null) say(self.cursor.idx); }] },
@@ -81,7 +83,7 @@ async function load(feature = choice.value) {
   windows = trend.items;
   at = windows.length - 1;
   canvas.setAttribute('aria-label', `${label}: ${trend.windows} ${words.told}`);
-  const cut = trend.cut_at ? ` ${words.cut} ${new Date(trend.cut_at).toLocaleString(document.documentElement.lang)}` : '';
+  const cut = trend.cut_at ? ` ${words.cut} ${plantTime(trend.cut_at)}` : '';
   const thinned = windows.length < trend.windows ? ` ${words.thinned} ${trend.windows}` : '';
   caption.textContent = `${told}${thinned}${cut}`;
   readout.textContent = '';

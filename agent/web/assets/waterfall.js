@@ -1,6 +1,8 @@
 // The last envelope spectra of a bearing beside each other: time downwards, frequency to the right, the
 // amplitude as strength of the colour (dB below the highest line).
 
+import { plantTime } from './times.js';
+
 const figure = document.querySelector('#waterfall');
 const canvas = figure.querySelector('canvas');
 const box = figure.querySelector('.canvas');
@@ -52,7 +54,7 @@ function say() {
   const row = rows[at.row];
   if (!row) return;
   const hz = at.line * row.envelope.df_hz;
-  const time = new Date(row.measured_at).toLocaleString(document.documentElement.lang);
+  const time = plantTime(row.measured_at);
   const value = row.envelope.amplitude[at.line];
   readout.textContent = `${time}: ${hz.toFixed(1)} Hz, ${(value ?? 0).toPrecision(3)} ${row.envelope.unit}`;
 }
@@ -65,7 +67,7 @@ function table() {
     const shown = document.createElement('tr');
     const head = document.createElement('th');
     head.scope = 'row';
-    head.textContent = new Date(row.measured_at).toLocaleString(document.documentElement.lang);
+    head.textContent = plantTime(row.measured_at);
     shown.append(head);
     for (const text of [(line * df).toFixed(1), (amplitude[line] ?? 0).toPrecision(3)]) {
       const cell = shown.insertCell();
@@ -96,7 +98,7 @@ canvas.addEventListener('pointermove', (event) => {
 const answer = await fetch(`${figure.dataset.api}/waterfall`);
 if (answer.ok) rows = (await answer.json()).items;
 if (rows.length > 0) {
-  const [from, to] = [rows.at(-1), rows[0]].map((row) => new Date(row.measured_at).toLocaleString(document.documentElement.lang));
+  const [from, to] = [rows.at(-1), rows[0]].map((row) => plantTime(row.measured_at));
   box.setAttribute('aria-label', `${box.getAttribute('aria-label')}: ${rows.length}, 0–${end().toFixed(0)} Hz, ${to} – ${from}`);
   table();
   draw();

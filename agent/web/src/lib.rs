@@ -33,6 +33,7 @@ mod problem;
 pub mod provided;
 mod session;
 pub mod talk;
+mod times;
 mod upload;
 
 use std::sync::Arc;
@@ -75,6 +76,8 @@ pub struct Site {
     pub setup: Arc<Setup>,
     /// The pages are reached over TLS alone: cookies are for it alone too.
     pub is_secure: bool,
+    /// The zone of the plant's clock, by which pages tell times.
+    pub zone: pdm_routes::Zone,
     /// The clock of sessions and acts.
     pub clock: SharedClock,
     /// Changes whenever something was judged or told; ends the live streams' waiting.
@@ -126,6 +129,7 @@ pub fn router(site: Site) -> Router {
         .merge(pages::open_router())
         .merge(assets::router())
         .fallback(pages::missing)
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), times::on_plant_clock))
         .layer(middleware::from_fn(headers::add))
         .layer(middleware::from_fn(compressed::gzip))
         .with_state(shared)

@@ -55,6 +55,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior, context};
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::http::callers::Role;
 use pdm_shared::text::Language;
 use serde::Deserialize;
@@ -64,7 +65,7 @@ pub(crate) use installed::missing;
 
 use crate::access::{Refused, Viewer, inner};
 use crate::problem::Problem;
-use crate::{Shared, assets, language};
+use crate::{Shared, assets, language, times};
 
 pub(crate) fn router() -> Router<Arc<Shared>> {
     Router::new()
@@ -83,6 +84,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/bearings/{site}/{equipment}/{bearing}/found", post(reports::on_bearing))
         .merge(captured())
         .route("/equipment/{equipment}", get(equipment::page))
+        .route("/equipment/{site}/{equipment}", get(equipment::page_of_site))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/episodes", get(episodes::page))
         .route("/episodes.csv", get(episodes::csv))
@@ -233,6 +235,7 @@ impl Reader {
 fn page(name: &str, reader: &Reader, status: StatusCode, of: Value) -> Response {
     let rendered = ENVIRONMENT.as_ref().map_err(ToString::to_string).and_then(|environment| {
         let template = environment.get_template(name).map_err(|error| error.to_string())?;
+        let now = SystemClock.now();
         let head = context! {
             t => language::words(reader.language),
             language => language::code(reader.language),
@@ -243,6 +246,9 @@ fn page(name: &str, reader: &Reader, status: StatusCode, of: Value) -> Response 
             may_act => reader.role.is_some_and(|role| role >= Role::Technician),
             is_admin => reader.role == Some(Role::Admin),
             template => name,
+            zone => times::plant_zone().name(),
+            zone_name => times::zone_in_words(times::plant_zone(), now),
+            made_at => now.to_string(),
         };
         template.render(context! { ..of, ..head }).map_err(|error| format!("{error:#}"))
     });

@@ -2,8 +2,6 @@
 //!
 //! Rows are the API's answers as they stand, so a field here is a promise to callers.
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
 use pdm_shared::delivery::{Notification, Presence};
 use pdm_shared::diagnosis::Diagnosis;
@@ -24,6 +22,7 @@ mod acts;
 mod capture;
 mod desk;
 mod episode;
+mod machine;
 mod order;
 mod removal;
 mod window;
@@ -34,8 +33,9 @@ pub use capture::{
     CaptureAsked, CaptureCurve, CaptureCurveKind, CaptureDrawn, CaptureFound, CaptureMark,
     CaptureRow,
 };
-pub use desk::{Article, ArticleRow, ArticleSection, DutyGap, DutyOverride, DutyRow, MachinePlace};
+pub use desk::{Article, ArticleRow, ArticleSection, DutyGap, DutyOverride, DutyRow};
 pub use episode::{EpisodeAlarm, EpisodeDetail, EpisodeFilter};
+pub use machine::{MachineAround, MachinePlace, MachinePlaces, Neighbour, Surroundings};
 pub use order::{
     PhotoFile, PhotoKept, PhotoKind, PhotoRow, SheetPart, SheetPassage, SheetResource,
     SheetSchedule, SheetSubject, WorkSheet,
@@ -79,6 +79,12 @@ pub struct BearingRow {
     pub measured_at: Option<Timestamp>,
     /// Remaining life to plan with, hours.
     pub rul_hours: Option<f64>,
+    /// Lower bound of the remaining life's 80 % interval in the last window, hours.
+    pub rul_low_hours: Option<f64>,
+    /// Median of the remaining life in the last window, hours.
+    pub rul_median_hours: Option<f64>,
+    /// Upper bound of the remaining life's 80 % interval in the last window, hours.
+    pub rul_high_hours: Option<f64>,
     /// Why the last window says nothing of the bearing, if it does not.
     pub blind: Option<Blind>,
     /// What staff was told of the open episode.
@@ -137,8 +143,11 @@ pub struct AlarmRow {
 
 impl BearingRow {
     /// The title of what stands, as the last judgement sees it: an alarm keeps the title of its message,
-    /// which may be of an earlier stage.
+    /// which may be of an earlier stage. An alarm that is over, and waits to be acknowledged, keeps it.
     pub fn standing_title(&self) -> Text {
+        if let (RiskLevel::Normal, Some(alarm)) = (self.risk_level, &self.alarm) {
+            return alarm.title.clone();
+        }
         let (label, what) =
             (self.risk_level.label(), finding_in_words(self.fault_type, self.fault_stage));
         let (equipment, bearing) = (&self.key.equipment, &self.key.bearing);
@@ -218,40 +227,6 @@ pub struct Remark {
     pub note: Option<String>,
 }
 
-/// Something beside a machine in the asset graph.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Neighbour {
-    /// The type of the relationship, such as `HAS_PART`.
-    pub relation: String,
-    /// Whether the relationship goes out from the machine.
-    pub outgoing: bool,
-    /// The type of the neighbour, such as `Part`.
-    pub kind: String,
-    /// The neighbour's id.
-    pub id: String,
-    /// The neighbour's name or title.
-    pub name: String,
-    /// How many of a part are in stock.
-    pub stock: Option<f64>,
-    /// How many of a part the machine has.
-    pub quantity: Option<f64>,
-    /// Whether the relationship has ended.
-    pub ended: bool,
-}
-
-/// A machine with what stands beside it in the asset graph.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Surroundings {
-    /// The machine's id.
-    pub id: String,
-    /// The machine's name.
-    pub name: String,
-    /// What stands beside it, by relation and name.
-    pub neighbours: Vec<Neighbour>,
-    /// Whether there are more neighbours than those.
-    pub has_more: bool,
-}
-
 /// A row's place in a list that is ordered by time: the time and what tells rows of one time apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
@@ -322,13 +297,18 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// change.
     async fn change(&self, request: ChangeRequest) -> Result<Changed, PlantError>;
 
-    /// A machine of the asset graph with its neighbours; `None` if the graph does not know it.
-    async fn surroundings(&self, equipment: &str) -> Result<Option<Surroundings>, PlantError>;
+    /// A machine of a site with its neighbours in the asset graph; an empty site asks for a machine that the
+    /// graph knows and no site has.
+    async fn surroundings(&self, site: &str, equipment: &str) -> Result<MachineAround, PlantError>;
 
-    /// The names and lines of the machines of the asset graph, by their ids.
-    async fn machine_places(&self) -> Result<BTreeMap<String, MachinePlace>, PlantError>;
+    /// The sites that have a machine of this id.
+    async fn machine_sites(&self, equipment: &str) -> Result<Vec<String>, PlantError>;
 
-    /// The designation of a bearing, such as `6205-2RS/C3`, where the configuration tells it.
+    /// What the asset graph says of machines and bearings, for lists.
+    async fn machine_places(&self) -> Result<MachinePlaces, PlantError>;
+
+    /// The designation of a bearing, such as `6205-2RS/C3`, where the configuration tells it. Where it does not,
+    /// the asset graph may ([`MachinePlaces::designations`]).
     fn designation(&self, key: &BearingKey) -> Option<String>;
 
     /// The last `limit` episodes of a filter before the place `before`, newest change first.

@@ -172,14 +172,14 @@ const PLANNED: [(&str, &[&str]); 21] = [
     ("pdm-hook", &["pdm-service", "pdm-shared"]),
     ("pdm-routes", &["pdm-shared"]),
     ("pdm-oidc", &["pdm-service"]),
-    ("pdm-web", &["pdm-oidc", "pdm-service", "pdm-shared"]),
+    ("pdm-web", &["pdm-oidc", "pdm-routes", "pdm-service", "pdm-shared"]),
     ("pdm-waveform", &["pdm-dsp", "pdm-shared"]),
     ("pdm-script", &["pdm-service"]),
     (
         "pdm-reasoner",
         &["pdm-expert", "pdm-routes", "pdm-script", "pdm-service", "pdm-shared", "pdm-tools"],
     ),
-    ("pdm-report", &["pdm-expert", "pdm-knowledge", "pdm-service", "pdm-shared"]),
+    ("pdm-report", &["pdm-expert", "pdm-knowledge", "pdm-routes", "pdm-service", "pdm-shared"]),
     (
         "pdm-store",
         &[

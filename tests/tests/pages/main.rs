@@ -5,6 +5,7 @@ mod attacks;
 mod browser;
 mod captured;
 mod chat;
+mod clock;
 mod entry;
 mod fuzzed;
 mod live;

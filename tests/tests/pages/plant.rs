@@ -89,6 +89,14 @@ impl Plant {
         Box::pin(Self::run(Entry::Users, folder, settings)).await
     }
 
+    /// On loopback, on the clock of a zone.
+    pub(crate) async fn in_zone(zone: &str) -> Self {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut settings = Self::settings(folder.path());
+        settings.notify.zone = serde_json::from_value(zone.into()).expect("a zone");
+        Box::pin(Self::run(Entry::Open, folder, settings)).await
+    }
+
     /// The users of [`Plant::with_users`], with reports and work orders in the folder `reports`.
     pub(crate) async fn with_documents() -> Self {
         let folder = tempfile::tempdir().expect("folder");

@@ -135,7 +135,7 @@ async fn a_planner_goes_from_a_bearing_to_its_machine_and_sees_what_stands_aroun
     for shown in ["기계 씰", "베어링 6205", "교체 절차"] {
         assert!(bearing.as_str().is_some_and(|text| text.contains(shown)), "{shown}: {bearing}");
     }
-    browser.click("main a[href='/equipment/P-101']").await;
+    browser.click("main a[href='/equipment/ulsan-1/P-101']").await;
     browser
         .until(
             "the machine",

@@ -42,6 +42,7 @@ impl Onlooker {
             Tell::Raised(level)
             | Tell::Insisted(level)
             | Tell::Passed(level)
+            | Tell::Developed(level)
             | Tell::Cleared(level) => level,
         });
         self.told = self.told.max(told);

@@ -116,7 +116,7 @@ fn is_unknown(diagnosis: &Diagnosis, inquiry: &Inquiry, compared: &[Comparison])
 
 fn stage(diagnosis: &Diagnosis, at: usize, one: &Comparison) -> Option<Change> {
     let (_, sign) = one.signs.iter().find(|(kind, _)| *kind == SignKind::Stage)?;
-    let document = &one.record.document;
+    let Text { ko: document, en: case } = one.record.name();
     let signs = agreeing(one);
     let here = diagnosis.fault_stage;
     let there = sign.there;
@@ -132,7 +132,7 @@ fn stage(diagnosis: &Diagnosis, at: usize, one: &Comparison) -> Option<Change> {
             Text::new(
                 format!("{document}도 같은 징후({})에서 {here}단계: 단계 판정을 뒷받침", signs.ko),
                 format!(
-                    "{document} was at stage {here} with the same signs ({}): the stage is confirmed",
+                    "{case} was at stage {here} with the same signs ({}): the stage is confirmed",
                     signs.en
                 ),
             ),
@@ -147,7 +147,7 @@ fn stage(diagnosis: &Diagnosis, at: usize, one: &Comparison) -> Option<Change> {
                     signs.ko
                 ),
                 format!(
-                    "{document} was at stage {there:.0} with the same signs ({}): confirm the stage",
+                    "{case} was at stage {there:.0} with the same signs ({}): confirm the stage",
                     signs.en
                 ),
             ),
@@ -191,21 +191,21 @@ fn by_stage(diagnosis: &Diagnosis, case: &Case<'_>, at: usize, one: &Comparison)
     });
     let (stage, here, is_over, there) = found?;
     let (now, then) = (hours(here), hours(there));
-    let document = &one.record.document;
-    let than = format!("{document}({})", then.ko);
+    let document = one.record.name_with(&then.ko, &then.en);
+    let than = &document.ko;
     let (effect, ko, en) = if is_over && here < there {
         (ResearchEffect::SpeedDoubted, format!("{than}보다 빠름"), "faster than")
     } else if here > there {
         (ResearchEffect::SpeedDoubted, format!("{than}보다 느림"), "slower than")
     } else if is_over {
-        let than = with_particle(&than, Particle::And);
+        let than = with_particle(than, Particle::And);
         (ResearchEffect::SpeedConfirmed, format!("{than} 같음"), "as fast as")
     } else {
         return None;
     };
     let text = Text::new(
         format!("{stage}단계 {}, {ko}", now.ko),
-        format!("Stage {stage} for {}, {en} {document} ({})", now.en, then.en),
+        format!("Stage {stage} for {}, {en} {}", now.en, document.en),
     );
     let mut change = Change::of(effect, at, one, text);
     change.told =
@@ -217,14 +217,14 @@ fn by_acceleration(diagnosis: &Diagnosis, at: usize, one: &Comparison) -> Option
     if diagnosis.degradation.speed != DegradationSpeed::Rapid {
         return None;
     }
-    let document = &one.record.document;
+    let Text { ko: document, en: case } = one.record.name();
     let (effect, text) = if one.record.accelerated? {
         let ko = format!("{document}도 같은 부위에서 가속하였음: 급속 열화를 뒷받침");
-        let en = format!("{document} accelerated too: the speed is confirmed");
+        let en = format!("{case} accelerated too: the speed is confirmed");
         (ResearchEffect::SpeedConfirmed, Text::new(ko, en))
     } else {
         let ko = format!("{document}: 기록에는 추세가 안정적이었다고 하나 이번은 가속됨");
-        let en = format!("{document} tells of a steady trend, while this one accelerates");
+        let en = format!("{case} tells of a steady trend, while this one accelerates");
         (ResearchEffect::SpeedDoubted, Text::new(ko, en))
     };
     Some(Change::of(effect, at, one, text))
@@ -246,10 +246,10 @@ fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec
     });
     let changes = lived.take(MAX_LIVES).filter_map(|(at, one, lived)| {
         let told = hours(lived);
-        let document = &one.record.document;
+        let Text { ko: document, en: case } = one.record.name();
         let head = Text::new(
             format!("{document}: 이 징후에서 {} 뒤에 끝남,", told.ko),
-            format!("{document} ended {} after these signs:", told.en),
+            format!("{case} ended {} after these signs:", told.en),
         );
         let (effect, tail) = if lived < taken {
             let ko = "모델의 잔여수명보다 짧으므로 더 이르게 계획";
@@ -271,7 +271,7 @@ fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec
 }
 
 fn contradiction(at: usize, one: &Comparison) -> Change {
-    let document = &one.record.document;
+    let Text { ko: document, en: case } = one.record.name();
     let signs = agreeing(one);
     let end = if one.record.is_benign {
         Text::new("베어링 손상이 아니었음", "the bearing was not damaged")
@@ -282,7 +282,7 @@ fn contradiction(at: usize, one: &Comparison) -> Change {
     };
     let text = Text::new(
         format!("반대 사례 {document}: 같은 징후({})였으나 {}", signs.ko, end.ko),
-        format!("{document} speaks against it: with the same signs ({}) {}", signs.en, end.en),
+        format!("{case} speaks against it: with the same signs ({}) {}", signs.en, end.en),
     );
     Change::of(ResearchEffect::Contradiction, at, one, text)
 }

@@ -5,9 +5,18 @@
 //! Invariant: every figure of a [`CaseRecord`] stands in its document.
 
 use pdm_shared::fault::Fault;
+use pdm_shared::text::Text;
 
 use super::Document;
 use super::signs::{Measured, SignKind, before_unit, of_clause};
+
+/// What people call a case that is invented for teaching, in Korean and in English.
+pub const TEACHING_CASE: (&str, &str) = ("교육용 사례", "teaching case");
+
+/// Whether a document's source says that its case is invented (`synthetic = true` in its head).
+pub fn is_teaching_case(source: &str) -> bool {
+    source.ends_with(", synthetic)")
+}
 
 /// Most lines of a document that are read. Chosen: three times the longest shipped case.
 const MAX_LINES: usize = 400;
@@ -25,6 +34,8 @@ pub(super) struct CaseRecord {
     pub source: String,
     /// The damaged element, if the case names one.
     pub element: Option<Fault>,
+    /// It is invented for teaching, and no record of a plant.
+    pub is_teaching: bool,
     /// The course, in the order of the document.
     pub steps: Vec<Step>,
     /// The cause, in the document's own words.
@@ -77,11 +88,31 @@ const BENIGN: [&str; 10] = [
 const RIG: [&str; 4] = ["가속 시험", "시험기", "accelerated test", "test rig"];
 
 impl CaseRecord {
+    /// The document as a sentence names it; an invented case is never taken for the plant's own record.
+    pub(super) fn name(&self) -> Text {
+        self.name_with("", "")
+    }
+
+    /// The document with a remark in brackets.
+    pub(super) fn name_with(&self, ko: &str, en: &str) -> Text {
+        let named = |mark: &str, remark: &str, gap: &str| {
+            let words: Vec<&str> =
+                [mark, remark].into_iter().filter(|one| !one.is_empty()).collect();
+            match words.as_slice() {
+                [] => self.document.clone(),
+                words => format!("{}{gap}({})", self.document, words.join(", ")),
+            }
+        };
+        let (mark_ko, mark_en) = if self.is_teaching { TEACHING_CASE } else { ("", "") };
+        Text::new(named(mark_ko, ko, ""), named(mark_en, en, " "))
+    }
+
     /// The case that a document of the history tells; none if it tells no course.
     pub(super) fn read(document: &Document) -> Option<Self> {
         let mut record = Self {
             document: document.id.clone(),
             source: document.source.clone(),
+            is_teaching: is_teaching_case(&document.source),
             element: None,
             steps: Vec::new(),
             cause: None,

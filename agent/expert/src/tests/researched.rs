@@ -121,6 +121,23 @@ fn a_case_with_the_same_signs_confirms_the_stage_and_shows_its_own_life() {
     assert!(life.contains("MH-06: 이 징후에서 16일 뒤에 끝남"), "{life}");
 }
 
+/// A case that is invented for teaching is never taken for the plant's own record.
+#[test]
+fn a_teaching_case_is_named_as_that() {
+    let event = inner_race();
+    let mut inquiry = Inquiry::default();
+    let mut case = shipped("06");
+    case.source = "MH-06 내륜 박리 (mh-06.md, synthetic)".to_owned();
+    found(1, HISTORY, vec![case], &mut inquiry);
+    let diagnosis = told(&event, &Memory::default(), &inquiry);
+    let life = thought(&diagnosis, ThoughtTitle::Rul);
+    assert!(life.contains("MH-06(교육용 사례): 이 징후에서 16일 뒤에 끝남"), "{life}");
+    let english = diagnosis.thoughts.iter().map(|thought| thought.conclusion.en.as_str());
+    let english = english.collect::<Vec<_>>().join("\n");
+    assert!(english.contains("MH-06 (teaching case) ended 16 days after these signs"), "{english}");
+    assert!(!english.contains("MH-06 ended") && !english.contains("MH-06 was"), "{english}");
+}
+
 /// "stage 2 for 9 days, faster than MH-05": the bearing's own time beside that of the case.
 #[test]
 fn the_bearings_pace_is_told_beside_that_of_a_case() {

@@ -16,14 +16,18 @@ pub fn check(assets: &Assets, origins: &Origins) -> Vec<FileProblem> {
     }
     cycles(assets, origins, &mut problems);
     let stays = stays(assets);
-    let place = |stay: &Stay<'_>| (stay.edge.to.clone(), stay.position.clone());
+    // a machine without a site may be two, one of each site: their bearings share no place
+    let place = |stay: &Stay<'_>| {
+        let site = stay.edge.from.id.split('/').next().unwrap_or_default();
+        (stay.edge.to.clone(), format!("{site}/{}", stay.position))
+    };
     overlaps(&stays, place, origins, &mut problems, |a, b| {
         format!(
             "{} and {} are in one place, {} {}, from {}",
             a.edge.from, b.edge.from, a.edge.to, a.position, b.since
         )
     });
-    let bearing = |stay: &Stay<'_>| (stay.edge.from.clone(), Arc::from(""));
+    let bearing = |stay: &Stay<'_>| (stay.edge.from.clone(), String::new());
     overlaps(&stays, bearing, origins, &mut problems, |a, b| {
         format!(
             "{} is in two places, {} and {}, from {}",
@@ -132,7 +136,7 @@ fn stays(assets: &Assets) -> Vec<Stay<'_>> {
 
 fn overlaps(
     stays: &[Stay<'_>],
-    by: impl Fn(&Stay<'_>) -> (NodeName, Arc<str>),
+    by: impl Fn(&Stay<'_>) -> (NodeName, String),
     origins: &Origins,
     problems: &mut Vec<FileProblem>,
     told: impl Fn(&Stay<'_>, &Stay<'_>) -> String,

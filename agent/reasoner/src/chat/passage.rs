@@ -1,6 +1,7 @@
 //! The passage of a document that answers, not the document's head: the section whose lines have most of the
 //! question's rare words, in whole sentences, in the asker's language where the document has it.
 
+use pdm_expert::research::{TEACHING_CASE, is_teaching_case};
 use pdm_shared::text::Language;
 use serde_json::{Map, Value};
 
@@ -32,6 +33,8 @@ struct Passage {
     head: String,
     lines: Vec<String>,
     is_foreign: bool,
+    /// A case that is invented for teaching.
+    is_teaching: bool,
     fit: f64,
     /// How many of the question's words it holds, of all.
     share: f64,
@@ -230,9 +233,15 @@ impl Passage {
             (true, Language::Ko) => " (영어 원문)",
             (false, _) => "",
         };
+        let case = match (self.is_teaching, language) {
+            (true, Language::Ko) => format!(" ({})", TEACHING_CASE.0),
+            (true, Language::En) => format!(" ({})", TEACHING_CASE.1),
+            (false, _) => String::new(),
+        };
         let heading =
             if self.heading.is_empty() { String::new() } else { format!(" §{}", self.heading) };
-        format!("[{}]{heading} ({}){note}\n{}", self.document, self.title, self.lines.join("\n"))
+        let lines = self.lines.join("\n");
+        format!("[{}]{heading} ({}){case}{note}\n{lines}", self.document, self.title)
     }
 }
 
@@ -294,6 +303,7 @@ fn passage(
         },
         lines: section.telling_lines(terms, rarity),
         is_foreign,
+        is_teaching: text("source").is_some_and(is_teaching_case),
         fit,
     })
 }

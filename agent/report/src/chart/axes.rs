@@ -1,6 +1,7 @@
 //! A frame with scales: the positions of values in it, and the marks at its edges.
 
 use pdm_expert::wording::figure;
+use pdm_routes::Zone;
 use pdm_shared::time::Timestamp;
 
 use super::LETTERS;
@@ -139,8 +140,8 @@ impl Frame {
         self.label([right, bottom + 21.0], Anchor::End, Colour::Muted, unit.to_owned());
     }
 
-    /// Draws a scale of times below; x is in seconds since 1970.
-    pub(super) fn time_scale(&mut self) {
+    /// Draws a scale of times on a plant's clock below; x is in seconds since 1970.
+    pub(super) fn time_scale(&mut self, zone: Zone) {
         let (_, right, _, bottom) = self.edges();
         let span = self.x.to - self.x.from;
         let step = TIME_STEPS.into_iter().find(|step| span / step <= 7.0).unwrap_or(span / 4.0);
@@ -151,17 +152,22 @@ impl Frame {
             step if step < 2_592_000.0 => "%m-%d",
             _ => "%Y-%m",
         };
-        let mut at = (self.x.from / step).ceil() * step;
+        let shown = |at: f64| Timestamp::from_unix_ms((at * 1000.0) as i64);
+        // full hours and days of that clock; on the day on which it is set they lie beside the marks
+        let local_s = |at| zone.local_as_utc(at).seconds_since(at);
+        let ahead_s = shown(self.x.to).map_or(0.0, local_s);
+        let mut at = ((self.x.from + ahead_s) / step).ceil() * step - ahead_s;
         while at <= self.x.to {
             let x = self.x_of(at);
             self.drawing.line([x, bottom], [x, bottom + 3.0], Colour::Muted, 0.8);
-            if let Some(moment) = Timestamp::from_unix_ms((at * 1000.0) as i64) {
-                let text = moment.date_time().format(form).to_string();
+            if let Some(moment) = shown(at) {
+                let text = zone.local(moment).format(form).to_string();
                 self.label([x, bottom + 11.0], Anchor::Middle, Colour::Muted, text);
             }
             at += step;
         }
-        self.label([right, bottom + 21.0], Anchor::End, Colour::Muted, "UTC".to_owned());
+        let name = shown(self.x.to).map(|at| zone.abbreviation(at)).unwrap_or_default();
+        self.label([right, bottom + 21.0], Anchor::End, Colour::Muted, name);
     }
 }
 

@@ -1,12 +1,11 @@
 //! The plot of the risk over time: a staircase through the four named levels.
 
 use pdm_shared::risk::RiskLevel;
-use pdm_shared::text::Language;
 
 use super::WIDTH;
 use super::axes::{Frame, Range};
 use crate::data::RiskPlot;
-use crate::document::{colour, sign};
+use crate::document::{Speaker, colour, sign};
 use crate::drawing::{Anchor, Colour, Drawing, Shape};
 
 const HEIGHT: f32 = 112.0;
@@ -21,17 +20,17 @@ fn level(risk: RiskLevel) -> f64 {
 }
 
 /// Draws the risk plot.
-pub(crate) fn risk(plot: &RiskPlot, language: Language) -> Drawing {
+pub(crate) fn risk(plot: &RiskPlot, speaker: Speaker) -> Drawing {
     let seconds = |at: usize| plot.points.get(at).map_or(0.0, |p| p.at.unix_ms() as f64 / 1000.0);
     let (first, last) = (seconds(0), seconds(plot.points.len().saturating_sub(1)));
     let y = Range::new(-0.5, 3.5);
     let mut frame = Frame::new(WIDTH, HEIGHT, Range::new(first, last), y);
-    frame.time_scale();
+    frame.time_scale(speaker.1);
     let (left, right, ..) = frame.edges();
     for risk in RiskLevel::ALL {
         let (upper, lower) = (frame.y_of(level(risk) + 0.5), frame.y_of(level(risk) - 0.5));
         frame.drawing.rectangle([left, upper], [right - left, lower - upper], colour(risk), 0.10);
-        let name = format!("{} {}", sign(risk), risk.label().in_language(language));
+        let name = format!("{} {}", sign(risk), speaker.say(&risk.label()));
         let place = [left - 4.0, frame.y_of(level(risk)) + 2.6];
         frame.label(place, Anchor::End, colour(risk), name);
     }

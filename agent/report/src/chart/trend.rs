@@ -1,6 +1,5 @@
 //! The plot of the leading feature with the expected end of life.
 
-use pdm_shared::text::Language;
 use pdm_shared::time::Timestamp;
 
 use super::WIDTH;
@@ -18,7 +17,7 @@ fn seconds(at: Timestamp) -> f64 {
 }
 
 /// Draws the trend plot.
-pub(crate) fn trend(plot: &TrendPlot, language: Language) -> Drawing {
+pub(crate) fn trend(plot: &TrendPlot, speaker: Speaker) -> Drawing {
     let first = plot.points.first().map_or(0.0, |point| seconds(point.at));
     let last = plot.points.last().map_or(1.0, |point| seconds(point.at));
     let furthest = last + AHEAD * (last - first).max(1.0);
@@ -33,11 +32,11 @@ pub(crate) fn trend(plot: &TrendPlot, language: Language) -> Drawing {
     let y = Range::new(low, top * 1.15);
     let mut frame = Frame::new(WIDTH, HEIGHT, x, y);
     frame.y_scale();
-    frame.time_scale();
+    frame.time_scale(speaker.1);
     if let Some(end) = plot.end {
-        band(&mut frame, end, until, Speaker(language));
+        band(&mut frame, end, until, speaker);
     }
-    baseline(&mut frame, plot, Speaker(language));
+    baseline(&mut frame, plot, speaker);
     course(&mut frame, plot);
     frame.drawing
 }

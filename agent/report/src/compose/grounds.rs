@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::data::Report;
 use crate::document::{Block, Speaker, Table, sign};
 use crate::drawing::Colour;
-use crate::words::{self, moment};
+use crate::words;
 
 /// The five thoughts, each with its evidence.
 pub(super) fn thoughts(report: &Report, speaker: Speaker) -> Vec<Block> {
@@ -87,8 +87,10 @@ pub(super) fn history(report: &Report, speaker: Speaker) -> Vec<Block> {
         let fault =
             past.fault_type.map_or_else(|| "–".to_owned(), |fault| speaker.say(&element(fault)));
         let measured = match past.since {
-            Some(since) => format!("{} – {}", moment(since), moment(past.measured_at)),
-            None => moment(past.measured_at),
+            Some(since) => {
+                format!("{} – {}", speaker.moment(since), speaker.moment(past.measured_at))
+            }
+            None => speaker.moment(past.measured_at),
         };
         let life =
             past.rul_hours.map_or_else(|| "–".to_owned(), |life| format!("{} h", figure(life)));

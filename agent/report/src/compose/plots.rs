@@ -14,7 +14,7 @@ pub(super) fn plots(report: &Report, speaker: Speaker) -> Vec<Block> {
         blocks.push(Block::Plot {
             title: format!("{} {name} ({})", speaker.word("추세:", "Trend:"), plot.unit),
             caption: trend_caption(plot, speaker),
-            drawing: chart::trend(plot, speaker.0),
+            drawing: chart::trend(plot, speaker),
         });
     }
     if let Some(plot) = &report.plots.envelope {
@@ -34,7 +34,7 @@ pub(super) fn plots(report: &Report, speaker: Speaker) -> Vec<Block> {
                 "계단: 판정된 위험도, 숫자: P-F 단계",
                 "Steps: the risk as judged; numbers: P-F stage",
             ),
-            drawing: chart::risk(plot, speaker.0),
+            drawing: chart::risk(plot, speaker),
         });
     }
     if blocks.len() == 1 {

@@ -7,11 +7,10 @@ use crate::compose::{passage, title, whereabouts};
 use crate::data::Passage;
 use crate::document::{Block, Document, Mark, Speaker, Table, colour};
 use crate::drawing::Colour;
-use crate::words::moment;
 
 /// The document of a work order.
 pub fn document(order: &WorkOrder, language: Language) -> Document {
-    let speaker = Speaker(language);
+    let speaker = Speaker::of(language, &order.subject);
     let mut head = vec![
         speaker.pair("작업지시 번호", "Number", order.number.clone()),
         speaker.pair("우선순위", "Priority", priority(order.priority, speaker)),
@@ -21,7 +20,7 @@ pub fn document(order: &WorkOrder, language: Language) -> Document {
         head.push(speaker.pair("대체하는 작업지시", "Supersedes", numbers));
     }
     head.extend(whereabouts(&order.subject, speaker));
-    head.push(speaker.pair("발행", "Issued", moment(order.created_at)));
+    head.push(speaker.pair("발행", "Issued", speaker.moment(order.created_at)));
     Document {
         language,
         kind: speaker.word("작업지시서", "Work order"),
@@ -97,7 +96,7 @@ fn schedule(order: &WorkOrder, speaker: Speaker) -> Vec<Block> {
     let schedule = &order.schedule;
     let at_once = speaker.word("즉시", "at once");
     let when = |at: Option<pdm_shared::time::Timestamp>| match at {
-        Some(at) if at > order.created_at => moment(at),
+        Some(at) if at > order.created_at => speaker.moment(at),
         Some(_) | None => at_once.clone(),
     };
     let finish = if schedule.at_once { at_once.clone() } else { when(schedule.finish_by) };

@@ -148,6 +148,7 @@ pub(crate) fn case() -> CaseFile {
             equipment: Some(Text::new("냉각수 펌프", "Cooling water pump")),
             location: Some(Text::new("구동측", "drive end")),
             designation: Some("6205-2RS/C3".to_owned()),
+            zone: None,
         },
         planning: Planning {
             lead_time: Rules::default().lead_time,

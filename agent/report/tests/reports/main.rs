@@ -137,6 +137,24 @@ fn the_trend_is_drawn_with_the_baseline_where_the_event_tells_it() {
     assert!(!html.contains("기준선 한계"));
 }
 
+/// R-REPORT-1: documents tell times on the plant's clock, in all forms.
+#[test]
+fn documents_tell_times_on_the_plants_clock() {
+    let mut case = case::case();
+    case.asset.zone = Some("Asia/Seoul".to_owned());
+    let folder = tempfile::tempdir().expect("folder");
+    let written = written(&case, folder.path());
+    let local = case.event.measured_at.plus_seconds(9.0 * 3600.0).to_string();
+    let local = format!("{} KST", local[..16].replace('T', " "));
+    for ending in ["report.ko.html", "report.en.html"] {
+        let text = text(&written, ending);
+        assert!(text.contains(&local), "{ending}: {local}");
+        assert!(!text.contains(" UTC"), "{ending}");
+    }
+    let pages = selected(&written, "report.ko.pdf").expect("readable");
+    assert!(pages.contains("KST") && !pages.contains("UTC"), "{pages}");
+}
+
 #[test]
 fn hostile_words_stay_words() {
     let evil = "</svg></style><script>alert(1)</script>{{ 7*7 }}\" onload=\"x";

@@ -1,6 +1,6 @@
 //! Episodes of gateways, and what is suppressed because of them.
 
-use pdm_episode::{EndCause, Episode, EpisodeRules, Observation, Step, Tell, follow};
+use pdm_episode::{EndCause, Episode, EpisodeRules, Finding, Observation, Step, Tell, follow};
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::episode::{AcknowledgementState, Suppression, Transition};
 use pdm_shared::id::BearingKey;
@@ -92,7 +92,7 @@ impl Policy {
             at: now,
             now,
             level,
-            fault: None,
+            finding: Finding::default(),
             frozen: None,
             is_out_of_order: false,
             ended,

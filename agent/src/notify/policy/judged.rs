@@ -1,7 +1,7 @@
 //! A judged window moves the episode of its bearing; what staff is told because of it.
 
-use pdm_episode::{EndCause, Observation, Step, Tell, follow};
-use pdm_expert::Judgement;
+use pdm_episode::{EndCause, Finding, Observation, Step, Tell, follow};
+use pdm_expert::{Judgement, hurries_parts};
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::episode::{AcknowledgementState, FreezeCause, Suppression};
@@ -88,6 +88,13 @@ impl Policy {
                 let words = (title, wording::body(diagnosis, state, self.settings.zone));
                 (NotificationReason::Repeated, level, words)
             }
+            Tell::Developed(level) => {
+                let title = wording::developed(&wording::title(key, diagnosis));
+                let before = record.and_then(|one| one.episode.course.told_finding.as_ref());
+                let body = wording::body(diagnosis, state, self.settings.zone);
+                let body = wording::since_told(body, before, &finding_of(diagnosis));
+                (NotificationReason::Repeated, level, (title, body))
+            }
             Tell::Cleared(highest) => {
                 let told_at = record.and_then(|one| one.alarm.as_ref());
                 let told_at = told_at.map(|alarm| alarm.notification.created_at);
@@ -99,7 +106,14 @@ impl Policy {
             wording::with_beside(body, key, window.event, window.change(), self.settings.zone);
         let loudness = loudness_of(tell);
         let subject = Subject { key, event_id, risk, loudness, reason, title, body };
-        Followed::Told(Box::new(self.told(&subject, record, step, now)))
+        let mut told = self.told(&subject, record, step, now);
+        if let (Tell::Developed(_), Some(change)) = (tell, &mut told.episode)
+            && let Some(alarm) = &mut change.alarm
+        {
+            // what is told again has the title of an alarm, not of an update
+            alarm.notification.title = wording::title(key, diagnosis);
+        }
+        Followed::Told(Box::new(told))
     }
 
     /// A change that staff is not told of.
@@ -141,6 +155,12 @@ impl Policy {
         let mut change = self.change(subject.key, record, step.clone());
         let before = record.and_then(|record| record.alarm.as_ref());
         let heard = self.directory.heard(subject.key, subject.loudness, before, step.tell, now);
+        if let (Some(Tell::Developed(_)), Some(before)) = (step.tell, before) {
+            // the steps of its route go on as they were; what is told again says what is known now
+            let notification = notification.clone();
+            let telling = heard.telling.clone().or_else(|| before.telling.clone());
+            change.alarm = Some(Box::new(Alarm { notification, telling, ..before.clone() }));
+        }
         if let Some(level) = step.tell.and_then(Tell::level) {
             change.resets_acknowledgement = true;
             change.alarm = Some(Box::new(Alarm {
@@ -191,9 +211,10 @@ impl Policy {
         let (title, body) =
             wording::meanwhile(key, tell, stands, (until, ended), self.settings.zone);
         let (reason, risk) = match tell {
-            Tell::Raised(level) | Tell::Insisted(level) | Tell::Passed(level) => {
-                (NotificationReason::Raised, level)
-            }
+            Tell::Raised(level)
+            | Tell::Insisted(level)
+            | Tell::Passed(level)
+            | Tell::Developed(level) => (NotificationReason::Raised, level),
             Tell::Cleared(_) => (NotificationReason::Cleared, RiskLevel::Normal),
         };
         let loudness = loudness_of(tell);
@@ -228,8 +249,18 @@ const fn loudness_of(tell: Tell) -> RiskLevel {
         Tell::Raised(level)
         | Tell::Insisted(level)
         | Tell::Passed(level)
+        | Tell::Developed(level)
         | Tell::Cleared(level) => level,
     }
+}
+
+/// What a judgement knows of the damage. Where the machine is to be checked, no bearing is damaged.
+fn finding_of(diagnosis: &Diagnosis) -> Finding {
+    if diagnosis.is_of_machine() {
+        return Finding::default();
+    }
+    let (stage, fault) = (diagnosis.fault_stage, diagnosis.fault_type);
+    Finding { stage, fault, is_urgent: hurries_parts(diagnosis) }
 }
 
 /// What a window says of its bearing; nothing if its sensor says nothing and another point of the
@@ -254,7 +285,7 @@ pub(super) fn observation(window: &JudgedWindow<'_>, now: Timestamp) -> Option<O
         at: event.measured_at,
         now,
         level: if is_out_of_order { diagnosis.risk_level } else { state.risk() },
-        fault: diagnosis.fault_type,
+        finding: finding_of(diagnosis),
         frozen,
         is_out_of_order,
         ended: (is_repaired && !is_out_of_order).then_some(EndCause::Repair),

@@ -271,3 +271,58 @@ fn operating_changes_of_all_machines_leave_together_once_a_day() {
     let (at_once, _) = operating_change("P-101", 1.3, &settings);
     assert!(at_once.due_at <= soon, "{at_once:?}");
 }
+
+/// R-AGENT-10: a stage that rises within its level is told once, says what differs, and leaves title and figures
+/// of the alarm as they are now; who has acknowledged the level need not do so again.
+#[test]
+fn damage_that_goes_on_within_a_level_is_told_once_with_what_differs() {
+    let policy = Policy::new(NotifySettings::default(), Prefix::default());
+    let text = include_str!("../../../../config/examples/event.json");
+    let mut event: Event = serde_json::from_str(text).expect("event");
+    let (key, begin) = (event.key(), event.measured_at);
+    let memory = Memory::default();
+    let mut record = None;
+    let mut told = Vec::new();
+    for (minute, stage) in [(0, 1_u8), (5, 1), (10, 3), (15, 3)] {
+        event.measured_at = begin.plus_seconds(60.0 * f64::from(minute));
+        let now = event.measured_at;
+        let case = Case { event: &event, memory: &memory, now };
+        let (mut judgement, point) =
+            (pdm_expert::judge(&case, &Rules::default()), case.point().to_owned());
+        for one in judgement.state.points.values_mut() {
+            one.risk = RiskLevel::Warning;
+        }
+        let diagnosis = &mut judgement.diagnosis;
+        (diagnosis.risk_level, diagnosis.fault_stage) = (RiskLevel::Warning, stage);
+        diagnosis.fault_type = None;
+        let (event, judgement) = (&event, &judgement);
+        let window = JudgedWindow { event, judgement, point: &point, is_repaired: false };
+        let change = match policy.judged(&key, &window, record.as_ref(), now) {
+            Some(Followed::Told(announcement)) => {
+                let Announcement { notification, episode, .. } = *announcement;
+                told.push(notification);
+                episode
+            }
+            Some(Followed::Quiet(change)) => Some(change),
+            None => None,
+        };
+        if let Some(change) = change {
+            record = Some(EpisodeRecord::after(record, *change));
+        }
+        if minute == 5 {
+            let mut seen: EpisodeRecord = record.expect("told");
+            seen.episode = seen.episode.acknowledge("kim", None, now).expect("a step").episode;
+            record = Some(seen);
+        }
+    }
+    let titles: Vec<_> = told.iter().map(|one| one.title.en.as_str()).collect();
+    assert_eq!(told.len(), 2, "{titles:?}");
+    assert!(titles[1].starts_with("[Update] [Warning] P-101 DE"), "{titles:?}");
+    let body = &told[1].body.en;
+    assert!(body.starts_with("Since the last message: P-F stage 1 to 3\n"), "{body}");
+    let record = record.expect("told");
+    assert!(record.episode.acknowledgement.is_acknowledged());
+    let alarm = record.alarm.expect("stands");
+    assert!(!alarm.notification.title.en.contains("[Update]"), "{}", alarm.notification.title.en);
+    assert!(alarm.notification.title.en.contains("stage 3"), "{}", alarm.notification.title.en);
+}

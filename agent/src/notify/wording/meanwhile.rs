@@ -81,7 +81,7 @@ pub(in crate::notify) fn meanwhile(
     let now = stands.label();
     let (meanwhile, ended) = (ended.meanwhile(), ended.words());
     let (level, what) = match tell {
-        Tell::Raised(level) | Tell::Insisted(level) => (
+        Tell::Raised(level) | Tell::Insisted(level) | Tell::Developed(level) => (
             level,
             Text::new(
                 format!("{} 위험도가 상승해 현재도 유지됨", meanwhile.ko),

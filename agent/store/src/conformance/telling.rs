@@ -1,7 +1,7 @@
 //! Notifications as the store gets them from the policy of telling, without its choices: a level above
 //! the highest told is told to the broker and to one web hook, and is repeated every [`REPEAT_S`].
 
-use pdm_episode::{EndCause, Episode, EpisodeRules, Observation, Step, follow};
+use pdm_episode::{EndCause, Episode, EpisodeRules, Finding, Observation, Step, follow};
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::id::{BearingKey, EventId};
@@ -71,7 +71,15 @@ fn rows(notification: &Notification) -> Vec<Outgoing> {
 pub(super) const EPISODE_TOPIC: &str = "episode";
 
 fn window(level: RiskLevel, now: Timestamp, ended: Option<EndCause>) -> Observation {
-    Observation { at: now, now, level, fault: None, frozen: None, is_out_of_order: false, ended }
+    Observation {
+        at: now,
+        now,
+        level,
+        finding: Finding::default(),
+        frozen: None,
+        is_out_of_order: false,
+        ended,
+    }
 }
 
 fn change(step: &Step, alarm: Option<Alarm>) -> EpisodeChange {

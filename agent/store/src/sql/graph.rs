@@ -336,7 +336,8 @@ impl GraphStore {
         Ok(found)
     }
 
-    /// The risk of the last judgement up to a moment; `None` before the first one.
+    /// The risk of the last judgement up to a moment, of windows that came in their turn; `None` before the
+    /// first one.
     pub async fn risk_at(
         &self,
         key: &BearingKey,
@@ -346,6 +347,7 @@ impl GraphStore {
         let query = reader.query(
             "SELECT risk_level FROM pdm_agent_memory
              WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND measured_at_ms <= $4
+               AND NOT late
              ORDER BY measured_at_ms DESC, id DESC LIMIT 1",
         );
         let row = query.bind_key(key).bind(until_ms).fetch_optional().await?;

@@ -15,7 +15,7 @@ use super::episodes::AlarmColumns;
 use crate::StoreError;
 use crate::database::{Dialect, Row, Spelt};
 use crate::encoding::{fault_of, json_of, readable, stage_of, time_of, word_of};
-use crate::shown;
+use crate::shown::{self, Shown};
 
 /// Bearings with the judgement of their newest window and their alarm, of those that a condition names.
 macro_rules! bearings {
@@ -147,6 +147,9 @@ fn worst_first(rows: &[Row]) -> Vec<BearingRow> {
 
 fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
     let time = |column: &str| row.get::<Option<i64>>(column)?.map(time_of).transpose();
+    // a window of an earlier version does not say
+    let column = row.get::<Option<&str>>("last_shown")?;
+    let shown = column.map(shown::read_column).and_then(readable);
     Ok(BearingRow {
         key: row.key()?,
         risk_level: word_of("a risk", row.get("risk_level")?)?,
@@ -156,16 +159,18 @@ fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
         event_id: row.get::<Option<Uuid>>("last_event_id")?.map(EventId),
         measured_at: time("last_measured_at_ms")?,
         rul_hours: row.get("last_rul_hours")?,
-        blind: blind_of(row.get("last_shown")?),
+        rul_low_hours: shown.as_ref().and_then(|shown| shown.rul_low_hours),
+        rul_median_hours: shown.as_ref().and_then(|shown| shown.rul_hours),
+        rul_high_hours: shown.as_ref().and_then(|shown| shown.rul_high_hours),
+        blind: shown.as_ref().and_then(blind_of),
         // the bearing is shown even if what stands of its alarm cannot be read
         alarm: readable(alarm_of(row)).flatten(),
         episode: readable(episode_of(row)).flatten(),
     })
 }
 
-/// Why the last window says nothing of the bearing; a window of an earlier version does not say.
-fn blind_of(column: Option<&str>) -> Option<Blind> {
-    let shown = readable(shown::read_column(column?))?;
+/// Why a window says nothing of the bearing.
+const fn blind_of(shown: &Shown) -> Option<Blind> {
     match (shown.valid, shown.running) {
         (_, false) => Some(Blind::Standing),
         (false, true) => Some(Blind::Sensor),

@@ -27,6 +27,13 @@ pub(super) const VERDICTS: &str = "SELECT event_id, risk_level, fault_stage, fau
      WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
        AND measured_at_ms >= $4 AND measured_at_ms <= $5";
 
+/// Parameters: site, machine, bearing, from, until. Windows that came late: their judgement says how the
+/// bearing stood when they came, which it does not say of their own time. One of a clock that was ahead is
+/// judged as it is.
+pub(super) const LATE: &str = "SELECT event_id FROM pdm_agent_memory
+     WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+       AND measured_at_ms >= $4 AND measured_at_ms <= $5 AND late AND measured_at_ms <= judged_at_ms";
+
 /// Parameter: events.
 static TEXTS: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
@@ -64,6 +71,11 @@ impl PageStore {
         let verdicts = query.fetch_all().await?;
         let verdicts = verdicts.iter().map(|row| Ok((EventId(row.get(0)?), verdict_of(row)?)));
         let mut verdicts: HashMap<EventId, Verdict> = verdicts.filter_map(readable).collect();
+        let query = reader.query(LATE).bind_key(key);
+        let query = query.bind(first.measured_at.unix_ms()).bind(last.measured_at.unix_ms());
+        for row in &query.fetch_all().await? {
+            verdicts.remove(&EventId(row.get(0)?));
+        }
         let mut texts = of_texts(&mut reader.connection(), &windows).await?;
         let rows = windows.into_iter().filter_map(|window| {
             let shown = window.shown.or_else(|| texts.remove(&window.event_id))?;

@@ -215,7 +215,7 @@ fn shown(
         name => one.key().to_string(),
         level => level.as_str(),
         label => level.label().in_language(reader.language),
-        title => one.alarm.as_ref().map(|alarm| alarm.title.in_language(reader.language)),
+        title => one.title.as_ref().map(|title| title.in_language(reader.language)),
         since => show::value(one.document.opened_at),
         ends => show::value(claim.expires_at),
         recipient => &claim.recipient,

@@ -12,6 +12,7 @@ use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::delivery::Notification;
 use pdm_shared::episode::Suppression;
+use pdm_shared::fault::Fault;
 use pdm_shared::feature::Feature;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
@@ -59,10 +60,12 @@ async fn gather(
     };
     let advice = diagnosis.as_ref().map(|found| found.recommendation.in_language(reader.language));
     let told: Vec<Value> = told.iter().map(|told| notice(told, reader)).collect();
-    let around = plant.surroundings(key.equipment.as_str()).await?;
-    let of_kind = |kind: &str| equipment::of_kind(around.as_ref(), kind);
+    let (site, equipment) = (key.site.as_str(), key.equipment.as_str());
+    let around = plant.surroundings(site, equipment).await?;
+    let of_kind = |kind: &str| equipment::of_kind(around.known(), kind);
     let (parts, manuals) = (of_kind("Part"), of_kind("Document"));
-    let equipment_page = around.is_some().then(|| equipment::address(key.equipment.as_str()));
+    let equipment_page = around.known().map(|_| equipment::address(site, equipment));
+    let unclear_sites = around.unclear_sites().join(", ");
     let address = show::address(&key);
     let work = plant.open_work_of(&key).await?;
     let of_alarm = diagnosis.as_ref().map(|found| found.event_id);
@@ -93,7 +96,7 @@ async fn gather(
         features => SHOWN_FEATURES.iter().map(|one| label(one, reader)).collect::<Vec<_>>(),
         shelf => shelf(row.episode.as_ref().map(|episode| &episode.suppression), reader.language),
         shelf_ends => forms::shelf_ends(shared),
-        told, advice, parts, equipment_page,
+        told, advice, parts, equipment_page, unclear_sites,
         documents => manuals,
         api => format!("/api/v1{address}"),
         address,
@@ -166,7 +169,8 @@ pub(super) async fn csv(
     Ok((headers, written(&windows)).into_response())
 }
 
-/// The features in the CSV file: its first columns as they always were, later ones at the end.
+/// The features in the CSV file: its first columns as they always were, later ones at the end. `rul_hours` is the
+/// median, as `rul_median_h` says; it goes with the version after 0.1.
 const FIRST_IN_FILE: [Feature; 4] =
     [Feature::Rms, Feature::Velocity, Feature::Kurtosis, Feature::EnvelopeRms];
 const LAST_IN_FILE: [Feature; 1] = [Feature::LowBandRms];
@@ -177,7 +181,8 @@ fn written(windows: &[WindowRow]) -> String {
     };
     let (first, last) = (keys(&FIRST_IN_FILE), keys(&LAST_IN_FILE));
     let mut text = format!(
-        "measured_at,running,valid,{first},anomaly_score,risk_level,fault_stage,rul_hours,{last}\n"
+        "measured_at,running,valid,{first},anomaly_score,risk_level,fault_stage,rul_hours,{last},\
+         fault_type,feature,baseline_level,baseline_limit,rul_low_h,rul_median_h,rul_high_h\n"
     );
     let cell = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     for window in windows {
@@ -187,7 +192,7 @@ fn written(windows: &[WindowRow]) -> String {
         };
         let _written = writeln!(
             text,
-            "{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             window.measured_at,
             window.running,
             window.valid,
@@ -197,9 +202,22 @@ fn written(windows: &[WindowRow]) -> String {
             window.fault_stage.map(|stage| stage.to_string()).unwrap_or_default(),
             cell(window.rul_hours),
             cells(&LAST_IN_FILE),
+            window.fault_type.map(Fault::as_str).unwrap_or_default(),
+            plain_word(&window.feature),
+            cell(window.baseline_level),
+            cell(window.baseline_limit),
+            cell(window.rul_low_hours),
+            cell(window.rul_hours),
+            cell(window.rul_high_hours),
         );
     }
     text
+}
+
+/// A word that is safe in a table; the name of a feature comes from a gateway.
+fn plain_word(word: &str) -> &str {
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
+    if is_plain { word } else { "" }
 }
 
 #[cfg(test)]
@@ -242,12 +260,15 @@ mod tests {
             lines.next(),
             Some(
                 "measured_at,running,valid,rms_g,velocity_rms_mm_s,kurtosis,envelope_rms_g,\
-                 anomaly_score,risk_level,fault_stage,rul_hours,low_band_rms_g"
+                 anomaly_score,risk_level,fault_stage,rul_hours,low_band_rms_g,fault_type,feature,\
+                 baseline_level,baseline_limit,rul_low_h,rul_median_h,rul_high_h"
             )
         );
         assert_eq!(
             lines.next(),
-            Some("1970-01-01T00:00:00.000Z,true,true,0.1,,3.5,,0.5,,,90,0.35")
+            Some(
+                "1970-01-01T00:00:00.000Z,true,true,0.1,,3.5,,0.5,,,90,0.35,,low_band_rms_g,,,0.5,90,300"
+            )
         );
     }
 

@@ -275,7 +275,7 @@ async fn file(
             or_empty(by),
             document.suppression.as_str().to_owned(),
             or_empty(alarm.map(|alarm| alarm.repeats)),
-            or_empty(alarm.map(|alarm| alarm.title.in_language(reader.language))),
+            or_empty(one.title.as_ref().map(|title| title.in_language(reader.language))),
         ]
     });
     Ok(csv_file("episodes.csv", &HEAD, rows))
@@ -307,7 +307,7 @@ pub(super) fn episode_card(one: &EpisodeDetail, reader: &Reader) -> Value {
         label => label(level(one)),
         standing => label(document.condition.level()),
         mark => suppressed::mark(&document.suppression, reader.language),
-        title => one.alarm.as_ref().map(|alarm| alarm.title.in_language(reader.language)),
+        title => one.title.as_ref().map(|title| title.in_language(reader.language)),
         ..show::value(one)
     }
 }

@@ -277,7 +277,7 @@ pub(super) async fn csv(
 }
 
 async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Response, Problem> {
-    const HEAD: [&str; 17] = [
+    const HEAD: [&str; 21] = [
         "site",
         "equipment",
         "bearing",
@@ -295,6 +295,11 @@ async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Re
         "suppression",
         "blind",
         "page",
+        // `rul_hours` is the figure to plan with; it goes with the version after 0.1
+        "rul_plan_h",
+        "rul_low_h",
+        "rul_median_h",
+        "rul_high_h",
     ];
     let (mut fleet, places) = (shared.site.plant.fleet().await?, Places::of(shared).await?);
     by_urgency(&mut fleet);
@@ -320,6 +325,10 @@ async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Re
             or_empty(suppression),
             or_empty(row.blind.map(Blind::as_str)),
             show::address(key),
+            or_empty(row.rul_hours),
+            or_empty(row.rul_low_hours),
+            or_empty(row.rul_median_hours),
+            or_empty(row.rul_high_hours),
         ]
     });
     Ok(csv_file("bearings.csv", &HEAD, rows))

@@ -86,6 +86,7 @@ fn article_row(row: &ArticleRow, language: Language) -> Value {
         address => address(&row.id),
         title => row.title.in_language(language),
         kind => format!("article_{}", row.kind),
+        synthetic => row.synthetic,
     }
 }
 
@@ -118,7 +119,6 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
     let sections = sections.map(|section| shown(section, reader.language));
     Ok(context! {
         sections => sections.collect::<Vec<_>>(),
-        synthetic => found.synthetic,
         ..article_row(&found.row, reader.language)
     })
 }

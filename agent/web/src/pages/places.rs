@@ -1,27 +1,27 @@
 //! Names of machines, their lines and the designations of bearings, by which lists are searched and filtered.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use pdm_shared::fault::Fault;
 use pdm_shared::id::BearingKey;
 
 use crate::Shared;
-use crate::plant::MachinePlace;
+use crate::plant::{MachinePlace, MachinePlaces};
 use crate::problem::Problem;
 
 /// What is known of the machines beside their judgements.
 pub(super) struct Places<'a> {
-    machines: BTreeMap<String, MachinePlace>,
+    graph: MachinePlaces,
     shared: &'a Shared,
 }
 
 impl<'a> Places<'a> {
     pub(super) async fn of(shared: &'a Shared) -> Result<Places<'a>, Problem> {
-        Ok(Places { machines: shared.site.plant.machine_places().await?, shared })
+        Ok(Places { graph: shared.site.plant.machine_places().await?, shared })
     }
 
     fn machine(&self, key: &BearingKey) -> Option<&MachinePlace> {
-        self.machines.get(key.equipment.as_str())
+        self.graph.machines.get(&format!("{}/{}", key.site, key.equipment))
     }
 
     /// The machine's name.
@@ -38,8 +38,14 @@ impl<'a> Places<'a> {
     pub(super) fn words(&self, key: &BearingKey) -> String {
         let name = self.name(key).unwrap_or_default();
         let line = self.line(key).unwrap_or_default();
-        let designation = self.shared.site.plant.designation(key).unwrap_or_default();
+        let designation = self.designation(key).unwrap_or_default();
         format!("{name} {line} {designation}")
+    }
+
+    /// The bearing's designation: of the configuration, else of the asset graph.
+    pub(super) fn designation(&self, key: &BearingKey) -> Option<String> {
+        let configured = self.shared.site.plant.designation(key);
+        configured.or_else(|| self.graph.designations.get(&key.to_string()).cloned())
     }
 
     /// The lines of these bearings, each once; none where there is nothing to choose.

@@ -7,6 +7,9 @@ use axum::http::StatusCode;
 use pdm_service::http::callers::Role;
 use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::text::Language;
+use pdm_shared::time::Timestamp;
+
+use crate::times;
 
 /// The key of the sentence for a status.
 pub(super) fn heading(status: StatusCode) -> &'static str {
@@ -27,6 +30,7 @@ pub(super) fn refusal_in_language(detail: &str, language: Language) -> Option<St
         Language::Ko => whole(detail)
             .map(str::to_owned)
             .or_else(|| shelf(detail))
+            .or_else(|| ended(detail))
             .or_else(|| change(detail))
             .or_else(|| unknown(detail))
             .or_else(|| parameter(detail))
@@ -91,6 +95,9 @@ fn whole(detail: &str) -> Option<&'static str> {
         "the store does not answer at the moment" => {
             "저장소가 지금 답하지 않습니다. 잠시 후 다시 시도해 주십시오."
         }
+        "the link is not one of this agent, or was changed on its way" => {
+            "이 시스템이 만든 링크가 아니거나 전달 중에 바뀌었습니다. 받은 메시지의 링크를 다시 여십시오."
+        }
         "a page of another server sent this request" => "다른 서버의 페이지가 보낸 요청입니다.",
         _ => return None,
     };
@@ -99,7 +106,19 @@ fn whole(detail: &str) -> Option<&'static str> {
 
 fn shelf(detail: &str) -> Option<String> {
     let latest = detail.strip_prefix("a shelf lasts 7 days at most: until ")?;
-    Some(format!("보류는 최대 7일({latest})까지입니다."))
+    Some(format!("보류는 최대 7일({})까지입니다.", written(latest)))
+}
+
+/// A time of a refusal as people of the plant read it.
+fn written(text: &str) -> String {
+    let at = Timestamp::parse(text).ok();
+    at.map_or_else(|| text.to_owned(), |at| times::plant_zone().in_words(at))
+}
+
+/// A link that has ended.
+fn ended(detail: &str) -> Option<String> {
+    let at = detail.strip_prefix("the link ended at ")?;
+    Some(format!("링크의 유효 기간이 끝났습니다({}).", written(at)))
 }
 
 /// What is refused of taking out, renaming and replacing.
@@ -185,6 +204,13 @@ mod tests {
     #[test]
     fn a_refusal_is_told_in_the_readers_language() {
         let ko = |detail: &str| refusal_in_language(detail, Language::Ko);
+        let shelf =
+            ko("a shelf lasts 7 days at most: until 2026-12-04T17:45:46.408Z").expect("known");
+        assert_eq!(shelf, "보류는 최대 7일(2026-12-04 17:45 UTC)까지입니다.");
+        let forged = ko(&crate::link::LinkError::Forged.to_string()).expect("known");
+        assert!(forged.starts_with("이 시스템이 만든 링크가 아니거나"), "{forged}");
+        let ended = ko(&crate::link::LinkError::Expired(Timestamp::EPOCH).to_string());
+        assert_eq!(ended.as_deref(), Some("링크의 유효 기간이 끝났습니다(1970-01-01 00:00 UTC)."));
         assert_eq!(ko("no such machine").as_deref(), Some("설비를 찾을 수 없습니다."));
         let role = ko("this needs the role admin, you have viewer").expect("known");
         assert_eq!(role, "관리자 역할이 필요합니다. 지금 역할: 열람자");

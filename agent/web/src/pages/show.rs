@@ -10,8 +10,10 @@ use pdm_shared::time::Timestamp;
 use serde::Serialize;
 
 use crate::access::encoded;
+use crate::times;
 
-/// Adds the filters `figure`, `hours`, `word`.
+/// Adds the filters `figure`, `hours`, `time` (to the minute), `moment` (to the second), `time_in`, `dash`,
+/// `linked`, `marked`, `compact`.
 pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("figure", |value: Value| number(&value).map_or_else(dash, figure));
     environment.add_filter("hours", |value: Value, code: &str| {
@@ -25,10 +27,53 @@ pub(super) fn add(environment: &mut Environment<'static>) {
             value
         }
     });
+    environment.add_filter("time", |value: Value| {
+        time_of(&value, |at| times::minute_of(at, times::plant_zone()))
+    });
+    environment.add_filter("moment", |value: Value| {
+        time_of(&value, |at| times::second_of(at, times::plant_zone()))
+    });
+    environment.add_filter("time_in", |value: Value, zone: &str| {
+        let own = zone.parse().unwrap_or_else(|_unknown| times::plant_zone());
+        time_of(&value, |at| {
+            if own == times::plant_zone() { times::minute_of(at, own) } else { own.in_words(at) }
+        })
+    });
     environment.add_filter("linked", |text: &str| Value::from_safe_string(linked(text)));
+    environment.add_filter("marked", |text: &str| Value::from_safe_string(marked(text)));
     environment.add_filter("compact", |value: Value| {
         serde_json::to_string(&value).unwrap_or_default().chars().take(400).collect::<String>()
     });
+}
+
+/// The same with the words in bold that a document marks by two asterisks.
+pub(super) fn marked(text: &str) -> String {
+    let parts: Vec<&str> = text.split("**").collect();
+    // an odd number of marks is no pair: the text stands as it is
+    if parts.len() % 2 == 0 {
+        return linked(text);
+    }
+    let mut html = String::with_capacity(text.len() + 64);
+    for (at, part) in parts.iter().enumerate() {
+        let is_bold = at % 2 == 1 && !part.is_empty() && !part.contains('\n');
+        let told = linked(part);
+        if is_bold {
+            html.extend(["<strong>", &told, "</strong>"]);
+        } else if at % 2 == 1 {
+            html.extend(["**", &told, "**"]);
+        } else {
+            html.push_str(&told);
+        }
+    }
+    html
+}
+
+/// A time as HTML: what a person reads, with the instant for programs. What is no time stands as it is.
+fn time_of(value: &Value, written: impl Fn(Timestamp) -> String) -> Value {
+    let Some(text) = value.as_str() else { return Value::from(dash()) };
+    let Ok(at) = Timestamp::parse(text) else { return Value::from(text) };
+    let shown = written(at);
+    Value::from_safe_string(format!("<time datetime=\"{at}\">{shown}</time>"))
 }
 
 /// A text as HTML, in which the documents that it names (`EM-06`, `MH-03`) lead to their pages.

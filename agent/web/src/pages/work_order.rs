@@ -42,8 +42,8 @@ async fn gather(
     let rows = plant.work_of(event_id).await?;
     let first = rows.first().ok_or_else(|| Problem::unknown("work of this judgement"))?;
     let found = plant.diagnosis(event_id).await?;
-    let around = plant.surroundings(first.key.equipment.as_str()).await?;
-    let of_kind = |kind: &str| equipment::of_kind(around.as_ref(), kind);
+    let around = plant.surroundings(first.key.site.as_str(), first.key.equipment.as_str()).await?;
+    let of_kind = |kind: &str| equipment::of_kind(around.known(), kind);
     let actions: Vec<Value> = rows
         .iter()
         .map(|row| {

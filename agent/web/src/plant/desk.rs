@@ -53,6 +53,8 @@ pub struct ArticleRow {
     pub title: Text,
     /// Its kind, such as `procedure`.
     pub kind: String,
+    /// Whether the case is invented for teaching.
+    pub synthetic: bool,
 }
 
 /// A document of the knowledge base.
@@ -61,8 +63,6 @@ pub struct Article {
     /// Identity, title and kind.
     #[serde(flatten)]
     pub row: ArticleRow,
-    /// Whether the case is invented for teaching.
-    pub synthetic: bool,
     /// Its sections in their order.
     pub sections: Vec<ArticleSection>,
 }
@@ -78,13 +78,4 @@ pub struct ArticleSection {
     pub body: String,
     /// The same in English; empty if there is none.
     pub english: String,
-}
-
-/// What a machine is called, and where it stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MachinePlace {
-    /// Its name, where it has one beside its id.
-    pub name: Option<String>,
-    /// The line that it belongs to.
-    pub line: Option<String>,
 }

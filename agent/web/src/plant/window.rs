@@ -38,13 +38,14 @@ pub struct WindowRow {
     pub baseline_limit: Option<f64>,
     /// The trend's feature.
     pub feature: String,
-    /// Risk of the judgement; `null` before it.
+    /// Risk of the judgement; `null` before it, and of a window that came late: its judgement is of the bearing as
+    /// it stood when the window came.
     pub risk_level: Option<RiskLevel>,
     /// Stage of the judgement.
     pub fault_stage: Option<u8>,
     /// Element of the judgement.
     pub fault_type: Option<Fault>,
-    /// Remaining life, hours.
+    /// Median of the remaining life, hours.
     pub rul_hours: Option<f64>,
     /// Lower bound of the remaining life's 80 % interval, hours.
     pub rul_low_hours: Option<f64>,

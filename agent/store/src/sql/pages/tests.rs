@@ -1,9 +1,10 @@
 //! How each database finds what pages list.
 
 use super::*;
+use crate::conformance::{at, event, judge_all, key, put};
 use crate::database::Query;
 use crate::sql::tests::{holds, plan, stores};
-use crate::sql::windows::{VERDICTS, WINDOWS};
+use crate::sql::windows::{LATE, VERDICTS, WINDOWS};
 
 /// R-UI-1: a list of bearings reads no judgement, whose rows lie scattered, and of the events the last of each
 /// bearing alone, by its identity.
@@ -45,5 +46,28 @@ async fn windows_are_read_from_indexes_alone_in_both_stores() {
         };
         holds(&plan(store, WINDOWS, of_bearing).await, &[windows]);
         holds(&plan(store, VERDICTS, of_bearing).await, &[verdicts]);
+        if store.is_file() {
+            holds(&plan(store, LATE, of_bearing).await, &["memory_late"]);
+        }
+    }
+}
+
+/// A window that came late says nothing of how the bearing stood at its time.
+#[tokio::test]
+async fn a_window_that_came_late_has_no_judgement_of_todays_bearing() {
+    let (_folder, _server, stores) =
+        stores("a_window_that_came_late_has_no_judgement_of_todays_bearing").await;
+    for store in &stores {
+        put(store, &[event(2)]).await;
+        judge_all(store).await;
+        put(store, &[event(1)]).await;
+        judge_all(store).await;
+        let windows = store.pages().windows(&key(), at(1e6), 9).await.expect("listed");
+        let told: Vec<_> =
+            windows.iter().map(|one| (one.event_id, one.risk_level.is_some())).collect();
+        assert_eq!(told, [(event(1).event_id, false), (event(2).event_id, true)]);
+        assert!(windows[0].rms_g.is_some(), "its figures are its own");
+        let before = event(1).measured_at.unix_ms();
+        assert_eq!(store.graph().risk_at(&key(), before).await.expect("read"), None);
     }
 }
