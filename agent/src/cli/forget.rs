@@ -21,11 +21,12 @@ Examples:
   pdm-agent forget ulsan-1/P-101 --by kim --reason 'pump scrapped'
   pdm-agent forget ulsan-1 --by kim --reason 'site closed'
 
-Alarms and work end, the state and the owner are forgotten, and the broker is told to forget the retained
-topics. Events, judgements and messages stay for as long as they are kept. What still sends comes back.
+Alarms and work end, the state and the owner are forgotten, and the broker is told to forget the \
+retained topics. Events, judgements and messages stay for as long as they are kept. What still \
+sends comes back.
 
-Exit codes: 0 taken out, 64 wrong arguments, 66 nothing of that name, 69 store unavailable,
-78 bad configuration")]
+Exit codes: 0 taken out, 64 wrong arguments, 66 nothing of that name, 69 store unavailable, 78 \
+bad configuration")]
 pub struct Args {
     /// SITE, SITE/EQUIPMENT or SITE/EQUIPMENT/BEARING
     part: PlantPart,

@@ -26,8 +26,8 @@ Examples:
   pdm-agent gateways replace ulsan-1/gw-01 ulsan-1/gw-02 --by kim --reason 'board broken' --dry-run
   pdm-agent gateways forget ulsan-1/gw-01 --by kim --reason 'line closed'
 
-Exit codes: 0 listed, released, replaced or taken out, 64 wrong arguments, 66 no such bearing or gateway, 69 store
-unavailable, 78 bad configuration")]
+Exit codes: 0 listed, released, replaced or taken out, 64 wrong arguments, 66 no such bearing or \
+gateway, 69 store unavailable, 78 bad configuration")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,

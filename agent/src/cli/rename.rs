@@ -15,12 +15,12 @@ Examples:
   pdm-agent rename ulsan-1/P-101 ulsan-1/P-201 --by kim --reason 'tag corrected' --dry-run
   pdm-agent rename ulsan-1/P-101/DE ulsan-1/P-101/NDE --with-history --by kim --reason 'sides swapped'
 
-Change the name in edge.toml first: what still sends under the former name comes back under it. Alarms and
-work of the former name end; what stands under the new one is told anew. Where the new name has been measured
-already, --with-history wants --join.
+Change the name in edge.toml first: what still sends under the former name comes back under it. \
+Alarms and work of the former name end; what stands under the new one is told anew. Where the \
+new name has been measured already, --with-history wants --join.
 
-Exit codes: 0 renamed, 64 wrong arguments, 66 nothing of that name, 69 store unavailable,
-78 bad configuration")]
+Exit codes: 0 renamed, 64 wrong arguments, 66 nothing of that name, 69 store unavailable, 78 bad \
+configuration")]
 pub struct Args {
     /// SITE, SITE/EQUIPMENT or SITE/EQUIPMENT/BEARING as it was called
     from: PlantPart,

@@ -30,8 +30,8 @@ Examples:
            --rpm 1800 --orders 5.611,7.389,3.589,0.4316
   pdm demo --speed 3600x                 an hour a second, then goes on until Ctrl-C
 
-Exit codes: 0 done, 64 wrong arguments, 65 the recording is damaged, 66 it is missing,
-69 the port is taken, 74 a folder cannot be written")]
+Exit codes: 0 done, 64 wrong arguments, 65 the recording is damaged, 66 it is missing, 69 the \
+port is taken, 74 a folder cannot be written")]
 pub(crate) struct Args {
     /// The machine: a simulation unless --recording is given
     #[command(flatten)]

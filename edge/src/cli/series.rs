@@ -19,10 +19,11 @@ mod summary;
   pdm-edge series features.csv --time timestamp --value bearing1_rms,bearing2_rms --period 600
   pdm-edge series features.csv --time index --value rms --period 10 --jsonl | jq .rul
 
-The time column holds dates with a time of day in the usual forms (without an offset: UTC), a date
-beside a column with the time of day, 20260301T080000, spreadsheet day numbers, times since 1970,
-times in the unit that the header names, or a count of rows, which --period turns into time. What was
-read is printed in one line to standard error; a --period that contradicts the column is told or refused.")]
+The time column holds dates with a time of day in the usual forms (without an offset: UTC), a \
+date beside a column with the time of day, 20260301T080000, spreadsheet day numbers, times since \
+1970, times in the unit that the header names, or a count of rows, which --period turns into \
+time. What was read is printed in one line to standard error; a --period that contradicts the \
+column is told or refused.")]
 pub struct Args {
     /// CSV with a header, one row a snapshot
     file: PathBuf,
