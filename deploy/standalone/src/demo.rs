@@ -24,7 +24,7 @@ use crate::view::View;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  pdm demo --exit                        a simulated outer-race failure over 37 days
+  pdm demo --exit                        a simulated outer-race failure over 38 days
   pdm demo --fault inner --seed 7 --exit another one
   pdm demo --exit --recording run.npy.gz --scale 0.001 --unit g --rate 25600 --period 10 \\
            --rpm 1800 --orders 5.611,7.389,3.589,0.4316
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Address of the embedded broker (default: a free port on loopback)
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Address of the pages, loopback only (default: a free port; none with --exit)
+    /// Address of the pages, on loopback: `127.0.0.1:PORT` (default: a free port; none with --exit)
     #[arg(long, value_name = "ADDRESS")]
     pages: Option<SocketAddr>,
     /// Keep databases and broker state in this folder

@@ -24,7 +24,11 @@ use crate::settings::{self, EdgeSettings};
   pdm-edge capture export 1f2a77e1 --to /tmp --format npy --config config/edge.toml
   pdm-edge analyze /tmp/P-101_DE_20261121T051011Z_alarm_1f2a77e1.wav
 
-A capture is named by its identity, by its last eight digits, or by its file.")]
+A capture is named by its identity, by its last eight digits, or by its file.
+
+Exit codes: 0 done, 64 no such bearing or capture, 65 the file is not the one of its document, 66 \
+the file is missing, 69 the service does not answer or refuses, 74 the disk fails, 78 the \
+configuration is wrong or has no [capture]")]
 pub struct Args {
     /// What to do.
     #[command(subcommand)]

@@ -25,6 +25,11 @@ use crate::spool::{Spool, SpoolError};
     after_help = "Exit codes: 0 no failure, 78 configuration, 69 broker unreachable or refusing, \
                         66/65/74 source or spool.
 
+Each source is given 5 s for its first block. A sensor that sends more rarely than that, a \
+listener whose sender is away and an address that does not answer all fail with 'no block \
+within 5 s' and 69, which is no fault of the configuration for the first of them. A source that \
+listens is 'in use' while the service runs: stop the service to check it.
+
 Example:
   pdm-edge check --config config/edge.toml"
 )]
