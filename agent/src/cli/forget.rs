@@ -116,11 +116,19 @@ pub(super) fn print(out: &TakenOut, is_dry: bool) -> std::io::Result<()> {
     }
     writeln!(
         lines,
-        "{} alarms closed, {} actions dropped, {} events left without a judgement, {} retained topics cleared",
-        out.episodes, out.work, out.waiting, out.topics
+        "{} closed, {} dropped, {} left without a judgement, {} cleared",
+        count_in_words(out.episodes, "alarm"),
+        count_in_words(out.work, "action"),
+        count_in_words(out.waiting, "event"),
+        count_in_words(out.topics, "retained topic"),
     )?;
     if is_dry {
         writeln!(lines, "nothing was changed (--dry-run)")?;
     }
     Ok(())
+}
+
+/// A count with its noun, such as `1 alarm` and `2 alarms`.
+pub(super) fn count_in_words(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -12,7 +12,7 @@ use pdm_store::{GatewayState, RefusedEvents, Store};
 use pdm_web::plant::{PlantChange, TakenOut};
 
 use super::failure;
-use super::forget::{change_request, done};
+use super::forget::{change_request, count_in_words, done};
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
@@ -180,10 +180,9 @@ fn said(change: &PlantChange, out: &TakenOut, is_dry: bool) -> Vec<String> {
     } else {
         let verb = if is_dry { "would be taken out" } else { "is taken out" };
         lines.extend(out.gateways.iter().map(|gateway| {
-            let TakenOut { episodes, topics, .. } = out;
-            format!(
-                "gateway {gateway} {verb}: {episodes} alarms closed, {topics} retained topics cleared"
-            )
+            let alarms = count_in_words(out.episodes, "alarm");
+            let topics = count_in_words(out.topics, "retained topic");
+            format!("gateway {gateway} {verb}: {alarms} closed, {topics} cleared")
         }));
     }
     if out.is_configured {

@@ -1,5 +1,7 @@
 //! `pdm-agent rename`: what was measured under one name goes on under another.
 
+use std::io::Write as _;
+
 use pdm_service::exit::Exit;
 use pdm_store::PlantPart;
 use pdm_web::plant::PlantChange;
@@ -50,6 +52,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         may_join: args.join,
     };
     let out = done(&settings, &change_request(rename, by, reason, *dry_run))?;
+    let history = if args.with_history {
+        "events, judgements and the bearings' memory go on under the new name"
+    } else {
+        "events, judgements and memory stay under the former name (--with-history moves them)"
+    };
+    writeln!(pdm_service::command_line::stdout(), "{} becomes {}: {history}", args.from, args.to)?;
     print(&out, *dry_run)?;
     Ok(Exit::Ok)
 }

@@ -58,6 +58,12 @@ pub(crate) struct Args {
 /// # Errors
 /// The error of the part that did not start or failed, with its exit code.
 pub(crate) async fn run(args: &Args) -> anyhow::Result<Exit> {
+    if let Some(pages) = args.pages.filter(|pages| !pages.ip().is_loopback()) {
+        let why = anyhow::anyhow!(
+            "--pages is {pages}, allowed is an address of loopback: 127.0.0.1:PORT"
+        );
+        return Err(Failure::new(Exit::Usage, why).into());
+    }
     let scratch;
     let folder = if let Some(kept) = &args.keep {
         std::fs::create_dir_all(kept).map_err(|error| {

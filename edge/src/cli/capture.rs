@@ -58,7 +58,7 @@ enum Command {
         id: String,
         #[command(flatten)]
         config: Config,
-        /// Folder that the files are written to; existing files stay as they are
+        /// Folder that the files are written to, made if it is not there; existing files stay as they are
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
         /// Form of the samples
@@ -207,6 +207,9 @@ fn exported(
 ) -> anyhow::Result<Exit> {
     let capture = found(settings, name)?;
     whole(&capture)?;
+    std::fs::create_dir_all(to)
+        .with_context(|| format!("{}", to.display()))
+        .map_err(|error| Failure::new(Exit::Io, error))?;
     let wav = capture.wav();
     let stem = Path::new(&capture.document.file.name).with_extension("");
     let named = |ending: &str| to.join(stem.with_extension(ending));
