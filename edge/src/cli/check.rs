@@ -116,7 +116,10 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
                         .expected_blocks()
                         .map_or_else(String::new, |b| format!(", {b} blocks"));
                     let read = opened.interpretation().map_or_else(
-                        || format!("{} channels at {}", format.channels, format.sample_rate),
+                        || {
+                            let noun = if format.channels == 1 { "channel" } else { "channels" };
+                            format!("{} {noun} at {}", format.channels, format.sample_rate)
+                        },
                         ToString::to_string,
                     );
                     Finding::good(what, format!("{read}{blocks}"))
