@@ -6,8 +6,8 @@
 #   check.sh [--no-build]           with Docker; --no-build: with the existing images
 #   ENGINE=podman check.sh […]      with podman and podman-compose, as root
 #
-# The project is called pdm-check; its containers and volumes are removed at the end. The ports
-# 8883 and 9465 must be free.
+# The project is called pdm-check; its containers and volumes are removed at the end, the folder
+# private/ that prepare.sh makes stays. The ports 8883 and 9465 must be free.
 set -euo pipefail
 cd "$(dirname "$0")"
 engine=${ENGINE:-docker}
@@ -17,6 +17,9 @@ case $engine in
   podman) compose=(podman-compose -p $project) ;;
   *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac
+needs() { echo "check.sh needs $1" >&2; exit 69; }
+command -v "$engine" >/dev/null || needs "$engine"
+"${compose[@]}" version >/dev/null 2>&1 || needs "${compose[0]} with compose: docker-compose-plugin, or podman-compose"
 labelled=(--filter "label=com.docker.compose.project=$project")
 
 container() { "$engine" ps -q "${labelled[@]}" --filter "label=com.docker.compose.service=$1"; }

@@ -7,9 +7,10 @@
 #
 # FOLDER/ca.key signs; keep it off the broker. PDM_CERTIFICATE_DAYS (default 825) is the
 # validity of a certificate in days; the authority and its list are valid for ten years. After
-# `revoke` copy ca.crl to the broker and send it SIGHUP.
+# `revoke` copy ca.crl to the broker and send it SIGHUP. The same command again renews a certificate,
+# with a new key: copy both files (docs/operations.md, "Certificates end").
 set -euo pipefail
-usage() { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 64; }
+usage() { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 [ $# -ge 3 ] || usage
 folder=$1 kind=$2
 shift 2
@@ -60,7 +61,8 @@ basicConstraints=critical,CA:FALSE"
 basicConstraints=critical,CA:FALSE"
     ;;
   revoke)
-    authority -revoke "$1.crt"
+    [ -f "$1.crt" ] || { echo "no $folder/$1.crt: $1 has no certificate of this authority" >&2; exit 66; }
+    authority -revoke "$1.crt" || { echo "$1.crt was not revoked: it is on ca.crl already, or is not of ca.crt" >&2; exit 65; }
     authority -gencrl -out ca.crl
     echo "$1 is on ca.crl"
     ;;

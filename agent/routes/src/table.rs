@@ -128,7 +128,11 @@ impl Table {
         let is_known = |key: String, names: &[String]| {
             let unknown = names.iter().find(|name| !known.contains(name.as_str()));
             unknown.map_or(Ok(()), |name| {
-                let allowed = known.iter().copied().collect::<Vec<_>>().join(", ");
+                // a rota has no rotas in it
+                let is_rota = |name: &str| self.rotas.iter().any(|rota| rota.name == name);
+                let is_of_rota = key.starts_with("rota.");
+                let fitting = known.iter().copied().filter(|name| !(is_of_rota && is_rota(name)));
+                let allowed = fitting.collect::<Vec<_>>().join(", ");
                 Err(problem(&key, name, &allowed))
             })
         };

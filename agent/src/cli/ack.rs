@@ -24,7 +24,7 @@ Examples:
   pdm-agent ack ulsan-1/P-101/DE --by kim --note '현장 확인 중'
   pdm-agent ack ulsan-1/gateway/gw-01 --by kim
 
-Exit codes: 0 acknowledged, 64 wrong arguments, 66 nothing to acknowledge, 69 store unavailable,
+Exit codes: 0 acknowledged, 64 wrong arguments, 66 nothing to acknowledge, 69 store unavailable, \
 78 bad configuration")]
 pub struct Args {
     /// SITE/EQUIPMENT/BEARING, or SITE/gateway/GATEWAY

@@ -28,11 +28,11 @@ Examples:
   pdm-agent assets import plant.yaml parts.csv --config /etc/pdm/agent.toml
   pdm-agent assets query \"MATCH (e:Equipment) RETURN e.id LIMIT 5\" --config /etc/pdm/agent.toml
 
-A file is YAML (nodes, relationships) or CSV (columns type, id, … or type, from, to, …; UTF-8 or
-CP949). An import prints what changes (+ new, ~ different, - gone) and applies it whole or not at all;
-the same import again changes nothing.
+A file is YAML (nodes, relationships) or CSV (columns type, id, … or type, from, to, …; UTF-8 or \
+CP949). An import prints what changes (+ new, ~ different, - gone) and applies it whole or not \
+at all; the same import again changes nothing.
 
-Exit codes: 0 done, 64 wrong arguments, 65 a file or a query is refused, 69 store unavailable,
+Exit codes: 0 done, 64 wrong arguments, 65 a file or a query is refused, 69 store unavailable, \
 78 bad configuration")]
 pub struct Args {
     #[command(subcommand)]

@@ -37,12 +37,13 @@ Examples:
   for k in 1 2 3 4; do pdm backtest --from events.jsonl --config agent.toml --slice $k/4 --parts parts & done
   wait; pdm backtest --merge --parts parts --config agent.toml --out report
 
-The events are judged and told by the code of the service on the time of the events. Nothing is sent, no network
-but the store's and no model is asked. Events of a file come as for `judge --jsonl` (docs/slice.md): each bearing in
-one run and in order, the bearings of a machine together; with --interleaved as a gateway sends them.
+The events are judged and told by the code of the service on the time of the events. Nothing is \
+sent, no network but the store's and no model is asked. Events of a file come as for `judge \
+--jsonl` (docs/slice.md): each bearing in one run and in order, the bearings of a machine \
+together; with --interleaved as a gateway sends them.
 
-Exit codes: 0 done, 64 wrong arguments, 65 not an event, an event in the wrong place, or a wrong row of failures,
-66 no such input, 69 store unavailable, 74 cannot write, 78 bad configuration")]
+Exit codes: 0 done, 64 wrong arguments, 65 not an event, an event in the wrong place, or a wrong \
+row of failures, 66 no such input, 69 store unavailable, 74 cannot write, 78 bad configuration")]
 pub struct Args {
     /// JSON lines (`-` for standard input), a SQLite file of an agent, postgres://…, or `store`: that of --config
     #[arg(long, value_name = "INPUT", required_unless_present = "merge")]

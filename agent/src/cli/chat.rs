@@ -26,8 +26,8 @@ Examples:
   pdm-agent chat --config /etc/pdm/agent.toml '가장 위험한 베어링은? 왜?'
   pdm-agent chat --config /etc/pdm/agent.toml --bearing ulsan-1/P-101/DE
 
-Without a question, one is read from each line of standard input. Without [reasoner], or where the
-model does not answer, answers are extracted from records and documents and say so.
+Without a question, one is read from each line of standard input. Without [reasoner], or where \
+the model does not answer, answers are extracted from records and documents and say so.
 
 Exit codes: 0 answered, 64 wrong arguments, 69 store unavailable, 78 bad configuration")]
 pub struct Args {

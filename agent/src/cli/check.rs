@@ -45,7 +45,7 @@ const LOOKED_THROUGH: u64 = 256 << 20;
 Example:
   pdm-agent check --config /etc/pdm/agent.toml
 
-The check publishes nothing and notifies nobody. Exit codes: 0 no error, 69 a connection failed,
+The check publishes nothing and notifies nobody. Exit codes: 0 no error, 69 a connection failed, \
 78 bad configuration")]
 pub struct Args {
     /// The configuration

@@ -23,8 +23,8 @@ Examples:
   pdm-agent episodes list --all --limit 200
   pdm-agent episodes show ulsan-1/P-101/DE --json
 
-Exit codes: 0 listed, 64 wrong arguments, 66 no such episode, 69 store unavailable,
-78 bad configuration")]
+Exit codes: 0 listed, 64 wrong arguments, 66 no such episode, 69 store unavailable, 78 bad \
+configuration")]
 pub struct Args {
     #[command(subcommand)]
     what: What,

@@ -27,10 +27,10 @@ Examples:
   pdm-agent follow-up 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --state done --by kim --repaired \\
             --found right --element outer-race --cause '커플링 편심'
 
-Without --number every open action of the judgement gets the state. --repaired together with a
+Without --number every open action of the judgement gets the state. --repaired together with a \
 baseline that the edge learns anew (pdm-edge relearn) ends the bearing's episode.
 
-Exit codes: 0 listed or recorded, 64 wrong arguments, 66 no such judgement or action, 69 store
+Exit codes: 0 listed or recorded, 64 wrong arguments, 66 no such judgement or action, 69 store \
 unavailable, 78 bad configuration")]
 pub struct Args {
     /// The event that was judged

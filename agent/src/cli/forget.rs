@@ -21,11 +21,12 @@ Examples:
   pdm-agent forget ulsan-1/P-101 --by kim --reason 'pump scrapped'
   pdm-agent forget ulsan-1 --by kim --reason 'site closed'
 
-Alarms and work end, the state and the owner are forgotten, and the broker is told to forget the retained
-topics. Events, judgements and messages stay for as long as they are kept. What still sends comes back.
+Alarms and work end, the state and the owner are forgotten, and the broker is told to forget the \
+retained topics. Events, judgements and messages stay for as long as they are kept. What still \
+sends comes back.
 
-Exit codes: 0 taken out, 64 wrong arguments, 66 nothing of that name, 69 store unavailable,
-78 bad configuration")]
+Exit codes: 0 taken out, 64 wrong arguments, 66 nothing of that name, 69 store unavailable, 78 \
+bad configuration")]
 pub struct Args {
     /// SITE, SITE/EQUIPMENT or SITE/EQUIPMENT/BEARING
     part: PlantPart,
@@ -115,11 +116,19 @@ pub(super) fn print(out: &TakenOut, is_dry: bool) -> std::io::Result<()> {
     }
     writeln!(
         lines,
-        "{} alarms closed, {} actions dropped, {} events left without a judgement, {} retained topics cleared",
-        out.episodes, out.work, out.waiting, out.topics
+        "{} closed, {} dropped, {} left without a judgement, {} cleared",
+        count_in_words(out.episodes, "alarm"),
+        count_in_words(out.work, "action"),
+        count_in_words(out.waiting, "event"),
+        count_in_words(out.topics, "retained topic"),
     )?;
     if is_dry {
         writeln!(lines, "nothing was changed (--dry-run)")?;
     }
     Ok(())
+}
+
+/// A count with its noun, such as `1 alarm` and `2 alarms`.
+pub(super) fn count_in_words(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

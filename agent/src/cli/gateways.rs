@@ -12,7 +12,7 @@ use pdm_store::{GatewayState, RefusedEvents, Store};
 use pdm_web::plant::{PlantChange, TakenOut};
 
 use super::failure;
-use super::forget::{change_request, done};
+use super::forget::{change_request, count_in_words, done};
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
@@ -26,8 +26,8 @@ Examples:
   pdm-agent gateways replace ulsan-1/gw-01 ulsan-1/gw-02 --by kim --reason 'board broken' --dry-run
   pdm-agent gateways forget ulsan-1/gw-01 --by kim --reason 'line closed'
 
-Exit codes: 0 listed, released, replaced or taken out, 64 wrong arguments, 66 no such bearing or gateway, 69 store
-unavailable, 78 bad configuration")]
+Exit codes: 0 listed, released, replaced or taken out, 64 wrong arguments, 66 no such bearing or \
+gateway, 69 store unavailable, 78 bad configuration")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -180,10 +180,9 @@ fn said(change: &PlantChange, out: &TakenOut, is_dry: bool) -> Vec<String> {
     } else {
         let verb = if is_dry { "would be taken out" } else { "is taken out" };
         lines.extend(out.gateways.iter().map(|gateway| {
-            let TakenOut { episodes, topics, .. } = out;
-            format!(
-                "gateway {gateway} {verb}: {episodes} alarms closed, {topics} retained topics cleared"
-            )
+            let alarms = count_in_words(out.episodes, "alarm");
+            let topics = count_in_words(out.topics, "retained topic");
+            format!("gateway {gateway} {verb}: {alarms} closed, {topics} cleared")
         }));
     }
     if out.is_configured {

@@ -35,11 +35,11 @@ Examples:
   pdm-edge replay bearing.npy … --jsonl | pdm-agent judge - --jsonl
   pdm-edge analyze 130.mat --rate 12000 --rpm 1797 --bearing 6205 --json | pdm-agent judge - --lang en
 
-With --jsonl the events of each bearing must come in the order of their numbers, each once, each bearing in
-one run (docs/slice.md); else the command ends with 65 and names line and event.
+With --jsonl the events of each bearing must come in the order of their numbers, each once, each \
+bearing in one run (docs/slice.md); else the command ends with 65 and names line and event.
 
-Exit codes: 0 judged, 65 not an event, or an event in the wrong place, 66 no such file, 69 the shipped knowledge cannot be searched,
-74 cannot write, 78 bad rules")]
+Exit codes: 0 judged, 65 not an event, or an event in the wrong place, 66 no such file, 69 the \
+shipped knowledge cannot be searched, 74 cannot write, 78 bad rules")]
 pub struct Args {
     /// The event (`pdm.event/1`); `-` reads standard input
     event: PathBuf,

@@ -24,7 +24,7 @@ Examples:
   pdm-agent knowledge section EM-06 9
   pdm-agent knowledge title '교체 정비 절차서'
 
-Exit codes: 0 done, 65 a file was refused, 66 nothing found, 69 store or embedding unavailable,
+Exit codes: 0 done, 65 a file was refused, 66 nothing found, 69 store or embedding unavailable, \
 78 bad configuration")]
 pub struct Args {
     /// Action on the knowledge base

@@ -25,9 +25,9 @@ Examples:
   pdm-agent mcp --config /etc/pdm/agent.toml
   pdm-agent mcp --knowledge knowledge.db --http 127.0.0.1:8090  # http://127.0.0.1:8090/mcp
 
-On an address other than loopback [http] token must be set. A tool that is saved into the folder
-takes effect at once. Exit codes: 0 the client disconnected or the server was stopped, 69 address in use,
-78 bad configuration")]
+On an address other than loopback [http] token must be set. A tool that is saved into the folder \
+takes effect at once. Exit codes: 0 the client disconnected or the server was stopped, 69 \
+address in use, 78 bad configuration")]
 pub struct Args {
     #[command(flatten)]
     place: ToolsPlace,

@@ -17,8 +17,8 @@ use crate::settings::{AgentSettings, StoreSettings};
 Example:
   pdm-agent migrate --config /etc/pdm/agent.toml
 
-`run` does the same when it starts. Exit codes: 0 done, 69 store unavailable, 74 the store
-is of a newer version, 78 bad configuration, or a database that is not UTF8 or behind a pooler in
+`run` does the same when it starts. Exit codes: 0 done, 69 store unavailable, 74 the store is of \
+a newer version, 78 bad configuration, or a database that is not UTF8 or behind a pooler in \
 transaction mode")]
 pub struct Args {
     /// The configuration

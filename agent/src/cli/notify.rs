@@ -7,6 +7,12 @@ mod trial;
 
 /// Arguments of `notify`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pdm-agent notify preview --stored 500 --config /etc/pdm/agent.toml
+  pdm-agent notify test --recipient kim --config /etc/pdm/agent.toml
+
+Exit codes: those of preview and of test; see their help.")]
 pub struct Args {
     #[command(subcommand)]
     what: What,

@@ -29,10 +29,10 @@ Examples:
   pdm-agent run --config /etc/pdm/agent.toml
   PDM_LOG=info,pdm_agent=debug pdm-agent run --config agent.toml --log json
 
-A store that is away is waited for, with health served and staff told. SIGHUP reads the configuration
-again; one that is wrong is refused whole.
+A store that is away is waited for, with health served and staff told. SIGHUP reads the \
+configuration again; one that is wrong is refused whole.
 
-Exit codes: 0 stopped, 69 address unavailable, 74 the store is of a newer version, 78 bad
+Exit codes: 0 stopped, 69 address unavailable, 74 the store is of a newer version, 78 bad \
 configuration, or a database that is not UTF8 or behind a pooler in transaction mode")]
 pub struct Args {
     /// The configuration

@@ -33,8 +33,8 @@ Examples:
   pdm-agent scenario run --json | jq .kpis
   pdm-agent scenario run --reasoner /etc/pdm/agent.toml
 
-Exit codes: 0 everything is as expected, 65 not a scenario, 66 no such folder, 69 cannot be played,
-70 something is not as expected, 78 bad rules")]
+Exit codes: 0 everything is as expected, 65 not a scenario, 66 no such folder, 69 cannot be \
+played, 70 something is not as expected, 78 bad rules")]
 pub struct Args {
     /// Action on scenarios
     #[command(subcommand)]

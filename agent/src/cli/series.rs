@@ -22,9 +22,9 @@ Examples:
   pdm-agent series bearing 7001 ulsan-1/P-101/DE
   pdm-agent series list
 
-Files are UTF-8 or CP949. Instants are YYYY-MM-DD HH:MM:SS, the station's clock; an empty value is
-missing. The same file again changes nothing. Exit codes: 0 done, 65 a wrong line, 66 no such file, 69 the store does not answer,
-78 bad configuration")]
+Files are UTF-8 or CP949. Instants are YYYY-MM-DD HH:MM:SS, the station's clock; an empty value \
+is missing. The same file again changes nothing. Exit codes: 0 done, 65 a wrong line, 66 no such \
+file, 69 the store does not answer, 78 bad configuration")]
 pub struct Args {
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG", global = true)]

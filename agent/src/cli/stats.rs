@@ -19,9 +19,9 @@ Examples:
   pdm-agent stats --config /etc/pdm/agent.toml
   pdm-agent stats --config /etc/pdm/agent.toml --json | jq .precision
 
-Agreement is the share of second opinions of a language model with the same risk.
-Precision is the share of inspected judgements that were right; what was found is reported with
-pdm-agent follow-up --found, or on the topic {site}/{equipment}/{bearing}/follow-up.
+Agreement is the share of second opinions of a language model with the same risk. Precision is \
+the share of inspected judgements that were right; what was found is reported with pdm-agent \
+follow-up --found, or on the topic {site}/{equipment}/{bearing}/follow-up.
 
 Exit codes: 0 shown, 69 store unavailable, 78 bad configuration")]
 pub struct Args {

@@ -25,7 +25,7 @@ enum Command {
 Example:
   pdm-agent store verify --config /etc/pdm/agent.toml
 
-An agent may run meanwhile. Exit codes: 0 sound, 65 damaged, 69 store unavailable, 78 bad
+An agent may run meanwhile. Exit codes: 0 sound, 65 damaged, 69 store unavailable, 78 bad \
 configuration")]
     Verify {
         /// The configuration
@@ -37,8 +37,8 @@ configuration")]
 Example:
   systemctl stop pdm-agent && pdm-agent store recover --config /etc/pdm/agent.toml
 
-Restore a backup instead if there is one. The agent must not run on the file meanwhile. Exit codes: 0 done,
-64 the store is a server, 69 nothing can be read, 78 bad configuration")]
+Restore a backup instead if there is one. The agent must not run on the file meanwhile. Exit \
+codes: 0 done, 64 the store is a server, 69 nothing can be read, 78 bad configuration")]
     Recover {
         /// The configuration
         #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]

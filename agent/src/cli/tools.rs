@@ -29,7 +29,7 @@ Examples:
   pdm-agent tools call --knowledge knowledge.db search_maintenance_history \\
             '{\"query\": \"외륜 결함\"}'
 
-Exit codes: 0 done, 64 no such tool or wrong arguments, 65 a tool is wrong, 66 no such folder,
+Exit codes: 0 done, 64 no such tool or wrong arguments, 65 a tool is wrong, 66 no such folder, \
 69 a tool failed, 78 bad configuration")]
 pub struct Args {
     #[command(flatten)]

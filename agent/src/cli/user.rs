@@ -34,10 +34,10 @@ Examples:
   pdm-agent user disable kim
   pdm-agent user list
 
-viewer reads; technician also acknowledges, shelves, reports work and uploads; admin also manages users
-and reads who did what. A changed password ends the user's sessions.
+viewer reads; technician also acknowledges, shelves, reports work and uploads; admin also \
+manages users and reads who did what. A changed password ends the user's sessions.
 
-Exit codes: 0 done, 64 wrong arguments, 66 no such user or token, 69 store unavailable, 78 bad
+Exit codes: 0 done, 64 wrong arguments, 66 no such user or token, 69 store unavailable, 78 bad \
 configuration")]
 pub struct Args {
     #[command(subcommand)]

@@ -1,5 +1,6 @@
 //! What happens at the intake, each as one function that logs and counts.
 
+use pdm_service::error_chain::error_chain;
 use pdm_shared::id::{GatewayId, GatewayKey, SiteId};
 use pdm_store::{Refusal, StoreError, Stored};
 
@@ -75,7 +76,7 @@ pub(super) fn gateways_unknown(error: &StoreError) {
 /// The store did not take a batch; the batch is tried again.
 pub(super) fn store_failed(error: &StoreError) {
     metrics::counter!("pdm_agent_store_errors_total").increment(1);
-    tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot store a batch, trying again");
+    tracing::error!(error = %error_chain(error), "cannot store a batch, trying again");
 }
 
 /// The store refuses a value of a batch; its messages are stored one by one.

@@ -1,5 +1,6 @@
 //! What happens while judging, each as one function that logs and counts.
 
+use pdm_service::error_chain::error_chain;
 use pdm_shared::diagnosis::{Diagnosis, OpinionStance, SecondOpinion};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
@@ -12,7 +13,7 @@ use crate::workflow::{Node, WorkflowError};
 /// A batch could not be judged or saved; it is tried again.
 pub(super) fn failed(error: &JudgingError) {
     metrics::counter!("pdm_agent_judging_errors_total").increment(1);
-    tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot judge, trying again");
+    tracing::error!(error = %error_chain(error), "cannot judge, trying again");
 }
 
 /// The judgements of one bearing could not be saved; those of the others were.
@@ -48,7 +49,7 @@ pub(super) fn run_begun_again(event_id: EventId, error: &WorkflowError) {
 /// Documents of judgements that staff was told of could not be finished; they are tried again.
 pub(super) fn documents_failed(error: &JudgingError) {
     metrics::counter!("pdm_agent_judging_errors_total").increment(1);
-    tracing::error!(%error, cause = ?std::error::Error::source(error), "cannot finish documents, trying again");
+    tracing::error!(error = %error_chain(error), "cannot finish documents, trying again");
 }
 
 /// Staff is told that documents are missing.

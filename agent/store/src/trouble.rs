@@ -80,9 +80,12 @@ impl From<&StoreError> for StoreTrouble {
     fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Unavailable(source) => of_driver(source),
-            StoreError::Open { source, .. } => {
+            StoreError::Open { place, source } => {
                 let known = of_driver(source);
-                if known == Self::Other { Self::Unopened } else { known }
+                // a file has no server that could be away: its folder cannot be made or read
+                let is_file = !place.contains("://");
+                let is_unopened = known == Self::Other || (known == Self::Away && is_file);
+                if is_unopened { Self::Unopened } else { known }
             }
             StoreError::Way(WayError::Password(_)) => Self::Secret,
             StoreError::Way(_) => Self::Other,

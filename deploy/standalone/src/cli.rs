@@ -49,11 +49,11 @@ Examples:
   pdm up --config /etc/pdm --listen 0.0.0.0:8883 --tls-certificate broker.crt --tls-key broker.key \\
          --tls-ca ca.crt                 other machines connect with a certificate
 
-SIGHUP makes it read both files again; agent and edge start with them on the same broker. Where one
-is wrong, both stay as they are.
+SIGHUP makes it read both files again; agent and edge start with them on the same broker. Where \
+one is wrong, both stay as they are.
 
-Exit codes: 0 stopped by SIGINT or SIGTERM, 69 the broker's address is taken,
-70 a part failed, 74 a folder cannot be written, 78 the configuration is wrong")]
+Exit codes: 0 stopped by SIGINT or SIGTERM, 69 the broker's address is taken, 70 a part failed, \
+74 a folder cannot be written, 78 the configuration is wrong")]
 pub(crate) struct UpArgs {
     /// Folder with edge.toml and agent.toml; databases are below it unless these files name other
     /// paths

@@ -24,14 +24,14 @@ use crate::view::View;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  pdm demo --exit                        a simulated outer-race failure over 37 days
+  pdm demo --exit                        a simulated outer-race failure over 38 days
   pdm demo --fault inner --seed 7 --exit another one
   pdm demo --exit --recording run.npy.gz --scale 0.001 --unit g --rate 25600 --period 10 \\
            --rpm 1800 --orders 5.611,7.389,3.589,0.4316
   pdm demo --speed 3600x                 an hour a second, then goes on until Ctrl-C
 
-Exit codes: 0 done, 64 wrong arguments, 65 the recording is damaged, 66 it is missing,
-69 the port is taken, 74 a folder cannot be written")]
+Exit codes: 0 done, 64 wrong arguments, 65 the recording is damaged, 66 it is missing, 69 the \
+port is taken, 74 a folder cannot be written")]
 pub(crate) struct Args {
     /// The machine: a simulation unless --recording is given
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Address of the embedded broker (default: a free port on loopback)
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Address of the pages, loopback only (default: a free port; none with --exit)
+    /// Address of the pages, on loopback: `127.0.0.1:PORT` (default: a free port; none with --exit)
     #[arg(long, value_name = "ADDRESS")]
     pages: Option<SocketAddr>,
     /// Keep databases and broker state in this folder
@@ -58,6 +58,12 @@ pub(crate) struct Args {
 /// # Errors
 /// The error of the part that did not start or failed, with its exit code.
 pub(crate) async fn run(args: &Args) -> anyhow::Result<Exit> {
+    if let Some(pages) = args.pages.filter(|pages| !pages.ip().is_loopback()) {
+        let why = anyhow::anyhow!(
+            "--pages is {pages}, allowed is an address of loopback: 127.0.0.1:PORT"
+        );
+        return Err(Failure::new(Exit::Usage, why).into());
+    }
     let scratch;
     let folder = if let Some(kept) = &args.keep {
         std::fs::create_dir_all(kept).map_err(|error| {

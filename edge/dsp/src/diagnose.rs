@@ -156,7 +156,8 @@ pub enum DiagnoseError {
     },
     /// The sampling rate cannot hold the defect frequencies.
     #[error(
-        "the defect frequency {defect_hz:.1} Hz needs at least twice that below the Nyquist frequency {nyquist_hz} Hz"
+        "the highest defect frequency, {defect_hz:.1} Hz, is more than half the Nyquist frequency \
+         {nyquist_hz} Hz and cannot be seen; sample faster, or measure a slower shaft"
     )]
     RateTooLow {
         /// Highest defect frequency, Hz.

@@ -13,7 +13,9 @@ use crate::catalogue::{Bearing, Catalogue};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  pdm-edge bearings\n  pdm-edge bearings 6205 --rpm 1797\n  \
                         pdm-edge bearings 'SKF 22210 EK/C3'\n  pdm-edge bearings --search 63\n  \
-                        pdm-edge bearings --json")]
+                        pdm-edge bearings --json\n\n\
+                        Exit codes: 0 listed, 64 no such bearing or a speed out of range, \
+                        78 a wrong catalogue")]
 pub struct Args {
     /// Only this bearing; a maker's name and usual suffixes may stand with it
     id: Option<String>,

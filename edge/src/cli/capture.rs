@@ -24,7 +24,11 @@ use crate::settings::{self, EdgeSettings};
   pdm-edge capture export 1f2a77e1 --to /tmp --format npy --config config/edge.toml
   pdm-edge analyze /tmp/P-101_DE_20261121T051011Z_alarm_1f2a77e1.wav
 
-A capture is named by its identity, by its last eight digits, or by its file.")]
+A capture is named by its identity, by its last eight digits, or by its file.
+
+Exit codes: 0 done, 64 no such bearing or capture, 65 the file is not the one of its document, 66 \
+the file is missing, 69 the service does not answer or refuses, 74 the disk fails, 78 the \
+configuration is wrong or has no [capture]")]
 pub struct Args {
     /// What to do.
     #[command(subcommand)]
@@ -54,7 +58,7 @@ enum Command {
         id: String,
         #[command(flatten)]
         config: Config,
-        /// Folder that the files are written to; existing files stay as they are
+        /// Folder that the files are written to, made if it is not there; existing files stay as they are
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
         /// Form of the samples
@@ -203,6 +207,9 @@ fn exported(
 ) -> anyhow::Result<Exit> {
     let capture = found(settings, name)?;
     whole(&capture)?;
+    std::fs::create_dir_all(to)
+        .with_context(|| format!("{}", to.display()))
+        .map_err(|error| Failure::new(Exit::Io, error))?;
     let wav = capture.wav();
     let stem = Path::new(&capture.document.file.name).with_extension("");
     let named = |ending: &str| to.join(stem.with_extension(ending));

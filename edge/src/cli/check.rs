@@ -25,6 +25,11 @@ use crate::spool::{Spool, SpoolError};
     after_help = "Exit codes: 0 no failure, 78 configuration, 69 broker unreachable or refusing, \
                         66/65/74 source or spool.
 
+Each source is given 5 s for its first block. A sensor that sends more rarely than that, a \
+listener whose sender is away and an address that does not answer all fail with 'no block \
+within 5 s' and 69, which is no fault of the configuration for the first of them. A source that \
+listens is 'in use' while the service runs: stop the service to check it.
+
 Example:
   pdm-edge check --config config/edge.toml"
 )]
@@ -111,7 +116,10 @@ fn sources(settings: &EdgeSettings) -> Vec<Finding> {
                         .expected_blocks()
                         .map_or_else(String::new, |b| format!(", {b} blocks"));
                     let read = opened.interpretation().map_or_else(
-                        || format!("{} channels at {}", format.channels, format.sample_rate),
+                        || {
+                            let noun = if format.channels == 1 { "channel" } else { "channels" };
+                            format!("{} {noun} at {}", format.channels, format.sample_rate)
+                        },
                         ToString::to_string,
                     );
                     Finding::good(what, format!("{read}{blocks}"))

@@ -11,9 +11,9 @@ Example, in agent.toml:
   program = \"pdm-edge\"
   arguments = [\"mcp\"]
 
-The one tool is judge_series: a series of a station, its faults, trend, picture and the nearest of
-past series. Nothing is kept between calls. Exit codes: 0 the client disconnected, 65 the client does
-not speak the protocol")]
+The one tool is judge_series: a series of a station, its faults, trend, picture and the nearest \
+of past series. Nothing is kept between calls. Exit codes: 0 the client disconnected, 65 the \
+client does not speak the protocol")]
 pub struct Args {}
 
 /// Runs the command.

@@ -26,7 +26,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   pdm-edge relearn --config config/edge.toml P-101/DE
-  pdm-edge relearn --config config/edge.toml P-101/DE --stopped")]
+  pdm-edge relearn --config config/edge.toml P-101/DE --stopped
+
+Exit codes: 0 forgotten, 64 no such bearing, 69 the service does not answer, 74 the spool cannot be \
+opened, 78 the configuration is wrong")]
 pub struct Args {
     /// Configuration file of the service
     #[arg(long, value_name = "FILE", env = "PDM_EDGE_CONFIG")]

@@ -22,7 +22,10 @@ mod log;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   pdm-edge run --config config/edge.toml
-  PDM_LOG=debug pdm-edge run --config config/edge.toml --until-done")]
+  PDM_LOG=debug pdm-edge run --config config/edge.toml --until-done
+
+Exit codes: 0 stopped by SIGINT or SIGTERM, 65/66/74 a source or the spool cannot be opened, 70 a \
+part failed while it ran, 78 the configuration is wrong")]
 pub struct Args {
     /// Configuration file
     #[arg(long, value_name = "FILE", env = "PDM_EDGE_CONFIG")]

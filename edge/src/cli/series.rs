@@ -19,10 +19,13 @@ mod summary;
   pdm-edge series features.csv --time timestamp --value bearing1_rms,bearing2_rms --period 600
   pdm-edge series features.csv --time index --value rms --period 10 --jsonl | jq .rul
 
-The time column holds dates with a time of day in the usual forms (without an offset: in --zone), a date
-beside a column with the time of day, 20260301T080000, spreadsheet day numbers, times since 1970,
-times in the unit that the header names, or a count of rows, which --period turns into time. What was
-read is printed in one line to standard error; a --period that contradicts the column is told or refused.")]
+The time column holds dates with a time of day in the usual forms (without an offset: in --zone), a \
+date beside a column with the time of day, 20260301T080000, spreadsheet day numbers, times since \
+1970, times in the unit that the header names, or a count of rows, which --period turns into \
+time. What was read is printed in one line to standard error; a --period that contradicts the \
+column is told or refused.
+
+Exit codes: 0 done, 64 wrong option, 65 damaged table, 66 missing file, 74 writing failed.")]
 pub struct Args {
     /// CSV with a header, one row a snapshot
     file: PathBuf,

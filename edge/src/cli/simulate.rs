@@ -71,7 +71,9 @@ Examples:
   pdm-edge simulate --fault inner --bearing 6205 --rpm 1797 --severity 0.2 --out inner.wav
   pdm-edge simulate --fault outer --bearing 6205 --rpm 1797 --run-to-failure --snapshots 300 \\
       --seed 7 --out run.npy
-  pdm-edge replay run.npy --rate 25600 --period 60 --rpm 1797 --bearing 6205 --jsonl";
+  pdm-edge replay run.npy --rate 25600 --period 60 --rpm 1797 --bearing 6205 --jsonl
+
+Exit codes: 0 written, 64 wrong option, 74 the file cannot be written.";
 
 /// The value of `--fault`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

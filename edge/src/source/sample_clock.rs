@@ -297,8 +297,9 @@ impl SampleClock {
         if is_off && !self.is_told {
             log::rate_off(&self.host.name, rate, self.nominal, self.tolerance);
             let text = format!(
-                "{rate:.1} arrive, but rate_hz is {}; its windows are not judged (wrong_rate), \
+                "{:.1} Hz arrive, but rate_hz is {}; its windows are not judged (wrong_rate), \
                  rate_tolerance_percent decides",
+                rate.get(),
                 self.nominal
             );
             self.host.remarks.set(&self.host.name, "rate", text);

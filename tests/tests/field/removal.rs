@@ -43,7 +43,7 @@ async fn what_is_gone_is_taken_out_with_its_alarm_its_work_and_its_retained_topi
 
     let (code, said) = run(&field, &[&["forget", "ulsan-1/P-101"], &WHO[..]].concat());
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("1 alarms closed"), "{said}");
+    assert!(said.contains("1 alarm closed"), "{said}");
     let (_, listed) = run(&field, &["episodes", "list"]);
     assert!(!listed.contains("P-101"), "{listed}");
     let is_cleared = || field.client.heard("P-101/DE/episode").iter().any(String::is_empty);

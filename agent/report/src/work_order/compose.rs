@@ -135,10 +135,15 @@ fn resources(order: &WorkOrder, speaker: Speaker) -> Vec<Block> {
             None => text,
         }
     };
-    let mut rows = vec![
-        vec![speaker.word("인원", "People"), told(&order.people)],
-        vec![speaker.word("작업 시간", "Hours"), told(&order.hours)],
-    ];
+    let mut rows = if order.people.text == order.hours.text {
+        // one sentence of the procedure says both
+        vec![vec![speaker.word("인원·작업 시간", "People, hours"), told(&order.people)]]
+    } else {
+        vec![
+            vec![speaker.word("인원", "People"), told(&order.people)],
+            vec![speaker.word("작업 시간", "Hours"), told(&order.hours)],
+        ]
+    };
     if !order.tools.is_empty() {
         let tools: Vec<String> = order.tools.iter().map(|tool| speaker.say(tool)).collect();
         rows.push(vec![speaker.word("공구", "Tools"), tools.join(", ")]);

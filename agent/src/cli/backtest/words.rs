@@ -24,7 +24,7 @@ pub(super) fn summary_in_words(summary: &Summary, language: Language) -> String 
         summary.windows,
         say("구간", "windows"),
         summary.bearings,
-        say("베어링", "bearings"),
+        say("베어링", if summary.bearings == 1 { "bearing" } else { "bearings" }),
         summary.bearing_years,
         say("베어링·년", "bearing-years"),
     );

@@ -35,11 +35,11 @@ Examples:
   pdm-edge replay run.npy.gz … --jsonl | pdm-agent notify preview - --config /etc/pdm/agent.toml
   pdm-agent notify preview --stored 500 --config /etc/pdm/agent.toml
 
-The events are judged by the rules and told by the policy and the routes of the configuration, each at the
-time of its measurement, and nobody acknowledges. No tool is asked.
+The events are judged by the rules and told by the policy and the routes of the configuration, \
+each at the time of its measurement, and nobody acknowledges. No tool is asked.
 
-Exit codes: 0 done, 64 wrong arguments, 65 not an event, or an event in the wrong place, 66 missing file, 69 store unavailable,
-78 bad configuration")]
+Exit codes: 0 done, 64 wrong arguments, 65 not an event, or an event in the wrong place, 66 \
+missing file, 69 store unavailable, 78 bad configuration")]
 pub(super) struct PreviewArgs {
     /// Events in the order of time, one a line; - for standard input
     #[arg(value_name = "FILE", required_unless_present = "stored", conflicts_with = "stored")]

@@ -23,11 +23,11 @@ Examples:
   pdm-agent notify test --route pumps --config /etc/pdm/agent.toml
   pdm-agent notify test --recipient kim --config /etc/pdm/agent.toml
 
-Without a name every channel and every person gets the message. The message names no machine and asks for
-nothing. It leaves at once: neither quiet hours nor ceilings hold it back.
+Without a name every channel and every person gets the message. The message names no machine and \
+asks for nothing. It leaves at once: neither quiet hours nor ceilings hold it back.
 
-Exit codes: 0 every receiver has taken it, 64 nothing has this name, 69 a receiver has not taken it,
-78 bad configuration")]
+Exit codes: 0 every receiver has taken it, 64 nothing has this name, 69 a receiver has not taken \
+it, 78 bad configuration")]
 pub(super) struct TrialArgs {
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]

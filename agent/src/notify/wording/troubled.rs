@@ -42,17 +42,18 @@ pub(in crate::notify) fn untroubled(gateway: &GatewayId) -> (Text, Text) {
 
 /// Title and body where events of a gateway will never arrive.
 pub(in crate::notify) fn events_lost(gateway: &GatewayId, count: u64) -> (Text, Text) {
+    let (events, are) = if count == 1 { ("event", "is") } else { ("events", "are") };
     (
         Text::new(
             format!("[데이터] 게이트웨이 {gateway}의 측정값 {count}건 없음"),
-            format!("[Data] {count} events of gateway {gateway} are missing"),
+            format!("[Data] {count} {events} of gateway {gateway} {are} missing"),
         ),
         Text::new(
             format!(
                 "{count}건이 저장소에 없고 게이트웨이에도 더 이상 없음. 백업을 복원한 저장소에는 백업 이후의 측정값이 없음\n조치: 더 새로운 백업이 있으면 복원(docs/operations.md). 없으면 그 기간의 추세에 빈 곳이 있음을 감안할 것"
             ),
             format!(
-                "{count} events are not in the store, and the gateway has them no more. A store that was restored from a backup lacks what came after the backup\nAction: restore a later backup if there is one (docs/operations.md); else read trends of that time with the gap in mind"
+                "{count} {events} {are} not in the store, and the gateway no longer has what is missing. A store that was restored from a backup lacks what came after the backup\nAction: restore a later backup if there is one (docs/operations.md); else read trends of that time with the gap in mind"
             ),
         ),
     )

@@ -204,6 +204,10 @@ fn scaled_words(unit: &str, given: Calibration) -> String {
         return unit.to_owned();
     }
     let scale = given.scale();
-    let scale = if scale.abs() < 0.001 { format!("{scale:.6e}") } else { short(scale) };
+    let scale = match scale.abs() {
+        tiny if tiny < 1e-6 => format!("{scale:.6e}"),
+        small if small < 0.001 => format!("{scale:.9}").trim_end_matches('0').to_owned(),
+        _ => short(scale),
+    };
     format!("{unit} at {scale} a count")
 }
