@@ -1,8 +1,11 @@
 //! A reader's rules for judgements: sentences and figures of one diagnosis that contradict each other.
 //!
 //! A rule knows nothing of how the judgement was made: it reads what a person reads. A judgement that
-//! breaks none may still be wrong; one that breaks any is.
+//! breaks none may still be wrong; one that breaks any is. [`against_the_event`] reads the event beside it.
 
+mod claims;
+
+pub use claims::against_the_event;
 use pdm_expert::grounding::WITHHELD;
 use pdm_shared::diagnosis::{Diagnosis, ThoughtTitle};
 use pdm_shared::risk::RiskLevel;
@@ -48,6 +51,7 @@ pub fn contradictions(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     found.extend(stages(diagnosis));
     found.extend(life(diagnosis));
     found.extend(advice(diagnosis));
+    found.extend(claims::claims(diagnosis));
     let all: Vec<&str> = diagnosis.thoughts.iter().map(|one| one.conclusion.en.as_str()).collect();
     let all = all.join(" | ");
     for (one, other) in AGAINST_EACH_OTHER {
@@ -91,9 +95,13 @@ fn form(text: &str) -> impl Iterator<Item = String> {
     let odd = NEVER.iter().any(|part| text.contains(part)) || text.trim_end().ends_with('·');
     let long = text
         .split(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .filter(|figure| !figure.starts_with("0.0"))
-        .any(|figure| figure.split_once('.').is_some_and(|(_, digits)| digits.len() > 2));
+        .any(|figure| figure.contains('.') && significant(figure) > 3);
     (odd || long).then(|| text.to_owned()).into_iter()
+}
+
+/// The digits of a figure from its first that is not zero.
+fn significant(figure: &str) -> usize {
+    figure.trim_start_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count()
 }
 
 fn is_hangul(c: char) -> bool {
@@ -164,7 +172,7 @@ fn advice(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     let stops = text.contains("Stop as soon as it is safe");
     let orders = text.contains("Plan the replacement") || stops;
     let wrong = match diagnosis.risk_level {
-        RiskLevel::Critical => !stops,
+        RiskLevel::Critical => !stops && !text.contains("still stands"),
         RiskLevel::Warning => stops,
         RiskLevel::Normal | RiskLevel::Watch => orders,
     };
@@ -196,6 +204,30 @@ mod tests {
         assert_eq!(contradictions(&example()), []);
     }
 
+    /// What the event leaves open is never told as sound.
+    #[test]
+    fn a_window_that_cannot_be_judged_is_not_called_sound() {
+        let event = include_str!("../../config/examples/event.json");
+        let mut event: pdm_shared::event::Event = serde_json::from_str(event).expect("event");
+        event.frequency_domain.bpfo.harmonics.clear();
+        let mut sound = example();
+        say(&mut sound, ThoughtTitle::InitialScreening, "No anomaly; the features agree");
+        assert_eq!(against_the_event(&sound, &event), []);
+        event.frequency_domain.undetermined = Some("the record holds 12.0 shaft turns".to_owned());
+        assert_eq!(against_the_event(&sound, &event)[0].rule, "sound though nothing can be said");
+        event.frequency_domain.undetermined = None;
+        event.time_domain.iso_zone = Some(pdm_shared::event::IsoZone::D);
+        assert_eq!(against_the_event(&sound, &event)[0].rule, "sound in a bad zone");
+        event.time_domain.iso_zone = None;
+        event.frequency_domain.damaged = Some(pdm_shared::event::OpenDamage {
+            most_likely: pdm_shared::fault::Fault::OuterRace,
+            or_else: pdm_shared::fault::Fault::Ball,
+        });
+        assert_eq!(against_the_event(&sound, &event)[0].rule, "sound with damage");
+        event.signal_quality.valid = false;
+        assert_eq!(against_the_event(&sound, &event), []);
+    }
+
     #[test]
     fn each_contradiction_is_found() {
         let rul = "Remaining life: lower bound 3 days, median 14 h, upper bound 4 days";
@@ -220,6 +252,91 @@ mod tests {
                     say(d, ThoughtTitle::InitialScreening, "The features hint at a defect");
                     say(d, ThoughtTitle::OverallRisk, "Watch: this window is in the usual range");
                 }),
+            ),
+            (
+                "no sign of damage at a high risk",
+                rules(|d| say(d, ThoughtTitle::PfStage, "No sign of damage on the P-F curve")),
+            ),
+            (
+                "a stop at the usual level",
+                rules(|d| {
+                    d.risk_level = RiskLevel::Critical;
+                    d.recommendation.en = "Stop as soon as it is safe and inspect".to_owned();
+                    say(
+                        d,
+                        ThoughtTitle::OverallRisk,
+                        "Critical: this window is in the usual range",
+                    );
+                }),
+            ),
+            (
+                "a replacement without a named part",
+                rules(|d| {
+                    (d.risk_level, d.fault_type) = (RiskLevel::Critical, None);
+                    d.recommendation.en =
+                        "Stop as soon as it is safe and replace the bearing".to_owned();
+                }),
+            ),
+            (
+                "degradation of what does not degrade",
+                rules(|d| {
+                    let text =
+                        "Degradation is accelerating: rapid (Envelope RMS slope -0.00135 g/h)";
+                    say(d, ThoughtTitle::Degradation, text);
+                }),
+            ),
+            (
+                "no trend with a slope",
+                rules(|d| {
+                    say(d, ThoughtTitle::Degradation, "No trend (Envelope RMS slope 3 g/h)");
+                }),
+            ),
+            (
+                "progress without growth",
+                rules(|d| {
+                    say(
+                        d,
+                        ThoughtTitle::PfStage,
+                        "P-F stage 2: harmonics · from stage 1 to 2 in 8 h",
+                    );
+                    say(d, ThoughtTitle::Degradation, "No significant trend");
+                }),
+            ),
+            (
+                "rising and fallen at once",
+                rules(|d| {
+                    let text = "P-F stage 2: level and impulsiveness up together: a spall that grows; \
+                                kurtosis fell from 96 to 40.6";
+                    say(d, ThoughtTitle::PfStage, text);
+                }),
+            ),
+            (
+                "a life of no bearing",
+                rules(|d| {
+                    d.fault_type = None;
+                    say(d, ThoughtTitle::PfStage, "It is up without a sign of bearing damage");
+                    say(d, ThoughtTitle::Rul, "Remaining life: lower bound 15 h, median 3 days");
+                }),
+            ),
+            (
+                "an end within the hour at a low risk",
+                rules(|d| {
+                    d.risk_level = RiskLevel::Watch;
+                    let text = "Remaining life: lower bound less than 1 h, median less than 1 h, upper bound \
+                                less than 1 h";
+                    say(d, ThoughtTitle::Rul, text);
+                }),
+            ),
+            (
+                "kept from no judgement",
+                rules(|d| {
+                    d.memory.summary.en = "No earlier judgement".to_owned();
+                    say(d, ThoughtTitle::OverallRisk, "Normal: the former risk is kept");
+                }),
+            ),
+            (
+                "another machine as a proof",
+                rules(|d| say(d, ThoughtTitle::PfStage, "MH-06 too: the stage is confirmed")),
             ),
             (
                 "a date behind the life",

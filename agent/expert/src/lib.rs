@@ -26,6 +26,7 @@ mod judge;
 mod repair;
 #[cfg(test)]
 mod tests;
+mod unsettled;
 
 pub use case::Judgement;
 pub use judge::{judge, judge_raised};

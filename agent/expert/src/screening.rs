@@ -4,15 +4,18 @@
 //! SCREEN-2 the named line; SCREEN-3 its confidence; SCREEN-4 the cross-check of the features when
 //! the flag is down; SCREEN-5 the baseline is still being learnt; SCREEN-6 a certain name without a
 //! history counts at once, and any name where one recording is all there is: a technician may have no
-//! other; SCREEN-7 the same of damage whose part is open.
+//! other; SCREEN-7 the same of damage whose part is open; SCREEN-8 what the gateway cannot name or exclude is
+//! told as that, and never as sound; SCREEN-9 one recording in zone D, or with impacts that no sound machine
+//! has, counts at once too: it asks for a check of the machine.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle, UncertaintyLevel};
-use pdm_shared::event::{BaselineState, Method, OpenDamage, QualityFlag};
+use pdm_shared::event::{BaselineState, IsoZone, Method, OpenDamage, QualityFlag};
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
 
 use crate::case::Case;
 use crate::rules::Rules;
+use crate::unsettled::{OpenReason, open_reason};
 use crate::wording::{Doubt, element, fact, figure, frequency};
 
 /// The kurtosis' place in the event.
@@ -25,6 +28,8 @@ pub enum Finding {
     CannotJudge,
     /// No flag, and the features agree.
     Normal,
+    /// No flag and nothing suspicious, but bearing damage is neither found nor excluded.
+    Open,
     /// No flag, but evidence of a defect that has not stood long enough yet.
     Suspected,
     /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty, or in the only
@@ -48,6 +53,10 @@ pub struct Screening {
     pub is_named_at_once: bool,
     /// Damage is seen whose element is open: the two that it may be.
     pub open: Option<OpenDamage>,
+    /// What the window leaves open, where no element is named.
+    pub(crate) reason: Option<OpenReason>,
+    /// The velocity or the impacts of the only recording ask for a check of the machine.
+    pub(crate) is_of_machine: bool,
     /// Judgements in a row, this one included, with unflagged evidence.
     pub unflagged: u32,
     /// The thought.
@@ -83,29 +92,47 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
         if is_carried(&suspicious, case) && !case.event.anomaly_detected { before + 1 } else { 0 };
     let is_certain = is_certain(case, rules, fault);
     let is_named_at_once = is_learning(case) && is_certain || is_alone(case) && fault.is_some();
+    let is_of_machine =
+        is_alone(case) && fault.is_none() && open.is_none() && speaks_by_itself(case, rules);
+    let reason = open_reason(case, rules).filter(|_| fault.is_none());
     let finding = if case.event.anomaly_detected {
         Finding::Anomalous
     } else if suspicious.is_empty() {
-        Finding::Normal
+        if reason.is_some() { Finding::Open } else { Finding::Normal }
     } else if unflagged >= rules.screening.confirm_after {
         Finding::Confirmed
-    } else if is_named_at_once || open.is_some() {
+    } else if is_named_at_once || open.is_some() || is_of_machine {
         Finding::Single
     } else {
         Finding::Suspected
     };
+    let first = match reason {
+        Some(reason) if finding == Finding::Open => reason.conclusion(case),
+        _ if is_of_machine => of_machine(case, rules),
+        _ => conclusion(case, finding, (fault, is_certain)),
+    };
+    let first = with_reason(reason.filter(|_| finding == Finding::Suspected), case, first);
+    let mut evidence = evidence(case, fault, open, &suspicious);
+    evidence.extend(reason.map(|reason| reason.evidence(case)));
     let thought = Thought {
         title: ThoughtTitle::InitialScreening,
-        conclusion: with_open(
-            open,
-            with_second(case, fault, conclusion(case, finding, (fault, is_certain))),
-        ),
-        evidence: evidence(case, fault, open, &suspicious),
+        conclusion: with_open(open, with_second(case, fault, first)),
+        evidence,
         model_words: None,
     };
-    let fault = if finding == Finding::Normal { None } else { fault };
+    let fault = if matches!(finding, Finding::Normal | Finding::Open) { None } else { fault };
     let doubts = doubts(case, rules, finding, fault);
-    Screening { finding, fault, is_named_at_once, open, unflagged, thought, doubts }
+    Screening {
+        finding,
+        fault,
+        is_named_at_once,
+        open,
+        reason,
+        is_of_machine,
+        unflagged,
+        thought,
+        doubts,
+    }
 }
 
 /// Damage whose element is open, where it says something: while nothing is learnt, and beside a flag.
@@ -126,6 +153,29 @@ fn is_learning(case: &Case<'_>) -> bool {
 /// none of 228 sound recordings is named, and the names below `sure_confidence` are right (docs/benchmark.md).
 fn is_alone(case: &Case<'_>) -> bool {
     is_learning(case) && case.event.anomaly.baseline.windows == 0
+}
+
+/// Peak of the acceleration, g, from which impacts of one recording ask for a check of the machine. Chosen: twice
+/// the highest of the sound recordings at hand with a kurtosis above 6 (5 g, Paderborn K001).
+const HEAVY_PEAK_G: f64 = 10.0;
+
+/// The velocity is in the zone of damage, or the impacts are heavy.
+fn speaks_by_itself(case: &Case<'_>, rules: &Rules) -> bool {
+    in_damage_zone(case, rules) || is_impulsive(case, rules) && is_heavy(case)
+}
+
+fn in_damage_zone(case: &Case<'_>, rules: &Rules) -> bool {
+    case.zone().is_some_and(|zone| zone >= rules.stage.damage_zone)
+}
+
+fn is_impulsive(case: &Case<'_>, rules: &Rules) -> bool {
+    let kurtosis = case.event.time_domain.kurtosis;
+    kurtosis.is_some_and(|kurtosis| kurtosis >= rules.screening.suspicious_kurtosis)
+}
+
+fn is_heavy(case: &Case<'_>) -> bool {
+    case.event.time_domain.peak_g.is_some_and(|peak| peak >= HEAVY_PEAK_G)
+        && !case.has_spikes_of_cable()
 }
 
 /// Whether the element is named with certainty.
@@ -176,10 +226,10 @@ fn suspicious(
     {
         found.push(fact(KURTOSIS, kurtosis, "SCREEN-4"));
     }
-    if let Some(zone) = event.time_domain.iso_zone
-        && zone >= rules.stage.damage_zone
-    {
-        found.push(fact("time_domain.iso_zone", zone, "SCREEN-4"));
+    // the zone of limited operation is told where nothing else is known
+    let limit = if is_alone(case) { rules.stage.limited_zone } else { rules.stage.damage_zone };
+    if case.zone().is_some_and(|zone| zone >= limit) {
+        found.push(case.zone_fact("SCREEN-4"));
     }
     found
 }
@@ -234,10 +284,7 @@ fn conclusion(
 ) -> Text {
     match (finding, fault) {
         (Finding::CannotJudge, _) => Text::new("판정 불가", "Cannot be judged"),
-        (Finding::Normal, _) => Text::new(
-            "이상 미감지. 특징량 교차 확인 결과도 정상",
-            "No anomaly; the cross-check of the features agrees",
-        ),
+        (Finding::Normal | Finding::Open, _) => nothing_found(case),
         (Finding::Anomalous, Some(fault)) => named(case, fault, "이상 감지.", "Anomaly."),
         (Finding::Anomalous, None) => Text::new(
             "이상 감지. 결함 주파수로 부위를 특정할 수 없음",
@@ -258,12 +305,12 @@ fn conclusion(
         (Finding::Suspected | Finding::Confirmed, Some(fault)) => {
             let (ko, en) = if finding == Finding::Confirmed {
                 (
-                    "이상 플래그는 없으나 특징량의 결함 징후가 지속됨.",
+                    "자동 이상 감지는 없으나 특징량의 결함 징후가 지속됨.",
                     "No anomaly flag, but the features keep showing a defect.",
                 )
             } else {
                 (
-                    "이상 플래그는 없으나 특징량에 결함 징후가 있어 재확인 필요.",
+                    "자동 이상 감지는 없으나 특징량에 결함 징후가 있어 재확인 필요.",
                     "No anomaly flag, but the features hint at a defect: to be confirmed.",
                 )
             };
@@ -273,14 +320,67 @@ fn conclusion(
             Text::new("비교할 이력이 없는 측정", "No history to compare with")
         }
         (Finding::Suspected, None) => Text::new(
-            "이상 미감지이나 특징량이 정상과 어긋남. 반복 측정으로 확인 필요",
-            "No anomaly flag, but the features disagree: to be confirmed by further windows",
+            format!("이상 미감지이나 {}. 반복 측정으로 확인 필요", sign(case).ko),
+            format!("No anomaly flag, but {}: to be confirmed by further windows", sign(case).en),
         ),
         (Finding::Confirmed, None) => Text::new(
-            "이상 플래그는 없으나 특징량의 이상이 지속됨",
+            "자동 이상 감지는 없으나 특징량의 이상이 지속됨",
             "No anomaly flag, but the features stay out of the ordinary",
         ),
     }
+}
+
+/// That nothing was found, by what it was compared with.
+fn nothing_found(case: &Case<'_>) -> Text {
+    if is_learning(case) {
+        Text::new(
+            "뚜렷한 결함선 없음. 기준선이 없어 수준은 비교하지 않음",
+            "No defect line stands out; there is no baseline to compare the level with",
+        )
+    } else {
+        Text::new(
+            "이상 미감지. 특징량 교차 확인 결과도 정상",
+            "No anomaly; the features agree with their baseline",
+        )
+    }
+}
+
+/// What is out of the ordinary in a window without a name.
+fn sign(case: &Case<'_>) -> Text {
+    if let Some(zone) = case.zone().filter(|zone| *zone >= IsoZone::C) {
+        return Text::new(
+            format!("진동속도가 {zone:?}구역"),
+            format!("the velocity is in zone {zone:?}"),
+        );
+    }
+    if case.has_spikes_of_cable() {
+        return Text::new(
+            "충격보다 짧은 스파이크가 있어 센서·케이블 접촉이 의심됨",
+            "there are spikes shorter than any impact: a contact of sensor or cable",
+        );
+    }
+    Text::new("충격성 신호가 나타남", "the signal is impulsive")
+}
+
+/// The only recording, whose velocity or impacts ask for a check of the machine.
+fn of_machine(case: &Case<'_>, rules: &Rules) -> Text {
+    if in_damage_zone(case, rules) {
+        return Text::new(
+            "비교할 이력은 없으나 진동속도가 손상을 일으킬 수 있는 D구역",
+            "No history to compare with, but the velocity is in zone D, which may cause damage",
+        );
+    }
+    Text::new(
+        "비교할 이력은 없으나 정상 설비에서 볼 수 없는 큰 충격이 나타남",
+        "No history to compare with, but impacts are as heavy as no sound machine has them",
+    )
+}
+
+/// The conclusion with what the gateway leaves open.
+fn with_reason(reason: Option<OpenReason>, case: &Case<'_>, first: Text) -> Text {
+    let Some(reason) = reason else { return first };
+    let why = reason.why(case);
+    Text::new(format!("{}. {}", first.ko, why.ko), format!("{}; {}", first.en, why.en))
 }
 
 /// The conclusion with the two elements that damage without a name may be of.
@@ -288,8 +388,11 @@ fn with_open(open: Option<OpenDamage>, first: Text) -> Text {
     let Some(open) = open else { return first };
     let likely = likely_elements(open);
     Text::new(
-        format!("{}. 베어링 손상, 부위 미확정: {}", first.ko, likely.ko),
-        format!("{}. Bearing damaged, its part open: {}", first.en, likely.en),
+        format!("{}. 정상 베어링보다 높은 결함선, 부위 미확정({})", first.ko, likely.ko),
+        format!(
+            "{}. Defect lines above those of sound bearings, of a part that cannot be told yet ({})",
+            first.en, likely.en
+        ),
     )
 }
 
@@ -297,8 +400,8 @@ fn with_open(open: Option<OpenDamage>, first: Text) -> Text {
 pub(crate) fn likely_elements(open: OpenDamage) -> Text {
     let (first, second) = (element(open.most_likely), element(open.or_else));
     Text::new(
-        format!("{} 가능성이 가장 높고 다음은 {}", first.ko, second.ko),
-        format!("most likely the {}, else the {}", first.en, second.en),
+        format!("후보: {}, {}", first.ko, second.ko),
+        format!("candidates: {}, {}", first.en, second.en),
     )
 }
 
@@ -380,8 +483,8 @@ fn doubts(case: &Case<'_>, rules: &Rules, finding: Finding, fault: Option<Fault>
     // while the baseline is learnt no flag can rise, so nothing disagrees with it
     if matches!(finding, Finding::Suspected | Finding::Confirmed) && !is_learning(case) {
         doubts.push(Doubt::medium(
-            "이상 플래그와 특징량이 서로 어긋남",
-            "The anomaly flag and the features disagree",
+            "자동 이상 감지 없이 특징량에만 징후가 있음",
+            "The features show a sign that the anomaly detection does not",
         ));
     }
     if fault.is_some() && event.frequency_domain.method == Method::Fast {
@@ -417,10 +520,13 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
         !event.operating.running || event.signal_quality.flags.contains(&QualityFlag::MachineOff);
     let (why, doubt) = if stopped {
         (
-            Text::new("설비 정지 상태로 판정 불가", "The machine stands: nothing to judge"),
+            Text::new(
+                "설비 정지 수준의 신호로 판정 불가",
+                "The level is that of a standing machine: nothing to judge",
+            ),
             Doubt::high(
-                "설비 정지 중이어서 이전 판정을 유지함",
-                "The machine stands; the former judgement is kept",
+                "설비 정지 상태로 보임: 운전 중이었다면 센서·케이블을 점검",
+                "The machine seems to stand: if it ran, check sensor and cable",
             ),
         )
     } else {
@@ -431,8 +537,8 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
                 format!("Bad signal ({}): cannot be judged", list.en),
             ),
             Doubt::high(
-                "센서 신호를 신뢰할 수 없어 이전 판정을 유지함",
-                "The signal cannot be trusted; the former judgement is kept",
+                "센서 신호를 신뢰할 수 없어 판정하지 않음",
+                "The signal cannot be trusted and is not judged",
             ),
         )
     };
@@ -441,6 +547,8 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
         fault: None,
         is_named_at_once: false,
         open: None,
+        reason: None,
+        is_of_machine: false,
         unflagged: case.before().map_or(0, |state| state.unflagged),
         thought: Thought {
             title: ThoughtTitle::InitialScreening,
@@ -468,16 +576,18 @@ pub fn flags(flags: &[QualityFlag]) -> Text {
 
 fn flag_word(flag: QualityFlag) -> Text {
     let (ko, en) = match flag {
-        QualityFlag::NotFinite => ("비정상 수치", "values that are no numbers"),
+        QualityFlag::NotFinite => ("유효하지 않은 값", "values that are no numbers"),
         QualityFlag::Clipping => ("신호 포화", "clipping"),
-        QualityFlag::FlatLine => ("신호 없음", "flat line"),
+        QualityFlag::FlatLine => ("신호 변화 없음(고정값)", "flat line"),
         QualityFlag::DropOut => ("신호 누락", "drop-out"),
         QualityFlag::DcDrift => ("영점 이동", "DC drift"),
-        QualityFlag::SkiSlope => ("센서 취부 불량 의심", "ski slope, loose mount"),
+        QualityFlag::SkiSlope => ("스키 슬로프, 센서 취부 불량 의심", "ski slope, loose mount"),
         QualityFlag::WrongRate => ("샘플링 속도 불일치", "wrong sampling rate"),
         QualityFlag::MachineOff => ("설비 정지", "machine off"),
         QualityFlag::TooShort => ("측정 길이 부족", "record too short"),
-        QualityFlag::Implausible => ("있을 수 없는 크기", "implausible levels"),
+        QualityFlag::Implausible => {
+            ("비현실적 값(단위·배율 확인)", "implausible levels: unit or scale")
+        }
     };
     Text::new(ko, en)
 }
