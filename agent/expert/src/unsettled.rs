@@ -19,11 +19,12 @@ const REASON: &str = "frequency_domain.undetermined";
 
 /// The reasons of the gateway by a part of their text, which `pdm-edge` writes in
 /// `diagnose::Undetermined`, `ForeignCause` and beside them.
-const REASONS: [(&str, OpenReason); 10] = [
+const REASONS: [(&str, OpenReason); 11] = [
     ("shaft turns", OpenReason::TooFewTurns),
     ("stated speed does not fit", OpenReason::SpeedMisfit),
     ("fit no part of the configured bearing", OpenReason::OtherBearing),
     ("are estimated to", OpenReason::EstimatedOrders),
+    ("cage or rolling element", OpenReason::CageLines),
     ("can be explained by", OpenReason::OtherCause),
     ("too low to name it", OpenReason::WeakLines),
     ("about equally well", OpenReason::WeakLines),

@@ -51,6 +51,10 @@ fn what_the_gateway_cannot_judge_is_told_and_never_called_sound() {
              shaft",
             "another speed or load",
         ),
+        (
+            "lines near those of ball can be explained by 6 times the cage speed: cage or rolling element",
+            "longer",
+        ),
         ("lines of the cage stand out: the cage or a rolling element may be damaged", "longer"),
         ("a reason of a later version", "measure again"),
     ] {
