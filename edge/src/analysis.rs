@@ -332,7 +332,9 @@ pub const fn flag_words(flag: QualityFlag) -> &'static str {
         QualityFlag::NotFinite => "samples that are no numbers",
         QualityFlag::Clipping => "clipped samples",
         QualityFlag::FlatLine => "flat line",
-        QualityFlag::DropOut => "drop-out",
+        QualityFlag::DropOut => {
+            "stretches of identical samples (drop-out, or too coarse a resolution)"
+        }
         QualityFlag::DcDrift => "drifting mean",
         QualityFlag::SkiSlope => "ski slope (loose mount?)",
         QualityFlag::WrongRate => "wrong sampling rate",

@@ -1,8 +1,11 @@
 //! A reader's rules for judgements: sentences and figures of one diagnosis that contradict each other.
 //!
 //! A rule knows nothing of how the judgement was made: it reads what a person reads. A judgement that
-//! breaks none may still be wrong; one that breaks any is.
+//! breaks none may still be wrong; one that breaks any is. [`against_the_event`] reads the event beside it.
 
+mod claims;
+
+pub use claims::against_the_event;
 use pdm_expert::grounding::WITHHELD;
 use pdm_shared::diagnosis::{Diagnosis, ThoughtTitle};
 use pdm_shared::risk::RiskLevel;
@@ -48,6 +51,7 @@ pub fn contradictions(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     found.extend(stages(diagnosis));
     found.extend(life(diagnosis));
     found.extend(advice(diagnosis));
+    found.extend(claims::claims(diagnosis));
     let all: Vec<&str> = diagnosis.thoughts.iter().map(|one| one.conclusion.en.as_str()).collect();
     let all = all.join(" | ");
     for (one, other) in AGAINST_EACH_OTHER {
@@ -91,9 +95,13 @@ fn form(text: &str) -> impl Iterator<Item = String> {
     let odd = NEVER.iter().any(|part| text.contains(part)) || text.trim_end().ends_with('·');
     let long = text
         .split(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .filter(|figure| !figure.starts_with("0.0"))
-        .any(|figure| figure.split_once('.').is_some_and(|(_, digits)| digits.len() > 2));
+        .any(|figure| figure.contains('.') && significant(figure) > 3);
     (odd || long).then(|| text.to_owned()).into_iter()
+}
+
+/// The digits of a figure from its first that is not zero.
+fn significant(figure: &str) -> usize {
+    figure.trim_start_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count()
 }
 
 fn is_hangul(c: char) -> bool {
@@ -164,7 +172,7 @@ fn advice(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     let stops = text.contains("Stop as soon as it is safe");
     let orders = text.contains("Plan the replacement") || stops;
     let wrong = match diagnosis.risk_level {
-        RiskLevel::Critical => !stops,
+        RiskLevel::Critical => !stops && !text.contains("still stands"),
         RiskLevel::Warning => stops,
         RiskLevel::Normal | RiskLevel::Watch => orders,
     };
@@ -194,6 +202,80 @@ mod tests {
     #[test]
     fn the_example_breaks_no_rule() {
         assert_eq!(contradictions(&example()), []);
+    }
+
+    /// Claims that one sentence makes against the rest of the example (an outer race at Warning).
+    #[test]
+    fn each_claim_without_a_ground_is_found() {
+        use ThoughtTitle::{Degradation, PfStage, Rul};
+        let progress = "P-F stage 2: harmonics · from stage 1 to 2 in 8 h";
+        let at_once = "P-F stage 2: level and impulsiveness up together: a spall that grows; kurtosis \
+                       fell from 96 to 40.6";
+        let life = "Remaining life: lower bound less than 1 h, median less than 1 h, upper bound less \
+                    than 1 h";
+        let rapid = "Degradation is accelerating: rapid (Envelope RMS slope -0.00135 g/h)";
+        for (rule, title, text) in [
+            ("no sign of damage at a high risk", PfStage, "No sign of damage on the P-F curve"),
+            ("degradation of what does not degrade", Degradation, rapid),
+            ("no trend with a slope", Degradation, "No trend (Envelope RMS slope 3 g/h)"),
+            ("progress without growth", PfStage, progress),
+            ("rising and fallen at once", PfStage, at_once),
+            ("a life of no bearing", PfStage, "It is up without a sign of bearing damage"),
+            ("an end within the hour at a low risk", Rul, life),
+            ("kept from no judgement", PfStage, "The stage of the former judgement is kept"),
+            ("another machine as a proof", PfStage, "MH-06 too: the stage is confirmed"),
+        ] {
+            let broken = rules(|d| {
+                d.memory.summary.en = "No earlier judgement".to_owned();
+                say(d, Degradation, "No significant trend");
+                say(d, Rul, "Remaining life: lower bound 15 h, median 3 days");
+                if title == Rul {
+                    d.risk_level = RiskLevel::Watch;
+                }
+                if rule == "a life of no bearing" {
+                    d.fault_type = None;
+                }
+                say(d, title, text);
+            });
+            assert!(broken.contains(&rule), "{rule}: {broken:?}");
+        }
+    }
+
+    #[test]
+    fn a_stop_without_a_ground_is_found() {
+        let stop = |d: &mut Diagnosis| {
+            (d.risk_level, d.fault_type) = (RiskLevel::Critical, None);
+            d.recommendation.en = "Stop as soon as it is safe and replace the bearing".to_owned();
+            say(d, ThoughtTitle::OverallRisk, "Critical: this window is in the usual range");
+        };
+        let broken = rules(stop);
+        for rule in ["a stop at the usual level", "a replacement without a named part"] {
+            assert!(broken.contains(&rule), "{rule}: {broken:?}");
+        }
+    }
+
+    /// What the event leaves open is never told as sound.
+    #[test]
+    fn a_window_that_cannot_be_judged_is_not_called_sound() {
+        let event = include_str!("../../config/examples/event.json");
+        let mut event: pdm_shared::event::Event = serde_json::from_str(event).expect("event");
+        event.frequency_domain.bpfo.harmonics.clear();
+        let mut sound = example();
+        say(&mut sound, ThoughtTitle::InitialScreening, "No anomaly; the features agree");
+        assert_eq!(against_the_event(&sound, &event), []);
+        event.frequency_domain.undetermined = Some("the record holds 12.0 shaft turns".to_owned());
+        assert_eq!(against_the_event(&sound, &event)[0].rule, "sound though nothing can be said");
+        event.frequency_domain.undetermined = None;
+        event.time_domain.iso_zone = Some(pdm_shared::event::IsoZone::D);
+        assert_eq!(against_the_event(&sound, &event)[0].rule, "sound in a bad zone");
+        event.time_domain.iso_zone = None;
+        event.frequency_domain.damaged = Some(pdm_shared::event::OpenDamage {
+            most_likely: pdm_shared::fault::Fault::OuterRace,
+            or_else: pdm_shared::fault::Fault::Ball,
+        });
+        assert_eq!(against_the_event(&sound, &event)[0].rule, "sound with damage");
+        event.signal_quality.valid = false;
+        assert_eq!(against_the_event(&sound, &event), []);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use pdm_harness::binary;
 use pdm_shared::diagnosis::Diagnosis;
-use pdm_tests::judgements::contradictions;
+use pdm_shared::event::Event;
+use pdm_tests::judgements::{against_the_event, contradictions};
 
 /// Issue 35, point 12: eight simulated runs through the real edge, event by event (800 judgements in both
 /// languages).
@@ -24,9 +25,14 @@ fn no_judgement_of_the_simulated_runs_contradicts_itself() {
             .expect("pdm-agent runs");
         let said = String::from_utf8_lossy(&judged.stderr);
         assert!(judged.status.success(), "{}: {said}", run.display());
-        for (number, line) in (1..).zip(String::from_utf8_lossy(&judged.stdout).lines()) {
+        let events = std::fs::read_to_string(run).expect("events");
+        let judged = String::from_utf8_lossy(&judged.stdout).into_owned();
+        for (number, (line, event)) in (1..).zip(judged.lines().zip(events.lines())) {
             let diagnosis: Diagnosis = serde_json::from_str(line).expect("a diagnosis");
+            let event: Event = serde_json::from_str(event).expect("an event");
             assert_eq!(contradictions(&diagnosis), [], "{}, line {number}", run.display());
+            let beside = against_the_event(&diagnosis, &event);
+            assert_eq!(beside, [], "{}, line {number}", run.display());
             read += 1;
         }
     }

@@ -8,10 +8,11 @@ use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
-use crate::pf_stage::{MachinePart, Staging};
+use crate::pf_stage::{MachinePart, Staging, UnnamedSign};
 use crate::rul::Remaining;
 use crate::rules::Rules;
 use crate::screening::{Finding, Screening, likely_elements};
+use crate::unsettled::OpenReason;
 use crate::wording::{element, hours, joined};
 
 /// The path of the lead time among the facts of a judgement.
@@ -26,12 +27,23 @@ pub struct ShownState {
     pub stage: u8,
     /// The element at fault.
     pub fault: Option<Fault>,
+    /// The window is about as usual, and a former judgement holds the risk.
+    pub is_back: bool,
 }
 
 impl ShownState {
+    /// The signs to find the cause of, where no element is named and none may be.
+    fn unnamed(self, screening: &Screening, staging: &Staging) -> Option<UnnamedSign> {
+        let is_asked = self.risk > RiskLevel::Watch
+            || self.risk == RiskLevel::Watch && staging.unnamed.is_some();
+        let is_unnamed = self.fault.is_none() && screening.open.is_none();
+        let sign = staging.unnamed.unwrap_or(UnnamedSign::Impulsive);
+        (is_asked && is_unnamed).then_some(sign)
+    }
+
     /// The part of the machine to check, where nothing that stands speaks of the bearing.
     fn machine(self, staging: &Staging) -> Option<MachinePart> {
-        staging.machine.filter(|_| self.stage == 0 && self.fault.is_none())
+        staging.machine.filter(|_| self.fault.is_none())
     }
 }
 
@@ -48,8 +60,14 @@ pub fn recommend(
     if screening.finding == Finding::CannotJudge {
         return cannot_judge(shown.risk);
     }
+    if shown.is_back {
+        return back_to_usual(shown.risk);
+    }
     if let Some(part) = shown.machine(staging) {
         return check_of_machine(shown.risk, part);
+    }
+    if let Some(sign) = shown.unnamed(screening, staging) {
+        return inspect(shown.risk, sign, remaining, rules);
     }
     let part = shown.fault.map_or_else(
         || Text::new("베어링", "bearing"),
@@ -59,15 +77,12 @@ pub fn recommend(
         },
     );
     match shown.risk {
-        RiskLevel::Normal if screening.finding == Finding::Suspected => Text::new(
-            "같은 측정점에서 재측정하여 확인. 그 전까지 추가 조치 불필요",
-            "Measure again at the same point to confirm; no other action before",
-        ),
-        RiskLevel::Normal => keep_running(),
+        RiskLevel::Normal if screening.finding == Finding::Suspected => suspected(screening),
+        RiskLevel::Normal => screening.reason.map_or_else(keep_running, settle),
         RiskLevel::Watch if screening.finding == Finding::Single => {
             screening.open.map_or_else(|| second_measurement(&part), open_part)
         }
-        RiskLevel::Watch => watch(staging, &part),
+        RiskLevel::Watch => watch(&part),
         RiskLevel::Warning => warning(&part, remaining, rules),
         RiskLevel::Critical => critical(&part),
     }
@@ -89,20 +104,18 @@ fn second_measurement(part: &Text) -> Text {
 }
 
 /// What to do about damage whose element is open: the way to tell, and what fits either element.
-///
-/// The turns are a word, because a figure without a source in the case is withheld.
 fn open_part(open: OpenDamage) -> Text {
     let likely = likely_elements(open);
     Text::new(
         format!(
-            "베어링 손상, 부위 미확정({}). 두 부위 모두를 전제로 준비: 부위와 무관하게 베어링 전체를 교체하므로 예비품 재고를 점검. 센서 취부를 점검한 뒤 같은 측정점에서 같은 회전수·부하로 더 길게(축 백 회전 이상) 재측정하고 실제 회전수를 함께 기록하여 부위를 확인",
+            "정상 베어링보다 높은 결함선이 나타나며 부위 미확정({}). 센서 취부를 점검한 뒤 같은 측정점에서 같은 회전수·부하로 더 길게(이전의 두 배 이상) 재측정하고 실제 회전수를 함께 기록하여 확인. 인버터·기어 등 다른 원인도 점검하고, 부위와 무관하게 베어링 전체를 교체하므로 예비품 재고를 확인",
             likely.ko
         ),
         format!(
-            "The bearing is damaged, its part is open ({}). Prepare for either: the whole bearing is replaced \
-             whichever part it is, so check that a spare is in stock. Confirm by a second measurement: check \
-             the sensor's mounting, then measure longer (a hundred turns of the shaft and more) at the same \
-             point, speed and load, and note the true speed",
+            "Defect lines stand above those of sound bearings, of a part that cannot be told yet ({}). Confirm \
+             by a second measurement: check the sensor's mounting, then measure longer (twice as long or more) at the same point, speed and load, and note the true speed. Check other causes \
+             (drive, gears). Whichever part it is, the whole bearing is replaced: check that a spare is in \
+             stock",
             likely.en
         ),
     )
@@ -116,6 +129,7 @@ fn keep_running() -> Text {
 fn check_of_machine(risk: RiskLevel, part: MachinePart) -> Text {
     match (risk, part) {
         (RiskLevel::Normal, _) => keep_running(),
+        (_, MachinePart::Sensor) => check_of_sensor(risk),
         (RiskLevel::Watch, MachinePart::Rotor) => Text::new(
             "불평형·축정렬·체결 상태를 점검하고 측정 주기를 단축",
             "Check balance, alignment and tightness; measure more often",
@@ -144,6 +158,125 @@ fn check_of_machine(risk: RiskLevel, part: MachinePart) -> Text {
     }
 }
 
+/// How a sign that is not confirmed is settled.
+fn suspected(screening: &Screening) -> Text {
+    if let Some(reason) = screening.reason {
+        return reason.step();
+    }
+    if screening.fault.is_some() {
+        return Text::new(
+            "같은 측정점에서 재측정하여 확인",
+            "Measure again at the same point to confirm",
+        );
+    }
+    Text::new(
+        "불평형·축정렬·이완·접촉 등 설비 상태와 센서 취부를 점검하고 같은 측정점에서 재측정하여 확인",
+        "Check the machine (balance, alignment, looseness, rubbing) and the sensor's mounting, and \
+         measure again at the same point to confirm",
+    )
+}
+
+/// The advice where no fault can be named or excluded.
+fn settle(reason: OpenReason) -> Text {
+    if reason == OpenReason::NoWaveform { keep_running() } else { reason.step() }
+}
+
+/// The advice where the vibration is as usual again and a former judgement still stands.
+fn back_to_usual(risk: RiskLevel) -> Text {
+    let label = risk.label();
+    Text::new(
+        format!(
+            "진동이 평소 수준으로 돌아옴. 교체·급유 등 정비를 했다면 기록하고 기준선을 다시 학습. 정비하지 않았다면 이전 위험도({})에 따른 조치는 계속 유효하며, 센서 취부를 점검하고 재측정",
+            label.ko
+        ),
+        format!(
+            "The vibration is back at its usual level. If the bearing was replaced or greased, record the work \
+             and have the baseline learnt anew. If nothing was done, what was asked for at {} still stands: \
+             check the sensor's mounting and measure again",
+            label.en
+        ),
+    )
+}
+
+/// The advice on signs of a bearing without a name: what else makes them is checked first, and a bearing is
+/// replaced if the inspection finds damage.
+fn inspect(risk: RiskLevel, sign: UnnamedSign, remaining: &Remaining, rules: &Rules) -> Text {
+    let first = match sign {
+        UnnamedSign::Broadband => Text::new(
+            "윤활 상태(급유 직후와 수 시간 후 재측정)와 공정 소음(캐비테이션·유동)을 먼저 점검",
+            "Check lubrication first (measure right after greasing and hours later) and noise of the \
+             process (cavitation, flow)",
+        ),
+        UnnamedSign::Impulsive => Text::new(
+            "센서 취부, 이완·접촉, 베어링 순으로 충격의 원인을 점검",
+            "Find the cause of the impacts: the sensor's mounting, looseness or rubbing, the bearing",
+        ),
+    };
+    // a time to inspect in that is longer than the life would contradict it
+    let lead_h = rules.lead_time.total_h();
+    let is_short = remaining.assessment.hours.is_some_and(|taken| taken <= lead_h)
+        || remaining.median_h.is_some_and(|median| median <= lead_h);
+    let within = if is_short {
+        Text::new("가능한 빨리", "as soon as possible")
+    } else {
+        let lead = hours(lead_h);
+        Text::new(format!("{} 이내", lead.ko), format!("within {}", lead.en))
+    };
+    match risk {
+        RiskLevel::Normal | RiskLevel::Watch => Text::new(
+            format!("{}하고 측정 주기를 단축. 베어링 교체 여부는 점검 결과로 판단", first.ko),
+            format!(
+                "{}; measure more often. Whether a bearing is replaced depends on what is found",
+                first.en
+            ),
+        ),
+        RiskLevel::Warning => {
+            let plan = Text::new(
+                format!(
+                    "{}. 낮아지지 않으면 {} 베어링을 점검하고 손상이 확인되면 교체하도록 예비품을 준비.",
+                    first.ko, within.ko
+                ),
+                format!(
+                    "{}. If it does not fall, inspect the bearing {}, with a spare at hand in \
+                     case damage is found.",
+                    first.en, within.en
+                ),
+            );
+            joined(&[plan, if_worse()])
+        }
+        RiskLevel::Critical => Text::new(
+            format!(
+                "안전하게 멈출 수 있는 가장 빠른 시점에 정지하고 점검: {}. 베어링은 손상이 확인되면 교체. 그때까지 감속·부하 저감 운전하며 접근을 제한. 작업 전 LOTO 실시",
+                first.ko
+            ),
+            format!(
+                "Stop as soon as it is safe and inspect. {}. Replace the bearing if damage is found. Until \
+                 then reduce speed and load and keep people away. Lock out and tag out before work",
+                first.en
+            ),
+        ),
+    }
+}
+
+/// The advice on a signal that a bad cable or contact makes.
+fn check_of_sensor(risk: RiskLevel) -> Text {
+    let check = Text::new(
+        "센서 취부·케이블·커넥터를 점검한 뒤 재측정. 베어링에 대한 판단은 그 이후",
+        "Check the sensor's mounting, cable and connector, then measure again before anything is decided \
+         about the bearing",
+    );
+    if risk > RiskLevel::Watch { joined(&[still_stands(risk), check]) } else { check }
+}
+
+/// That a former judgement's advice is not withdrawn.
+fn still_stands(risk: RiskLevel) -> Text {
+    let label = risk.label();
+    Text::new(
+        format!("이전 위험도({})에 따른 조치는 계속 유효.", label.ko),
+        format!("What was asked for at {} still stands.", label.en),
+    )
+}
+
 fn cannot_judge(risk: RiskLevel) -> Text {
     let check = Text::new(
         "센서·케이블·취부 상태와 설비 가동 여부를 확인",
@@ -152,21 +285,10 @@ fn cannot_judge(risk: RiskLevel) -> Text {
     if risk == RiskLevel::Normal {
         return check;
     }
-    let label = risk.label();
-    let keep = Text::new(
-        format!("이전 위험도({})에 따른 조치는 계속 유효.", label.ko),
-        format!("What was asked for at {} still stands.", label.en),
-    );
-    joined(&[keep, check])
+    joined(&[still_stands(risk), check])
 }
 
-fn watch(staging: &Staging, part: &Text) -> Text {
-    if staging.lubrication {
-        return Text::new(
-            "윤활 상태를 점검(급유 직후와 수 시간 후 재측정)하고 측정 주기를 단축",
-            "Check lubrication (measure right after greasing and hours later); measure more often",
-        );
-    }
+fn watch(part: &Text) -> Text {
     Text::new(
         format!("{} 측정 주기를 단축해 추세를 확인하고 예비품 재고를 점검", part.ko),
         format!(
@@ -189,7 +311,9 @@ pub fn hurries_parts(diagnosis: &Diagnosis) -> bool {
 
 fn warning(part: &Text, remaining: &Remaining, rules: &Rules) -> Text {
     let lead = rules.lead_time.total_h();
-    if remaining.assessment.hours.is_some_and(|taken| taken <= lead) {
+    let is_short = remaining.assessment.hours.is_some_and(|taken| taken <= lead)
+        || remaining.median_h.is_some_and(|median| median <= lead);
+    if is_short {
         // a time to plan in that is longer than the life would contradict it
         let hurry = Text::new(
             format!(
@@ -208,7 +332,7 @@ fn warning(part: &Text, remaining: &Remaining, rules: &Rules) -> Text {
     let plan = Text::new(
         format!("{} 이내 {} 교체 계획을 수립하고 부품을 발주.", within.ko, part.ko),
         format!(
-            "Plan the replacement of the {} within {} and order the parts.",
+            "Plan the replacement of the {}: set its date within {} and order the parts.",
             part.en, within.en
         ),
     );

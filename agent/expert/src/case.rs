@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::diagnosis::Diagnosis;
-use pdm_shared::event::Event;
+use pdm_shared::diagnosis::{Diagnosis, Evidence};
+use pdm_shared::event::{Event, IsoZone};
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::Rules;
 use crate::standing::{Sensor, Standing};
+use crate::wording::fact;
 
 mod recollection;
 
@@ -21,6 +22,15 @@ pub use recollection::{Memory, RECALLED, RECALLED_WORK, Remembered, Work, rememb
 
 /// Most measuring points of one bearing whose state is kept; beyond it the longest silent goes.
 pub const MAX_POINTS: usize = 16;
+/// Velocities, mm/s RMS, from which a machine is in zone C and in zone D whatever its class: the highest limits
+/// of ISO 20816-3 (large machines on a flexible support).
+const ZONE_C_OF_EVERY_CLASS: f64 = 7.1;
+const ZONE_D_OF_EVERY_CLASS: f64 = 11.0;
+/// Duration of the ring of one impact, s, below which nothing mechanical rings. Chosen: one period at 4 kHz, the
+/// lower end of the resonances of mounted sensors.
+const SHORTEST_RING_S: f64 = 0.000_25;
+/// Turns of a cage in a turn of the shaft: bearings of every kind have 0.35 to 0.5 (names.md).
+const CAGE_ORDER: f64 = 0.4;
 /// The key of a bearing's only sensor, which has no name.
 const UNNAMED_POINT: &str = "-";
 
@@ -52,6 +62,37 @@ impl Case<'_> {
     /// The memory of the event's measuring point.
     pub fn before(&self) -> Option<&PointState> {
         self.memory.state.points.get(self.point())
+    }
+
+    /// The velocity zone: the gateway's, else that of a velocity which is beyond the limits of every class.
+    pub(crate) fn zone(&self) -> Option<IsoZone> {
+        let time = &self.event.time_domain;
+        let by_velocity = || match time.velocity_rms_mm_s? {
+            velocity if velocity >= ZONE_D_OF_EVERY_CLASS => Some(IsoZone::D),
+            velocity if velocity >= ZONE_C_OF_EVERY_CLASS => Some(IsoZone::C),
+            _ => None,
+        };
+        time.iso_zone.or_else(by_velocity)
+    }
+
+    /// The fact behind [`Self::zone`].
+    pub(crate) fn zone_fact(&self, rule: &str) -> Evidence {
+        let time = &self.event.time_domain;
+        match time.iso_zone {
+            Some(zone) => fact("time_domain.iso_zone", zone, rule),
+            None => fact("time_domain.velocity_rms_mm_s", time.velocity_rms_mm_s, rule),
+        }
+    }
+
+    /// The impulsiveness is that of a bad cable or contact and of no impact: spikes shorter than anything
+    /// mechanical rings, even if one came in each turn of the cage only.
+    ///
+    /// Decaying impacts that ring for `t` and come at `f` have a kurtosis of 1.5 / (t f).
+    pub(crate) fn has_spikes_of_cable(&self) -> bool {
+        let rpm = self.event.operating.shaft_speed_rpm.filter(|rpm| *rpm > 0.0);
+        let kurtosis = self.event.time_domain.kurtosis;
+        let highest = rpm.map(|rpm| 1.5 / (SHORTEST_RING_S * CAGE_ORDER * rpm / 60.0));
+        matches!((kurtosis, highest), (Some(kurtosis), Some(highest)) if kurtosis > highest)
     }
 
     /// The event is of samples; false for ready-made values of a transmitter, in which no line of the
@@ -163,12 +204,10 @@ pub struct PointState {
     pub stage: u8,
     /// The fault that was named while the stage stands.
     pub fault: Option<Fault>,
-    /// Better judgements in a row.
-    pub better: u32,
-    /// The worst risk among them.
-    pub better_risk: RiskLevel,
-    /// The worst stage among them.
-    pub better_stage: u8,
+    /// Judgements in a row that asked for no more than Normal, Watch, Warning.
+    pub calm: [u32; 3],
+    /// Judgements in a row that asked for no more than stage 0, 1, 2, 3.
+    pub calm_stages: [u32; 4],
     /// Judgements in a row with evidence that the anomaly flag does not carry.
     pub unflagged: u32,
     /// Judgements in a row in which a short remaining life stood without a name for the fault.
@@ -179,6 +218,8 @@ pub struct PointState {
     pub highest_kurtosis: Option<f64>,
     /// Noise floor at the last normal judgement, g.
     pub normal_floor_g: Option<f64>,
+    /// RMS of the acceleration at the last normal judgement, g.
+    pub normal_rms_g: Option<f64>,
     /// The state of the sensor.
     pub sensor: Sensor,
     /// Whether its baseline was complete.
@@ -197,14 +238,14 @@ impl Default for PointState {
             risk: RiskLevel::Normal,
             stage: 0,
             fault: None,
-            better: 0,
-            better_risk: RiskLevel::Normal,
-            better_stage: 0,
+            calm: [0; 3],
+            calm_stages: [0; 4],
             unflagged: 0,
             short_life: 0,
             spreading: 0,
             highest_kurtosis: None,
             normal_floor_g: None,
+            normal_rms_g: None,
             sensor: Sensor::default(),
             learnt: false,
             damaged_when_learnt: None,

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use pdm_shared::diagnosis::{Diagnosis, Evidence, Thought, ThoughtTitle};
+use pdm_shared::diagnosis::{DegradationSpeed, Diagnosis, Evidence, Thought, ThoughtTitle};
 use pdm_shared::follow_up::{FollowUpState, Verdict};
 use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::risk::RiskLevel;
@@ -57,10 +57,12 @@ fn notes(
 ) -> Vec<(ThoughtTitle, Note)> {
     let at = case.event.measured_at;
     let stage = diagnosis.fault_stage;
+    // a stage that a second measurement confirmed has not grown from one to the other
+    let grows = diagnosis.degradation.speed != DegradationSpeed::None;
     let all = [
-        (ThoughtTitle::PfStage, stage_note(&state.reached, stage, at)),
+        (ThoughtTitle::PfStage, stage_note(&state.reached, stage, (at, grows))),
         (ThoughtTitle::Degradation, life_note(diagnosis, case)),
-        (ThoughtTitle::Degradation, pace_note(&state.reached, stage)),
+        (ThoughtTitle::Degradation, pace_note(&state.reached, stage).filter(|_| grows)),
         (ThoughtTitle::OverallRisk, standing_note(diagnosis.risk_level, state, at)),
         (ThoughtTitle::OverallRisk, work_note(case)),
         (ThoughtTitle::OverallRisk, found_note(case)),
@@ -88,19 +90,24 @@ pub(crate) fn standing_h(
     span_h(*reached.get(&stage)?, at)
 }
 
-fn stage_note(reached: &BTreeMap<u8, Timestamp>, stage: u8, at: Timestamp) -> Option<Note> {
+fn stage_note(
+    reached: &BTreeMap<u8, Timestamp>,
+    stage: u8,
+    (at, grows): (Timestamp, bool),
+) -> Option<Note> {
     if stage == 0 {
         return None;
     }
     if let Some(standing) = standing_h(reached, stage, at) {
         let told = hours(standing);
+        let or_above = or_above(reached.keys().any(|other| *other > stage));
         let text = Text::new(
-            format!("· {stage}단계에 이른 지 {}", told.ko),
-            format!("· at stage {stage} for {}", told.en),
+            format!("· {stage}단계{}에 이른 지 {}", or_above.ko, told.ko),
+            format!("· at stage {stage}{} for {}", or_above.en, told.en),
         );
         return Some((text, vec![fact("memory.stage_for_h", standing, "MEM-2")]));
     }
-    let before = stage.checked_sub(1).filter(|before| *before > 0)?;
+    let before = stage.checked_sub(1).filter(|before| grows && *before > 0)?;
     let took = took_h(reached, before)?;
     let told = hours(took);
     let text = Text::new(
@@ -109,6 +116,11 @@ fn stage_note(reached: &BTreeMap<u8, Timestamp>, stage: u8, at: Timestamp) -> Op
     );
     let stages = fact("memory.stage_before", before, "MEM-2");
     Some((text, vec![stages, fact("memory.stage_before_took_h", took, "MEM-2")]))
+}
+
+/// A time at a level that counts from when the level or a worse one was reached.
+fn or_above(was_worse: bool) -> Text {
+    if was_worse { Text::new(" 이상", " or above") } else { Text::new("", "") }
 }
 
 /// Whether the stages follow each other faster.
@@ -174,9 +186,11 @@ fn standing_note(risk: RiskLevel, state: &BearingState, at: Timestamp) -> Option
     let stand = state.standing.levels.get(&risk).filter(|_| risk > RiskLevel::Normal)?;
     let standing = span_h(stand.since, at)?;
     let told = hours(standing);
+    let higher = state.standing.levels.iter().filter(|(level, _)| **level > risk);
+    let or_above = or_above(higher.into_iter().any(|(_, higher)| higher.until >= stand.since));
     let text = Text::new(
-        format!("· {} 상태로 {}", risk.label().ko, told.ko),
-        format!("· {risk} for {}", told.en),
+        format!("· {}{} 상태로 {}", risk.label().ko, or_above.ko, told.ko),
+        format!("· {risk}{} for {}", or_above.en, told.en),
     );
     Some((text, vec![fact("memory.risk_for_h", standing, "MEM-5")]))
 }

@@ -1,7 +1,8 @@
 //! Third thought: how fast the damage grows, from the edge's trend.
 //!
 //! Rules: DEGR-1 direction and slope; DEGR-2 rising with time to plan is slow; DEGR-3 acceleration is
-//! rapid; DEGR-4 a falling level after stage 3 is no recovery (rise then fall); DEGR-5 no trend yet.
+//! rapid; DEGR-4 a falling level after stage 3 is no recovery (rise then fall); DEGR-5 no trend yet; DEGR-6 after a step the
+//! height of the level is told; without an anomaly nothing degrades, whatever the slope.
 
 use pdm_shared::bounds::{MAX_WORD, in_one_line};
 use pdm_shared::diagnosis::{Degradation, DegradationSpeed, Evidence, Thought, ThoughtTitle};
@@ -42,7 +43,9 @@ pub struct Degrading {
 pub fn degrade(case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules) -> Degrading {
     let trend = &case.event.trend;
     let rising = trend.trend_direction == TrendDirection::Rising;
-    let class = if trend.acceleration_detected && trend.trend_direction != TrendDirection::Falling {
+    let grows = trend.slope.is_none_or(|slope| slope >= 0.0);
+    let accelerates = trend.acceleration_detected && grows;
+    let class = if accelerates && trend.trend_direction != TrendDirection::Falling {
         TrendClass::Accelerating
     } else if rising {
         TrendClass::Rising
@@ -52,12 +55,12 @@ pub fn degrade(case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules)
     let plan_h = rules.degradation.slow_from_lead_times * rules.lead_time.total_h();
     let own_life = !case.is_life_of_population();
     let time_to_plan = own_life && case.event.rul.ci_low_hours.is_some_and(|low| low >= plan_h);
+    let is_anomaly = screening.is_anomaly();
     let (speed, path) = match class {
+        _ if !is_anomaly => (DegradationSpeed::None, "anomaly_detected"),
         TrendClass::Stable => (DegradationSpeed::None, "trend.trend_direction"),
         TrendClass::Accelerating => (DegradationSpeed::Rapid, "trend.acceleration_detected"),
-        TrendClass::Rising if time_to_plan || !screening.is_anomaly() => {
-            (DegradationSpeed::Slow, "trend.slope")
-        }
+        TrendClass::Rising if time_to_plan => (DegradationSpeed::Slow, "trend.slope"),
         TrendClass::Rising => (DegradationSpeed::Moderate, "trend.slope"),
     };
     let falling_late = trend.trend_direction == TrendDirection::Falling && stage >= 3;
@@ -66,7 +69,7 @@ pub fn degrade(case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules)
         degradation: Degradation { speed, evidence: path.to_owned() },
         thought: Thought {
             title: ThoughtTitle::Degradation,
-            conclusion: conclusion(case, class, speed, falling_late),
+            conclusion: conclusion(case, rules, (class, speed, is_anomaly), falling_late),
             evidence: evidence(case, falling_late, speed, plan_h),
             model_words: None,
         },
@@ -76,8 +79,8 @@ pub fn degrade(case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules)
 
 fn conclusion(
     case: &Case<'_>,
-    class: TrendClass,
-    speed: DegradationSpeed,
+    rules: &Rules,
+    (class, speed, is_anomaly): (TrendClass, DegradationSpeed, bool),
     falling_late: bool,
 ) -> Text {
     let trend = &case.event.trend;
@@ -92,6 +95,10 @@ fn conclusion(
         )
     });
     let head = match (class, speed) {
+        (TrendClass::Accelerating | TrendClass::Rising, _) if !is_anomaly => Text::new(
+            "이상 없이 수준만 상승: 부하·회전수·계절의 영향일 수 있음",
+            "The level rises without an anomaly: load, speed or season may be the cause",
+        ),
         (TrendClass::Accelerating, _) => {
             Text::new("열화가 가속되고 있음: 급속", "Degradation is accelerating: rapid")
         }
@@ -108,14 +115,29 @@ fn conclusion(
             TrendDirection::Unknown => {
                 Text::new("추세를 판단할 자료가 부족함", "Too little data for a trend")
             }
-            TrendDirection::Stable | TrendDirection::Rising => {
-                Text::new("추세 변화 없음", "No trend")
-            }
+            TrendDirection::Stable | TrendDirection::Rising => no_trend(case, rules, is_anomaly),
         },
     };
+    // a slope that is not significant is no figure to tell
+    let is_told = class != TrendClass::Stable || trend.trend_direction == TrendDirection::Falling;
     match slope {
-        Some(slope) if trend.trend_direction != TrendDirection::Unknown => joined(&[head, slope]),
+        Some(slope) if is_told => joined(&[head, slope]),
         Some(_) | None => head,
+    }
+}
+
+/// That no slope is significant: after a step, the height at which the level stands says more.
+fn no_trend(case: &Case<'_>, rules: &Rules, is_anomaly: bool) -> Text {
+    let ratio = case.event.anomaly.level_ratio.filter(|_| is_anomaly);
+    match ratio.filter(|ratio| *ratio >= rules.risk.warning_level_ratio) {
+        Some(ratio) => {
+            let ratio = figure(ratio);
+            Text::new(
+                format!("유의한 기울기는 없으나 수준이 기준 대비 {ratio}배로 올라 있음"),
+                format!("No significant slope, but the level stands at {ratio} times its baseline"),
+            )
+        }
+        None => Text::new("유의한 추세 없음", "No significant trend"),
     }
 }
 
@@ -127,6 +149,9 @@ fn evidence(
 ) -> Vec<Evidence> {
     let trend = &case.event.trend;
     let mut evidence = vec![fact("trend.trend_direction", trend.trend_direction, "DEGR-1")];
+    evidence.extend(
+        case.event.anomaly.level_ratio.map(|ratio| fact("anomaly.level_ratio", ratio, "DEGR-6")),
+    );
     if let Some(slope) = trend.slope {
         evidence.push(fact("trend.slope", slope, "DEGR-1"));
     }

@@ -83,15 +83,17 @@ fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgeme
     let state = next_state(case, point);
     let (risk, shown_stage) = (state.risk(), state.stage());
     let own_before = case.before().map_or(0, |before| before.stage);
+    // a stage that has just fallen to another one stood at neither before
     let path = if own_before == shown_stage {
-        format!("memory.points.{}.stage", case.point())
+        Some(format!("memory.points.{}.stage", case.point()))
     } else {
-        "memory.stage".to_owned()
+        (case.memory.state.stage() == shown_stage).then(|| "memory.stage".to_owned())
     };
-    tell_standing(&mut thoughts.staging.thought, shown_stage, own_stage, &path);
+    tell_standing(&mut thoughts.staging.thought, shown_stage, own_stage, path.as_deref());
     let fault = shown_fault(&thoughts, &state, shown_stage);
-    let mut diagnosis =
-        assemble(case, rules, thoughts, ShownState { risk, stage: shown_stage, fault });
+    let is_back = is_back(case, &thoughts, &state, rules);
+    let shown = ShownState { risk, stage: shown_stage, fault, is_back };
+    let mut diagnosis = assemble(case, rules, thoughts, shown);
     course::tell_course(&mut diagnosis, case, &state);
     Judgement { diagnosis, state, late: case.is_late(), ahead: false }
 }
@@ -103,7 +105,8 @@ fn judge_ahead(case: &Case<'_>, rules: &Rules, thoughts: Thoughts) -> Judgement 
     let risk = state.risk().max(thoughts.proposal.risk);
     let stage = state.stage().max(thoughts.staging.stage);
     let fault = shown_fault(&thoughts, &state, stage);
-    let mut diagnosis = assemble(case, rules, thoughts, ShownState { risk, stage, fault });
+    let shown = ShownState { risk, stage, fault, is_back: false };
+    let mut diagnosis = assemble(case, rules, thoughts, shown);
     diagnosis.uncertainty.level = UncertaintyLevel::High;
     diagnosis.uncertainty.causes.push(Text::new(
         "측정 시각이 현재보다 앞섬: 게이트웨이 시계를 확인",
@@ -112,11 +115,26 @@ fn judge_ahead(case: &Case<'_>, rules: &Rules, thoughts: Thoughts) -> Judgement 
     Judgement { diagnosis, state, late: true, ahead: true }
 }
 
+/// The window by itself is about as usual, while a former judgement of its point holds the bearing up.
+fn is_back(case: &Case<'_>, thoughts: &Thoughts, state: &BearingState, rules: &Rules) -> bool {
+    let own = state.points.get(case.point()).map(|point| point.risk);
+    let screening = &thoughts.screening;
+    let is_usual = screening.finding != Finding::CannotJudge
+        && thoughts.proposal.risk <= RiskLevel::Watch
+        && screening.fault.is_none()
+        && screening.open.is_none();
+    let ratio = case.event.anomaly.level_ratio;
+    // the ratio is a median of the latest windows: a window without an anomaly is usual by itself
+    let is_low =
+        !screening.is_anomaly() || ratio.is_none_or(|ratio| ratio < rules.risk.warning_level_ratio);
+    is_usual && is_low && own == Some(state.risk()) && state.risk() > RiskLevel::Watch
+}
+
 fn think(case: &Case<'_>, rules: &Rules) -> Thoughts {
     let screening = screen(case, rules);
     let staging = stage(case, &screening, rules);
     let degrading = degrade(case, &screening, staging.stage, rules);
-    let remaining = assess(case, &screening, staging.stage, degrading.class, rules);
+    let remaining = assess(case, &screening, &staging, degrading.class, rules);
     let proposal = propose(case, &screening, staging.stage, degrading.class, &remaining, rules);
     Thoughts { screening, staging, degrading, remaining, proposal }
 }
@@ -222,10 +240,14 @@ fn uncertainty(case: &Case<'_>, mut doubts: Vec<Doubt>) -> Uncertainty {
 
 fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Thought {
     let label = shown.risk.label();
-    let head = Text::new(
-        format!("{}({}):", label.ko, shown.risk.as_str()),
-        format!("{}:", shown.risk.as_str()),
-    );
+    let head = if is_undecided(case, thoughts, shown) {
+        Text::new("판정 보류:", "Not judged:")
+    } else {
+        Text::new(
+            format!("{}({}):", label.ko, shown.risk.as_str()),
+            format!("{}:", shown.risk.as_str()),
+        )
+    };
     let mut evidence: Vec<Evidence> = thoughts.proposal.evidence.clone();
     let before = case.memory.state.risk();
     let mut parts = vec![head, reason(case, thoughts, shown)];
@@ -250,6 +272,18 @@ fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Thought {
     }
 }
 
+/// Nothing was ever judged of this bearing, or nothing is known that a level could be compared with, so that
+/// Normal would say too much.
+fn is_undecided(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> bool {
+    let is_learning = case.event.anomaly.baseline.state == BaselineState::Learning;
+    shown.risk == RiskLevel::Normal
+        && match thoughts.screening.finding {
+            Finding::CannotJudge => case.before().is_none(),
+            Finding::Open | Finding::Suspected => is_learning,
+            Finding::Normal | Finding::Single | Finding::Confirmed | Finding::Anomalous => false,
+        }
+}
+
 fn kept_note(case: &Case<'_>, thoughts: &Thoughts) -> Option<Text> {
     if thoughts.screening.finding == Finding::CannotJudge {
         return None;
@@ -268,6 +302,12 @@ fn kept_note(case: &Case<'_>, thoughts: &Thoughts) -> Option<Text> {
 /// The reason for the risk where the window shows no anomaly.
 fn without_anomaly(thoughts: &Thoughts, risk: RiskLevel) -> Text {
     let is_suspected = thoughts.screening.finding == Finding::Suspected;
+    if risk == RiskLevel::Normal && thoughts.screening.finding == Finding::Open {
+        return Text::new(
+            "결함선을 판정하지 못하여 베어링 손상 여부는 미확정",
+            "defect lines are not judged, so bearing damage is neither found nor excluded",
+        );
+    }
     if risk > RiskLevel::Normal && is_suspected {
         Text::new("이번 측정의 징후는 확인되지 않음", "the signs of this window are not confirmed")
     } else if risk > RiskLevel::Normal {
@@ -284,6 +324,12 @@ fn without_anomaly(thoughts: &Thoughts, risk: RiskLevel) -> Text {
 
 fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Text {
     use crate::degradation::TrendClass;
+    if thoughts.screening.finding == Finding::CannotJudge && case.before().is_none() {
+        return Text::new(
+            "판정할 수 없는 측정이며 이전 판정도 없음",
+            "the window cannot be judged, and there is no earlier judgement",
+        );
+    }
     if thoughts.screening.finding == Finding::CannotJudge {
         return Text::new(
             "판정할 수 없는 측정이므로 이전 위험도를 유지",
@@ -298,6 +344,12 @@ fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Text {
         TrendClass::Rising => Text::new("상승 추세", "rising"),
         TrendClass::Accelerating => Text::new("가속 상승", "accelerating"),
     };
+    if thoughts.screening.is_of_machine {
+        return Text::new(
+            "이력 없는 한 번의 측정에서 설비 이상이 의심되어 점검과 재측정 필요",
+            "one measurement without a history asks for a check of the machine and a second one",
+        );
+    }
     let stage = shown.stage;
     let mut parts = vec![if thoughts.screening.finding == Finding::Single {
         Text::new(
@@ -314,12 +366,16 @@ fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Text {
     }];
     if thoughts.proposal.is_held_to_watch() {
         parts.push(Text::new(
-            "· 에지의 이상 플래그가 없어 주의까지만",
-            "· no more than Watch while the edge flags no anomaly",
+            "· 자동 이상 감지가 없어 '주의'로 제한함",
+            "· no more than Watch while no anomaly is detected",
         ));
     }
     match thoughts.remaining.urgency {
         Urgency::None => {}
+        _ if thoughts.remaining.assessment.hours.is_none() => parts.push(Text::new(
+            "· 수준의 상승이 이어지면 교체 준비 기간 안에 한계에 이를 수 있음",
+            "· the level may reach its limit within the time that a replacement takes to prepare",
+        )),
         Urgency::Plan => parts.push(Text::new(
             "· 잔여수명 하한이 교체 준비 기간에 비해 여유가 적음",
             "· the lower bound of the remaining life leaves little time to prepare",
@@ -330,7 +386,7 @@ fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Text {
         )),
     }
     if thoughts.staging.machine == Some(MachinePart::Rotor) {
-        let zone = case.event.time_domain.iso_zone;
+        let zone = case.zone();
         if let Some(zone) = zone {
             parts.push(Text::new(
                 format!("· 진동속도 {zone:?}구역"),

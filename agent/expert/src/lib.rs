@@ -26,6 +26,7 @@ mod judge;
 mod repair;
 #[cfg(test)]
 mod tests;
+mod unsettled;
 
 pub use advice::hurries_parts;
 pub use case::Judgement;

@@ -13,6 +13,7 @@
 //! element is open, in one recording without a history or beside a flag: stage 2.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle};
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
 mod lines;
@@ -35,8 +36,8 @@ pub struct Staging {
     pub spreading: u32,
     /// The part that the anomaly speaks of, where it speaks of the machine rather than of the bearing.
     pub machine: Option<MachinePart>,
-    /// Only lubrication-like symptoms.
-    pub lubrication: bool,
+    /// What the signs are of, where they are of the bearing and no element is named.
+    pub unnamed: Option<UnnamedSign>,
     /// The thought.
     pub thought: Thought,
     /// Why not surer.
@@ -50,6 +51,17 @@ pub enum MachinePart {
     Rotor,
     /// The overall vibration is up, or nothing says where: load, process, fastening, neighbours.
     Whole,
+    /// The signal is that of a bad cable or contact.
+    Sensor,
+}
+
+/// Signs of a bearing without a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnnamedSign {
+    /// High frequencies are up without impacts: lack of lubricant, or noise of the process.
+    Broadband,
+    /// Impacts without lines: a bearing, looseness, rubbing or the sensor's mounting.
+    Impulsive,
 }
 
 /// One rule that asks for a stage.
@@ -61,8 +73,14 @@ struct Ask {
 
 /// Stages one event.
 pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
-    if matches!(screening.finding, Finding::CannotJudge | Finding::Normal | Finding::Suspected) {
+    if matches!(
+        screening.finding,
+        Finding::CannotJudge | Finding::Normal | Finding::Open | Finding::Suspected
+    ) {
         return none(case, screening);
+    }
+    if screening.is_of_machine {
+        return of_machine(case, screening);
     }
     let symptoms = Symptoms::of(case, rules);
     let unnamed_spread = symptoms.level && symptoms.impulsive && screening.fault.is_none();
@@ -88,13 +106,21 @@ pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
     let second = lines::second_family(case, screening, rules)
         .filter(|_| screening.finding != Finding::Single);
     let stage = if second.is_some() && stage > 0 { (stage + 1).min(4) } else { stage };
-    let part = if symptoms.low_frequency { MachinePart::Rotor } else { MachinePart::Whole };
+    let part = if case.has_spikes_of_cable() {
+        MachinePart::Sensor
+    } else if symptoms.low_frequency {
+        MachinePart::Rotor
+    } else {
+        MachinePart::Whole
+    };
     let machine = (stage == 0).then_some(part);
+    let is_unnamed = stage > 0 && screening.fault.is_none() && screening.open.is_none();
+    let sign = if symptoms.impulsive { UnnamedSign::Impulsive } else { UnnamedSign::Broadband };
     Staging {
         stage,
         spreading,
         machine,
-        lubrication: stage == 1 && screening.fault.is_none() && symptoms.envelope,
+        unnamed: is_unnamed.then_some(sign),
         thought: thought(case, stage, &asks, second, machine),
         doubts: doubts(case, screening, stage),
     }
@@ -103,11 +129,22 @@ pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
 fn none(case: &Case<'_>, screening: &Screening) -> Staging {
     let before = case.before();
     let conclusion = match screening.finding {
+        Finding::CannotJudge if before.is_none() => Text::new(
+            "판정할 수 없는 측정이므로 단계를 부여하지 않음",
+            "The window cannot be judged: no stage is given",
+        ),
         Finding::CannotJudge => {
             Text::new("진행 단계는 이전 판정을 유지", "The stage of the former judgement is kept")
         }
         Finding::Suspected => {
-            Text::new("확인 전이므로 단계를 올리지 않음", "Not confirmed yet: no stage is given")
+            Text::new("확인 전이므로 단계를 부여하지 않음", "Not confirmed yet: no stage is given")
+        }
+        Finding::Open => Text::new(
+            "결함선이 판정되지 않아 단계를 부여하지 않음",
+            "The defect lines are not judged: no stage is given",
+        ),
+        Finding::Normal if case.memory.state.risk() > RiskLevel::Normal => {
+            Text::new("이번 측정은 평소 수준", "This window is at the usual level")
         }
         Finding::Normal | Finding::Single | Finding::Confirmed | Finding::Anomalous => {
             Text::new("P-F 곡선상 손상 징후 없음", "No sign of damage on the P-F curve")
@@ -117,8 +154,8 @@ fn none(case: &Case<'_>, screening: &Screening) -> Staging {
     if let Some(kurtosis) = case.event.time_domain.kurtosis {
         evidence.push(fact("time_domain.kurtosis", kurtosis, "STAGE-0"));
     }
-    if let Some(zone) = case.event.time_domain.iso_zone {
-        evidence.push(fact("time_domain.iso_zone", zone, "STAGE-0"));
+    if case.zone().is_some() {
+        evidence.push(case.zone_fact("STAGE-0"));
     }
     Staging {
         stage: 0,
@@ -126,10 +163,26 @@ fn none(case: &Case<'_>, screening: &Screening) -> Staging {
             if screening.finding == Finding::CannotJudge { state.spreading } else { 0 }
         }),
         machine: None,
-        lubrication: false,
+        unnamed: None,
         thought: Thought { title: ThoughtTitle::PfStage, conclusion, evidence, model_words: None },
         doubts: Vec::new(),
     }
+}
+
+/// One recording that asks for a check of the machine and shows no bearing.
+fn of_machine(case: &Case<'_>, screening: &Screening) -> Staging {
+    let machine = Some(MachinePart::Rotor);
+    let mut thought = thought(case, 0, &[], None, machine);
+    thought.conclusion = Text::new(
+        "베어링 손상 징후는 확인되지 않음: 불평형·축정렬·이완·접촉 등 설비 문제부터 확인",
+        "No bearing damage is seen: check the machine first for unbalance, misalignment, looseness or \
+         rubbing",
+    );
+    thought.evidence.push(case.zone_fact("STAGE-0"));
+    let peak = fact("time_domain.peak_g", case.event.time_domain.peak_g, "STAGE-0");
+    thought.evidence.push(peak);
+    let doubts = doubts(case, screening, 0);
+    Staging { stage: 0, spreading: 0, machine, unnamed: None, thought, doubts }
 }
 
 fn thought(
@@ -171,6 +224,10 @@ fn without_sign_of_bearing(case: &Case<'_>, part: MachinePart) -> Text {
     }
     let is_level = case.event.contributing().any(|feature| feature.kind().is_level());
     match part {
+        MachinePart::Sensor => Text::new(
+            "충격보다 짧은 스파이크: 베어링이 아니라 센서·케이블 접촉 불량 의심",
+            "Spikes shorter than any impact: a contact of sensor or cable rather than the bearing",
+        ),
         MachinePart::Rotor => Text::new(
             "베어링 손상 징후 없이 저주파 진동만 상승: 불평형·축정렬·이완 등 회전체 문제 의심",
             "Low-frequency vibration is up without a sign of bearing damage: unbalance, misalignment \
@@ -206,7 +263,7 @@ fn doubts(case: &Case<'_>, screening: &Screening, stage: u8) -> Vec<Doubt> {
 }
 
 /// Tells the stage that the bearing stands at, and that a former judgement holds it there.
-pub fn tell_standing(thought: &mut Thought, shown: u8, own: u8, path: &str) {
+pub fn tell_standing(thought: &mut Thought, shown: u8, own: u8, path: Option<&str>) {
     let why = thought.conclusion.clone();
     thought.conclusion = match (shown, own) {
         (0, _) => return,
@@ -229,7 +286,7 @@ pub fn tell_standing(thought: &mut Thought, shown: u8, own: u8, path: &str) {
             if shown > own { joined(&[told, note]) } else { told }
         }
     };
-    if shown > own {
+    if let Some(path) = path.filter(|_| shown > own) {
         thought.evidence.push(fact(path, shown, "STAGE-L"));
     }
 }

@@ -10,7 +10,10 @@
 //! baseline is Warning or Critical at least; RISK-12 an element that is not named is no worse than
 //! its level, unless velocity or drowned lines say more; RISK-13 a language model in the loop may ask
 //! for more, never for less; RISK-14 an element that was damaged while the baseline was learnt is not
-//! quiet because that baseline raises no flag, and stands as long as it is named.
+//! quiet because that baseline raises no flag, and stands as long as it is named; RISK-15 a level below
+//! the ratio that asks for Warning, outside the bad zones and before the lines drown, stops no machine
+//! (Randall: a change below 6 dB is not significant); RISK-16 spikes that are too short for an impact are
+//! of the cable, and ask for Watch.
 //!
 //! What stops a machine is stage 3 in a rising trend's last row, zone D, a level far above its baseline,
 //! or a life that is shorter than the lead time by its median, with growth that is significant and an
@@ -78,11 +81,9 @@ pub fn propose(
         proposal.evidence.push(fact("anomaly_detected", anomaly, QUIET));
     }
     proposal.at_least(RiskLevel::Watch, || fact("anomaly_detected", anomaly, "RISK-2"));
-    if let Some(zone) = case.event.time_domain.iso_zone
-        && zone >= rules.stage.damage_zone
-        && anomaly
-    {
-        proposal.at_least(RiskLevel::Warning, || fact("time_domain.iso_zone", zone, "RISK-3"));
+    let in_damage_zone = case.zone().is_some_and(|zone| zone >= rules.stage.damage_zone);
+    if in_damage_zone && anomaly {
+        proposal.at_least(RiskLevel::Warning, || case.zone_fact("RISK-3"));
     }
     let lead_h = rules.lead_time.total_h();
     let stood = screening.fault.is_some() || remaining.short_life >= rules.screening.confirm_after;
@@ -96,6 +97,7 @@ pub fn propose(
         Urgency::None => {}
     }
     proposal.weigh_level(case, screening, stage, rules);
+    proposal.hold_without_ground(case, screening, stage, rules);
     if rules.risk.critical_asset {
         let raised = proposal.risk.raised();
         proposal.at_least(raised, || fact("config.risk.critical_asset", true, "RISK-6"));
@@ -118,12 +120,41 @@ impl Proposal {
             RiskLevel::Watch
         };
         self.at_least(asked, || fact("anomaly.level_ratio", ratio, "RISK-11"));
-        let in_damage_zone =
-            case.event.time_domain.iso_zone.is_some_and(|zone| zone >= rules.stage.damage_zone);
+        let in_damage_zone = case.zone().is_some_and(|zone| zone >= rules.stage.damage_zone);
         let speaks_for_itself = screening.fault.is_some() || in_damage_zone || stage >= 4;
         if self.risk > asked && !speaks_for_itself {
             self.risk = asked;
             self.evidence.push(fact("anomaly.level_ratio", ratio, "RISK-12"));
+        }
+    }
+
+    /// Stops no machine while its level is about the usual one: lines and a forecast alone ask for a plan.
+    /// Spikes of a bad cable ask for a check of the sensor.
+    fn hold_without_ground(
+        &mut self,
+        case: &Case<'_>,
+        screening: &Screening,
+        stage: u8,
+        rules: &Rules,
+    ) {
+        if screening.fault.is_none() && case.has_spikes_of_cable() && self.risk > RiskLevel::Watch {
+            self.risk = RiskLevel::Watch;
+            self.evidence.push(fact(
+                "time_domain.kurtosis",
+                case.event.time_domain.kurtosis,
+                "RISK-16",
+            ));
+        }
+        let Some(ratio) = case.event.anomaly.level_ratio else { return };
+        let zone = case.zone();
+        let is_ground = ratio >= rules.risk.warning_level_ratio
+            || stage >= 4
+            || zone.is_some_and(|zone| zone >= rules.stage.damage_zone)
+            || screening.fault.is_some()
+                && zone.is_some_and(|zone| zone >= rules.stage.limited_zone);
+        if self.risk > RiskLevel::Warning && !is_ground {
+            self.risk = RiskLevel::Warning;
+            self.evidence.push(fact("anomaly.level_ratio", ratio, "RISK-15"));
         }
     }
 
@@ -173,24 +204,18 @@ pub fn latch(
     if screening.fault.is_some() && screening.is_anomaly() {
         state.fault = screening.fault;
     }
-    let better = proposed < state.risk || (proposed == state.risk && own_stage < state.stage);
     let comparable = case.event.anomaly.baseline.state == BaselineState::Ready
         && screening.damaged_from_the_start(case).is_none();
-    if better && !comparable {
-        // a baseline that is still being learnt, or that was learnt with the damage, cannot say that
-        // things got better
-    } else if better {
-        state.better += 1;
-        state.better_risk = state.better_risk.max(proposed);
-        state.better_stage = state.better_stage.max(own_stage);
-        if state.better >= rules.risk.downgrade_after {
-            (state.risk, state.stage) = (state.better_risk, state.better_stage);
-            forget_streak(&mut state);
-        }
-    } else {
+    count_calm(&mut state, proposed, own_stage, comparable);
+    if proposed >= state.risk {
         state.risk = proposed;
-        state.stage = state.stage.max(own_stage);
-        forget_streak(&mut state);
+    } else if comparable {
+        state.risk = state.risk.min(calm_risk(&state, rules));
+    }
+    if own_stage >= state.stage {
+        state.stage = own_stage;
+    } else if comparable {
+        state.stage = state.stage.min(calm_stage(&state, rules));
     }
     remember_start(case, screening, rules, &mut state);
     remember_extremes(case, screening, &mut state);
@@ -208,10 +233,30 @@ fn remember_start(case: &Case<'_>, screening: &Screening, rules: &Rules, state: 
     }
 }
 
-fn forget_streak(state: &mut PointState) {
-    state.better = 0;
-    state.better_risk = RiskLevel::Normal;
-    state.better_stage = 0;
+/// Counts the judgements in a row that asked for no more than each level and stage. A baseline that is still
+/// being learnt, or that was learnt with the damage, cannot say that things got better: it adds nothing.
+fn count_calm(state: &mut PointState, proposed: RiskLevel, own_stage: u8, comparable: bool) {
+    let step = u32::from(comparable);
+    for (count, level) in state.calm.iter_mut().zip(RiskLevel::ALL) {
+        *count = if proposed <= level { count.saturating_add(step) } else { 0 };
+    }
+    for (count, stage) in state.calm_stages.iter_mut().zip(0_u8..) {
+        *count = if own_stage <= stage { count.saturating_add(step) } else { 0 };
+    }
+}
+
+/// The worst level that the last judgements asked for, as many as have to be better before a level falls.
+fn calm_risk(state: &PointState, rules: &Rules) -> RiskLevel {
+    let mut levels = state.calm.iter().zip(RiskLevel::ALL);
+    let calm = levels.find(|(count, _)| **count >= rules.risk.downgrade_after);
+    calm.map_or(RiskLevel::Critical, |(_, level)| level)
+}
+
+/// The same of the stage.
+fn calm_stage(state: &PointState, rules: &Rules) -> u8 {
+    let mut stages = state.calm_stages.iter().zip(0_u8..);
+    let calm = stages.find(|(count, _)| **count >= rules.risk.downgrade_after);
+    calm.map_or(4, |(_, stage)| stage)
 }
 
 fn remember_extremes(case: &Case<'_>, screening: &Screening, state: &mut PointState) {
@@ -220,11 +265,14 @@ fn remember_extremes(case: &Case<'_>, screening: &Screening, state: &mut PointSt
         if state.stage == 0 {
             state.fault = None;
         }
-        if screening.finding == Finding::Normal {
-            state.normal_floor_g =
-                case.event.frequency_domain.noise_floor_g.or(state.normal_floor_g);
+        if matches!(screening.finding, Finding::Normal | Finding::Open) {
+            let event = case.event;
+            state.normal_floor_g = event.frequency_domain.noise_floor_g.or(state.normal_floor_g);
+            state.normal_rms_g = event.time_domain.rms_g.or(state.normal_rms_g);
         }
-    } else if let Some(kurtosis) = case.event.time_domain.kurtosis {
+    } else if let Some(kurtosis) = case.event.time_domain.kurtosis
+        && !case.has_spikes_of_cable()
+    {
         let highest = state.highest_kurtosis.unwrap_or(kurtosis);
         state.highest_kurtosis = Some(highest.max(kurtosis));
     }

@@ -4,7 +4,8 @@
 //! stage 2 on too, as a late answer costs more than an early one (PHM 2008 score: exp(d/10) late
 //! against exp(-d/13) early); RUL-4 compared with the lead time; RUL-5 weak or wide intervals; RUL-6 a
 //! median below the lead time stops a machine only at an advanced stage, or where growth is significant
-//! and the interval is narrow enough: a lower bound by itself asks for a plan.
+//! and the interval is narrow enough: a lower bound by itself asks for a plan; RUL-7 a level that is not of the
+//! bearing, or that is about the usual one without a name, has no remaining life.
 
 use pdm_shared::bounds::{MAX_LINE, in_one_line};
 use pdm_shared::diagnosis::{Evidence, RulAssessment, Thought, ThoughtTitle};
@@ -13,6 +14,7 @@ use pdm_shared::text::Text;
 
 use crate::case::Case;
 use crate::degradation::TrendClass;
+use crate::pf_stage::Staging;
 use crate::rules::Rules;
 use crate::screening::{Finding, Screening};
 use crate::wording::{Doubt, fact, hours, joined};
@@ -37,6 +39,8 @@ pub enum Urgency {
 pub struct Remaining {
     /// The diagnosis' field.
     pub assessment: RulAssessment,
+    /// The median of the life that is told, h.
+    pub median_h: Option<f64>,
     /// The risk that it asks for.
     pub urgency: Urgency,
     /// Judgements in a row in which [`Urgency::Act`] stood without a named fault.
@@ -51,11 +55,11 @@ pub struct Remaining {
 pub fn assess(
     case: &Case<'_>,
     screening: &Screening,
-    stage: u8,
+    staging: &Staging,
     class: TrendClass,
     rules: &Rules,
 ) -> Remaining {
-    let rul = &case.event.rul;
+    let (rul, stage) = (&case.event.rul, staging.stage);
     if case.is_life_of_population() {
         let reason = "this bearing's own growth says nothing yet".to_owned();
         return unknown(reason, fact("rul.model", &rul.model, "RUL-1"), screening, stage);
@@ -85,6 +89,12 @@ pub fn assess(
     } else {
         Urgency::None
     };
+    if let Some(reason) = no_life(case, screening, staging, rules) {
+        let evidence = fact("anomaly.contributors", &case.event.anomaly.contributors, "RUL-7");
+        let unknown = unknown(reason.to_owned(), evidence, screening, stage);
+        // the level of the machine, extrapolated, still asks for a plan
+        return Remaining { urgency: urgency.min(Urgency::Plan), ..unknown };
+    }
     let before = case.before().map_or(0, |state| state.short_life);
     let short_life =
         if urgency == Urgency::Act && screening.fault.is_none() { before + 1 } else { 0 };
@@ -96,6 +106,7 @@ pub fn assess(
             conservative,
             unknown: None,
         },
+        median_h: rul.hours,
         urgency,
         short_life,
         thought: Thought {
@@ -106,6 +117,26 @@ pub fn assess(
         },
         doubts: doubts(case, rules),
     }
+}
+
+/// Why an extrapolation says nothing of the life of a bearing: nothing that stands speaks of the bearing, or
+/// a level below the ratio that asks for Warning is extrapolated without a name.
+fn no_life(
+    case: &Case<'_>,
+    screening: &Screening,
+    staging: &Staging,
+    rules: &Rules,
+) -> Option<&'static str> {
+    if !screening.is_anomaly() || screening.fault.is_some() {
+        return None;
+    }
+    if staging.machine.is_some() && case.before().is_none_or(|before| before.fault.is_none()) {
+        return Some("the anomaly is of the machine, not of the bearing");
+    }
+    let ratio = case.event.anomaly.level_ratio?;
+    let is_low = ratio < rules.risk.warning_level_ratio && staging.stage < 4;
+    let is_damaging = case.zone().is_some_and(|zone| zone >= rules.stage.damage_zone);
+    (is_low && !is_damaging).then_some("the level is about the usual one and no element is named")
 }
 
 /// Whether a forecast may stop a machine by itself: its growth is significant, and its interval is so
@@ -152,15 +183,20 @@ fn conclusion(rul: &Rul, taken: f64, conservative: bool, lead_h: f64, note: Opti
         ),
     };
     let basis = if conservative {
-        Text::new("· 보수적으로 하한을 채택", "· the lower bound is planned with")
+        Text::new("· 보수적으로 하한을 기준으로 계획", "· plan by the lower bound")
     } else {
-        Text::new("· 중앙값을 채택", "· the median is planned with")
+        Text::new("· 중앙값을 기준으로 계획", "· plan by the median")
     };
     if let Some(note) = note {
         return joined(&[head, note]);
     }
     let lead = hours(lead_h);
-    let side = if taken <= lead_h {
+    let side = if hours(taken) == lead {
+        Text::new(
+            format!("· 조달·계획 리드타임 {}과 비슷함", lead.ko),
+            format!("· about the lead time of {}", lead.en),
+        )
+    } else if taken <= lead_h {
         Text::new(
             format!("· 조달·계획 리드타임 {}보다 짧음", lead.ko),
             format!("· shorter than the lead time of {}", lead.en),
@@ -208,14 +244,12 @@ fn unknown(reason: String, evidence: Evidence, screening: &Screening, stage: u8)
             conservative: false,
             unknown: Some(reason),
         },
+        median_h: None,
         urgency: Urgency::None,
         short_life: 0,
         thought: Thought {
             title: ThoughtTitle::Rul,
-            conclusion: Text::new(
-                "잔여수명 산정 불가. 추측하지 않음",
-                "The remaining life cannot be estimated; no guess is made",
-            ),
+            conclusion: Text::new("잔여수명 산정 불가", "The remaining life cannot be estimated"),
             evidence: vec![evidence],
             model_words: None,
         },

@@ -4,7 +4,9 @@
 //! SCREEN-2 the named line; SCREEN-3 its confidence; SCREEN-4 the cross-check of the features when
 //! the flag is down; SCREEN-5 the baseline is still being learnt; SCREEN-6 a certain name without a
 //! history counts at once, and any name where one recording is all there is: a technician may have no
-//! other; SCREEN-7 the same of damage whose part is open.
+//! other; SCREEN-7 the same of damage whose part is open; SCREEN-8 what the gateway cannot name or exclude is
+//! told as that, and never as sound; SCREEN-9 one recording in zone D, or with impacts that no sound machine
+//! has, counts at once too: it asks for a check of the machine.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::{BaselineState, Method, OpenDamage, QualityFlag};
@@ -13,7 +15,14 @@ use pdm_shared::text::Text;
 
 use crate::case::Case;
 use crate::rules::Rules;
-use crate::wording::{Doubt, element, fact, figure, frequency};
+use crate::unsettled::{OpenReason, open_reason};
+use crate::wording::{Doubt, fact};
+
+mod words;
+
+pub use words::flags;
+pub(crate) use words::likely_elements;
+use words::{conclusion, of_machine, with_open, with_reason, with_second};
 
 /// The kurtosis' place in the event.
 const KURTOSIS: &str = "time_domain.kurtosis";
@@ -25,6 +34,8 @@ pub enum Finding {
     CannotJudge,
     /// No flag, and the features agree.
     Normal,
+    /// No flag and nothing suspicious, but bearing damage is neither found nor excluded.
+    Open,
     /// No flag, but evidence of a defect that has not stood long enough yet.
     Suspected,
     /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty, or in the only
@@ -48,6 +59,10 @@ pub struct Screening {
     pub is_named_at_once: bool,
     /// Damage is seen whose element is open: the two that it may be.
     pub open: Option<OpenDamage>,
+    /// What the window leaves open, where no element is named.
+    pub(crate) reason: Option<OpenReason>,
+    /// The velocity or the impacts of the only recording ask for a check of the machine.
+    pub(crate) is_of_machine: bool,
     /// Judgements in a row, this one included, with unflagged evidence.
     pub unflagged: u32,
     /// The thought.
@@ -83,29 +98,47 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
         if is_carried(&suspicious, case) && !case.event.anomaly_detected { before + 1 } else { 0 };
     let is_certain = is_certain(case, rules, fault);
     let is_named_at_once = is_learning(case) && is_certain || is_alone(case) && fault.is_some();
+    let is_of_machine =
+        is_alone(case) && fault.is_none() && open.is_none() && speaks_by_itself(case, rules);
+    let reason = open_reason(case, rules).filter(|_| fault.is_none());
     let finding = if case.event.anomaly_detected {
         Finding::Anomalous
     } else if suspicious.is_empty() {
-        Finding::Normal
+        if reason.is_some() { Finding::Open } else { Finding::Normal }
     } else if unflagged >= rules.screening.confirm_after {
         Finding::Confirmed
-    } else if is_named_at_once || open.is_some() {
+    } else if is_named_at_once || open.is_some() || is_of_machine {
         Finding::Single
     } else {
         Finding::Suspected
     };
+    let first = match reason {
+        Some(reason) if finding == Finding::Open => reason.conclusion(case),
+        _ if is_of_machine => of_machine(case, rules),
+        _ => conclusion(case, finding, (fault, is_certain)),
+    };
+    let first = with_reason(reason.filter(|_| finding == Finding::Suspected), case, first);
+    let mut evidence = evidence(case, fault, open, &suspicious);
+    evidence.extend(reason.map(|reason| reason.evidence(case)));
     let thought = Thought {
         title: ThoughtTitle::InitialScreening,
-        conclusion: with_open(
-            open,
-            with_second(case, fault, conclusion(case, finding, (fault, is_certain))),
-        ),
-        evidence: evidence(case, fault, open, &suspicious),
+        conclusion: with_open(open, with_second(case, fault, first)),
+        evidence,
         model_words: None,
     };
-    let fault = if finding == Finding::Normal { None } else { fault };
+    let fault = if matches!(finding, Finding::Normal | Finding::Open) { None } else { fault };
     let doubts = doubts(case, rules, finding, fault);
-    Screening { finding, fault, is_named_at_once, open, unflagged, thought, doubts }
+    Screening {
+        finding,
+        fault,
+        is_named_at_once,
+        open,
+        reason,
+        is_of_machine,
+        unflagged,
+        thought,
+        doubts,
+    }
 }
 
 /// Damage whose element is open, where it says something: while nothing is learnt, and beside a flag.
@@ -126,6 +159,29 @@ fn is_learning(case: &Case<'_>) -> bool {
 /// none of 228 sound recordings is named, and the names below `sure_confidence` are right (docs/benchmark.md).
 fn is_alone(case: &Case<'_>) -> bool {
     is_learning(case) && case.event.anomaly.baseline.windows == 0
+}
+
+/// Peak of the acceleration, g, from which impacts of one recording ask for a check of the machine. Chosen: twice
+/// the highest of the sound recordings at hand with a kurtosis above 6 (5 g, Paderborn K001).
+const HEAVY_PEAK_G: f64 = 10.0;
+
+/// The velocity is in the zone of damage, or the impacts are heavy.
+fn speaks_by_itself(case: &Case<'_>, rules: &Rules) -> bool {
+    in_damage_zone(case, rules) || is_impulsive(case, rules) && is_heavy(case)
+}
+
+fn in_damage_zone(case: &Case<'_>, rules: &Rules) -> bool {
+    case.zone().is_some_and(|zone| zone >= rules.stage.damage_zone)
+}
+
+fn is_impulsive(case: &Case<'_>, rules: &Rules) -> bool {
+    let kurtosis = case.event.time_domain.kurtosis;
+    kurtosis.is_some_and(|kurtosis| kurtosis >= rules.screening.suspicious_kurtosis)
+}
+
+fn is_heavy(case: &Case<'_>) -> bool {
+    case.event.time_domain.peak_g.is_some_and(|peak| peak >= HEAVY_PEAK_G)
+        && !case.has_spikes_of_cable()
 }
 
 /// Whether the element is named with certainty.
@@ -176,10 +232,10 @@ fn suspicious(
     {
         found.push(fact(KURTOSIS, kurtosis, "SCREEN-4"));
     }
-    if let Some(zone) = event.time_domain.iso_zone
-        && zone >= rules.stage.damage_zone
-    {
-        found.push(fact("time_domain.iso_zone", zone, "SCREEN-4"));
+    // the zone of limited operation is told where nothing else is known
+    let limit = if is_alone(case) { rules.stage.limited_zone } else { rules.stage.damage_zone };
+    if case.zone().is_some_and(|zone| zone >= limit) {
+        found.push(case.zone_fact("SCREEN-4"));
     }
     found
 }
@@ -227,116 +283,6 @@ fn evidence(
     evidence
 }
 
-fn conclusion(
-    case: &Case<'_>,
-    finding: Finding,
-    (fault, is_certain): (Option<Fault>, bool),
-) -> Text {
-    match (finding, fault) {
-        (Finding::CannotJudge, _) => Text::new("판정 불가", "Cannot be judged"),
-        (Finding::Normal, _) => Text::new(
-            "이상 미감지. 특징량 교차 확인 결과도 정상",
-            "No anomaly; the cross-check of the features agrees",
-        ),
-        (Finding::Anomalous, Some(fault)) => named(case, fault, "이상 감지.", "Anomaly."),
-        (Finding::Anomalous, None) => Text::new(
-            "이상 감지. 결함 주파수로 부위를 특정할 수 없음",
-            "Anomaly; no defect frequency names the element",
-        ),
-        (Finding::Single, Some(fault)) if is_certain => named(
-            case,
-            fault,
-            "비교할 이력이 없는 측정이나 결함 징후가 뚜렷함.",
-            "No history to compare with, but the defect is plain.",
-        ),
-        (Finding::Single, Some(fault)) => named(
-            case,
-            fault,
-            "비교할 이력이 없는 한 번의 측정이며 결함이 의심됨.",
-            "One measurement without a history shows signs of a defect.",
-        ),
-        (Finding::Suspected | Finding::Confirmed, Some(fault)) => {
-            let (ko, en) = if finding == Finding::Confirmed {
-                (
-                    "이상 플래그는 없으나 특징량의 결함 징후가 지속됨.",
-                    "No anomaly flag, but the features keep showing a defect.",
-                )
-            } else {
-                (
-                    "이상 플래그는 없으나 특징량에 결함 징후가 있어 재확인 필요.",
-                    "No anomaly flag, but the features hint at a defect: to be confirmed.",
-                )
-            };
-            named(case, fault, ko, en)
-        }
-        (Finding::Single, None) => {
-            Text::new("비교할 이력이 없는 측정", "No history to compare with")
-        }
-        (Finding::Suspected, None) => Text::new(
-            "이상 미감지이나 특징량이 정상과 어긋남. 반복 측정으로 확인 필요",
-            "No anomaly flag, but the features disagree: to be confirmed by further windows",
-        ),
-        (Finding::Confirmed, None) => Text::new(
-            "이상 플래그는 없으나 특징량의 이상이 지속됨",
-            "No anomaly flag, but the features stay out of the ordinary",
-        ),
-    }
-}
-
-/// The conclusion with the two elements that damage without a name may be of.
-fn with_open(open: Option<OpenDamage>, first: Text) -> Text {
-    let Some(open) = open else { return first };
-    let likely = likely_elements(open);
-    Text::new(
-        format!("{}. 베어링 손상, 부위 미확정: {}", first.ko, likely.ko),
-        format!("{}. Bearing damaged, its part open: {}", first.en, likely.en),
-    )
-}
-
-/// The two elements, the likelier one first.
-pub(crate) fn likely_elements(open: OpenDamage) -> Text {
-    let (first, second) = (element(open.most_likely), element(open.or_else));
-    Text::new(
-        format!("{} 가능성이 가장 높고 다음은 {}", first.ko, second.ko),
-        format!("most likely the {}, else the {}", first.en, second.en),
-    )
-}
-
-/// The conclusion with a second element whose lines stand beside those of the first.
-fn with_second(case: &Case<'_>, fault: Option<Fault>, first: Text) -> Text {
-    let second = case.event.frequency_domain.second_fault.filter(|_| fault.is_some());
-    let Some(second) = second else { return first };
-    let name = element(second.fault);
-    Text::new(
-        format!("{}. {} 결함선도 함께 나타남", first.ko, name.ko),
-        format!("{}. Lines of the {} stand beside it", first.en, name.en),
-    )
-}
-
-fn named(case: &Case<'_>, fault: Fault, ko: &str, en: &str) -> Text {
-    let name = element(fault);
-    let line = frequency(fault);
-    match case.event.frequency_domain.line(fault).snr_db {
-        Some(snr) => {
-            let snr = figure(snr);
-            Text::new(
-                format!(
-                    "{ko} {} 결함 주파수({line})가 지배적이며 노이즈 플로어보다 {snr} dB 높음",
-                    name.ko
-                ),
-                format!(
-                    "{en} The {} frequency ({line}) dominates, {snr} dB above the floor",
-                    name.en
-                ),
-            )
-        }
-        None => Text::new(
-            format!("{ko} {} 결함 주파수({line})가 지배적임", name.ko),
-            format!("{en} The {} frequency ({line}) dominates", name.en),
-        ),
-    }
-}
-
 fn doubts(case: &Case<'_>, rules: &Rules, finding: Finding, fault: Option<Fault>) -> Vec<Doubt> {
     let event = case.event;
     let mut doubts = Vec::new();
@@ -380,8 +326,8 @@ fn doubts(case: &Case<'_>, rules: &Rules, finding: Finding, fault: Option<Fault>
     // while the baseline is learnt no flag can rise, so nothing disagrees with it
     if matches!(finding, Finding::Suspected | Finding::Confirmed) && !is_learning(case) {
         doubts.push(Doubt::medium(
-            "이상 플래그와 특징량이 서로 어긋남",
-            "The anomaly flag and the features disagree",
+            "자동 이상 감지 없이 특징량에만 징후가 있음",
+            "The features show a sign that the anomaly detection does not",
         ));
     }
     if fault.is_some() && event.frequency_domain.method == Method::Fast {
@@ -417,10 +363,13 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
         !event.operating.running || event.signal_quality.flags.contains(&QualityFlag::MachineOff);
     let (why, doubt) = if stopped {
         (
-            Text::new("설비 정지 상태로 판정 불가", "The machine stands: nothing to judge"),
+            Text::new(
+                "설비 정지 수준의 신호로 판정 불가",
+                "The level is that of a standing machine: nothing to judge",
+            ),
             Doubt::high(
-                "설비 정지 중이어서 이전 판정을 유지함",
-                "The machine stands; the former judgement is kept",
+                "설비 정지 상태로 보임: 운전 중이었다면 센서·케이블을 점검",
+                "The machine seems to stand: if it ran, check sensor and cable",
             ),
         )
     } else {
@@ -431,8 +380,8 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
                 format!("Bad signal ({}): cannot be judged", list.en),
             ),
             Doubt::high(
-                "센서 신호를 신뢰할 수 없어 이전 판정을 유지함",
-                "The signal cannot be trusted; the former judgement is kept",
+                "센서 신호를 신뢰할 수 없어 판정하지 않음",
+                "The signal cannot be trusted and is not judged",
             ),
         )
     };
@@ -441,6 +390,8 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
         fault: None,
         is_named_at_once: false,
         open: None,
+        reason: None,
+        is_of_machine: false,
         unflagged: case.before().map_or(0, |state| state.unflagged),
         thought: Thought {
             title: ThoughtTitle::InitialScreening,
@@ -454,30 +405,4 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
         },
         doubts: vec![doubt],
     }
-}
-
-/// The faults of a signal, in words.
-pub fn flags(flags: &[QualityFlag]) -> Text {
-    if flags.is_empty() {
-        return Text::new("원인 미상", "cause unknown");
-    }
-    let words: Vec<Text> = flags.iter().map(|flag| flag_word(*flag)).collect();
-    let list = |pick: fn(&Text) -> &str| words.iter().map(pick).collect::<Vec<_>>().join(", ");
-    Text::new(list(|word| &word.ko), list(|word| &word.en))
-}
-
-fn flag_word(flag: QualityFlag) -> Text {
-    let (ko, en) = match flag {
-        QualityFlag::NotFinite => ("비정상 수치", "values that are no numbers"),
-        QualityFlag::Clipping => ("신호 포화", "clipping"),
-        QualityFlag::FlatLine => ("신호 없음", "flat line"),
-        QualityFlag::DropOut => ("신호 누락", "drop-out"),
-        QualityFlag::DcDrift => ("영점 이동", "DC drift"),
-        QualityFlag::SkiSlope => ("센서 취부 불량 의심", "ski slope, loose mount"),
-        QualityFlag::WrongRate => ("샘플링 속도 불일치", "wrong sampling rate"),
-        QualityFlag::MachineOff => ("설비 정지", "machine off"),
-        QualityFlag::TooShort => ("측정 길이 부족", "record too short"),
-        QualityFlag::Implausible => ("있을 수 없는 크기", "implausible levels"),
-    };
-    Text::new(ko, en)
 }

@@ -114,7 +114,11 @@ impl Policy {
             loudness: alarm.risk,
             reason: NotificationReason::Repeated,
             title: wording::repeated(&before.title, repeats),
-            body: wording::as_told(&before.body, before.created_at, self.settings.zone),
+            body: wording::without_life(&wording::as_told(
+                &before.body,
+                before.created_at,
+                self.settings.zone,
+            )),
         };
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);

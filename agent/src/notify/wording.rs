@@ -260,6 +260,23 @@ pub(super) fn as_told(body: &Text, at: Timestamp, zone: Zone) -> Text {
     )
 }
 
+/// The body of a repetition: a remaining life and a progress of then are none of now, and are left out.
+pub(super) fn without_life(body: &Text) -> Text {
+    let left = |text: &str, labels: [&str; 2], told: &str| {
+        let lines = text.lines().filter(|line| !labels.iter().any(|label| line.starts_with(label)));
+        let left = lines.collect::<Vec<_>>().join("\n");
+        if left == text { left } else { format!("{left}\n{told}") }
+    };
+    Text::new(
+        left(&body.ko, ["잔여수명:", "진행:"], "현재 진행과 잔여수명은 페이지에서 확인"),
+        left(
+            &body.en,
+            ["Remaining life:", "Progress:"],
+            "Progress and remaining life of now: see the page",
+        ),
+    )
+}
+
 /// The title of a repetition.
 pub(super) fn repeated(title: &Text, times: u32) -> Text {
     Text::new(
@@ -361,4 +378,22 @@ pub(super) fn with_others((title, body): (Text, Text), others: &[BearingKey]) ->
         Text::new(format!("{} 외 {count}대", title.ko), format!("{} and {count} more", title.en)),
         Text::new(format!("{}\n함께: {names}", body.ko), format!("{}\nWith it: {names}", body.en)),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reminder told the remaining life of 18 days ago as the present one.
+    #[test]
+    fn a_repetition_leaves_out_the_life_and_the_progress_of_then() {
+        let body = Text::new(
+            "확신: 높음\n진행: 급속\n잔여수명: 하한 9.9시간\n조치: 점검",
+            "Certainty: high\nProgress: rapid\nRemaining life: lower bound 9.9 h\nAction: inspect",
+        );
+        let told = without_life(&body);
+        assert!(!told.ko.contains("9.9") && !told.en.contains("9.9"), "{told:?}");
+        assert!(!told.en.contains("rapid") && told.en.contains("Action: inspect"), "{told:?}");
+        assert_eq!(without_life(&told), told, "a second repetition changes nothing");
+    }
 }

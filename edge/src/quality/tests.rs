@@ -164,3 +164,15 @@ proptest! {
         prop_assert_eq!(flags(&accel), (true, vec![]));
     }
 }
+
+/// Samples in mg that are read as g: 31 g RMS and some 500 mm/s were a valid window of a running machine.
+#[test]
+fn a_velocity_that_no_machine_has_is_implausible() {
+    let sine_mm_s = |velocity_rms: f64| -> Vec<f64> {
+        let peak_m_s2 = TAU * 25.0 * velocity_rms * std::f64::consts::SQRT_2 / 1000.0;
+        let at = |i: i32| peak_m_s2 * (TAU * 25.0 * f64::from(i) / RATE_HZ).sin();
+        (0..20_000).map(at).collect()
+    };
+    assert_eq!(flags(&sine_mm_s(500.0)), (false, vec![QualityFlag::Implausible]));
+    assert_eq!(flags(&sine_mm_s(45.0)), (true, vec![]), "zone D of every class");
+}

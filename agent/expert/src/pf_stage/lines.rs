@@ -44,7 +44,7 @@ pub(super) fn by_open_damage(open: OpenDamage) -> Ask {
         stage: 2,
         why: Text::new(
             "부위는 미확정이나 정상 베어링보다 높은 결함선이 나타남",
-            "lines higher than those of sound bearings, their element open",
+            "lines higher than those of sound bearings, of a part that cannot be told yet",
         ),
         evidence: vec![
             fact("frequency_domain.damaged.most_likely", open.most_likely, "STAGE-2D"),
@@ -55,7 +55,8 @@ pub(super) fn by_open_damage(open: OpenDamage) -> Ask {
 
 /// Whether a rule rests on a limit that needs no history: a zone of ISO 20816.
 pub(super) fn is_absolute(ask: &Ask) -> bool {
-    ask.evidence.iter().all(|fact| fact.path == "time_domain.iso_zone")
+    let of_velocity = ["time_domain.iso_zone", "time_domain.velocity_rms_mm_s"];
+    ask.evidence.iter().all(|fact| of_velocity.contains(&fact.path.as_str()))
 }
 
 fn snr_fact(case: &Case<'_>, fault: Fault, rule: &str) -> Evidence {
@@ -109,7 +110,7 @@ fn by_multiples(case: &Case<'_>, fault: Fault, rules: &Rules) -> Option<Ask> {
 
 /// Stage 3 or 4 where the velocity, too, is in a bad zone of ISO 20816.
 fn by_velocity(case: &Case<'_>, rules: &Rules) -> Option<Ask> {
-    let zone = case.event.time_domain.iso_zone.filter(|zone| *zone >= rules.stage.limited_zone)?;
+    let zone = case.zone().filter(|zone| *zone >= rules.stage.limited_zone)?;
     let (stage, rule) =
         if zone >= rules.stage.damage_zone { (4, "STAGE-4A") } else { (3, "STAGE-3C") };
     Some(Ask {
@@ -118,7 +119,7 @@ fn by_velocity(case: &Case<'_>, rules: &Rules) -> Option<Ask> {
             format!("결함선과 함께 진동속도가 {zone:?}구역"),
             format!("lines and velocity in zone {zone:?}"),
         ),
-        evidence: vec![fact("time_domain.iso_zone", zone, rule)],
+        evidence: vec![case.zone_fact(rule)],
     })
 }
 

@@ -4,10 +4,18 @@ use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::text::Text;
 
 use super::{Ask, Symptoms};
-use crate::case::Case;
+use crate::case::{Case, PointState};
 use crate::rules::Rules;
 use crate::screening::Screening;
 use crate::wording::{fact, figure};
+
+/// The window's own level is up: a flag that the windows before it raised says nothing of it.
+fn is_level_up(case: &Case<'_>, before: &PointState, rules: &Rules) -> bool {
+    match (case.event.time_domain.rms_g, before.normal_rms_g) {
+        (Some(rms), Some(normal)) => rms >= rules.risk.warning_level_ratio * normal,
+        _ => true,
+    }
+}
 
 pub(super) fn asks(
     case: &Case<'_>,
@@ -21,6 +29,8 @@ pub(super) fn asks(
     if let (Some(highest), Some(kurtosis)) =
         (before.highest_kurtosis, case.event.time_domain.kurtosis)
         && symptoms.level
+        && !symptoms.impulsive
+        && is_level_up(case, before, rules)
         && highest >= rules.stage.fallen_kurtosis_from
         && kurtosis < rules.stage.fallen_kurtosis_ratio * highest
     {

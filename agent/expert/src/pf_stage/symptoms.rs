@@ -19,12 +19,17 @@ pub(super) struct Symptoms {
 
 impl Symptoms {
     pub(super) fn of(case: &Case<'_>, rules: &Rules) -> Self {
-        let kurtosis_high =
-            case.event.time_domain.kurtosis.is_some_and(|k| k >= rules.stage.high_kurtosis);
+        let is_of_cable = case.has_spikes_of_cable();
+        let kurtosis_high = !is_of_cable
+            && case.event.time_domain.kurtosis.is_some_and(|k| k >= rules.stage.high_kurtosis);
         let mut symptoms =
             Self { level: false, low_frequency: false, impulsive: kurtosis_high, envelope: false };
         if case.event.anomaly_detected {
             case.event.contributing().for_each(|feature| symptoms.add(feature.kind()));
+        }
+        if is_of_cable {
+            // a spike raises every feature of the high frequencies
+            (symptoms.impulsive, symptoms.envelope) = (false, false);
         }
         symptoms
     }
@@ -62,7 +67,10 @@ impl Symptoms {
             asks.push(Ask { stage: 1, why, evidence: vec![kurtosis("STAGE-1B")] });
         }
         if self.envelope {
-            let why = Text::new("고주파 포락선 수준 상승", "the high-frequency envelope is up");
+            let why = Text::new(
+                "고주파 포락선 또는 결함선 수준 상승",
+                "the high-frequency envelope or a defect line is up",
+            );
             asks.push(Ask { stage: 1, why, evidence: vec![contributors("STAGE-1C")] });
         }
         if self.level && (self.is_of_bearing() || screening.fault.is_some()) {
@@ -73,10 +81,17 @@ impl Symptoms {
         }
         let stood = screening.fault.is_some() || spreading >= rules.screening.confirm_after;
         if self.level && self.impulsive && stood {
-            let why = Text::new(
-                "수준과 충격성이 함께 상승하여 박리가 커지는 양상",
-                "level and impulsiveness up together: a spall that grows",
-            );
+            let why = if screening.fault.is_some() {
+                Text::new(
+                    "수준과 충격성이 함께 상승하여 박리가 커지는 양상",
+                    "level and impulsiveness up together: a spall that grows",
+                )
+            } else {
+                Text::new(
+                    "수준과 충격성이 함께 상승(손상 확대, 이완 또는 접촉)",
+                    "level and impulsiveness up together: growing damage, looseness or rubbing",
+                )
+            };
             let evidence = vec![contributors("STAGE-3B"), kurtosis("STAGE-3B")];
             asks.push(Ask { stage: 3, why, evidence });
         }

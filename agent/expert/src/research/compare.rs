@@ -41,14 +41,18 @@ impl Comparison {
         }
     }
 
-    /// The case has at least two signs like this one, and the bearing was whole, or another element was
+    /// The case has at least two signs like this one, a line among them, and the bearing was whole, or another element was
     /// damaged where this one's name is not sure: a line at its own frequency is not outweighed by
     /// signs that every element gives.
     pub(super) fn is_against(&self, event: &Event, diagnosis: &Diagnosis) -> bool {
         let (agree, _) = self.measured();
         let is_sure = event.frequency_domain.confidence >= SURE_CONFIDENCE;
         let is_other = !self.is_same_element(diagnosis) && !is_sure;
-        self.is_alike() && agree >= 2 && (self.record.is_benign || is_other)
+        let has_line = self
+            .signs
+            .iter()
+            .any(|(kind, sign)| *kind == SignKind::LineSnr && sign.side == SignSide::Agrees);
+        self.is_alike() && has_line && agree >= 2 && (self.record.is_benign || is_other)
     }
 
     /// The case is of the same element, was damaged, and has signs like this one.

@@ -5,9 +5,9 @@
 //! Rules: FIND-1 a case with the same signs was at the same stage, or at another; FIND-2 such cases went
 //! as fast, faster or slower; FIND-3 how long such cases lived from here, beside the model; times of test
 //! rigs are not carried over; FIND-4 a case with the same signs that ended otherwise is told and raises
-//! the uncertainty; FIND-5 nothing like it is known, which raises it too; FIND-6 where stage and life are
-//! confirmed and nothing speaks against, one step of uncertainty is taken back. Nothing here changes
-//! stage, risk or the remaining life that is planned with.
+//! the uncertainty; FIND-5 nothing like it is known, which raises it too. A case of another machine is told
+//! for comparison: it proves nothing of this one and takes no uncertainty back. Nothing here changes stage,
+//! risk or the remaining life that is planned with.
 
 use pdm_shared::diagnosis::{
     DegradationSpeed, Diagnosis, ResearchChange, ResearchEffect, Sign, SignSide,
@@ -130,9 +130,9 @@ fn stage(diagnosis: &Diagnosis, at: usize, one: &Comparison) -> Option<Change> {
             at,
             one,
             Text::new(
-                format!("{document}도 같은 징후({})에서 {here}단계: 단계 판정을 뒷받침", signs.ko),
+                format!("참고 사례 {document}: 같은 징후({})에서 {here}단계였음", signs.ko),
                 format!(
-                    "{case} was at stage {here} with the same signs ({}): the stage is confirmed",
+                    "compare {case}, which was at stage {here} with the same signs ({})",
                     signs.en
                 ),
             ),
@@ -170,7 +170,7 @@ fn pace(diagnosis: &Diagnosis, case: &Case<'_>, at: usize, one: &Comparison) -> 
 }
 
 fn by_stage(diagnosis: &Diagnosis, case: &Case<'_>, at: usize, one: &Comparison) -> Option<Change> {
-    if one.record.is_rig {
+    if one.record.is_rig || diagnosis.degradation.speed == DegradationSpeed::None {
         return None;
     }
     let reached = &case.memory.state.reached;
@@ -219,8 +219,8 @@ fn by_acceleration(diagnosis: &Diagnosis, at: usize, one: &Comparison) -> Option
     }
     let Text { ko: document, en: case } = one.record.name();
     let (effect, text) = if one.record.accelerated? {
-        let ko = format!("{document}도 같은 부위에서 가속하였음: 급속 열화를 뒷받침");
-        let en = format!("{case} accelerated too: the speed is confirmed");
+        let ko = format!("참고 사례 {document}: 같은 양상으로 가속하였음");
+        let en = format!("compare {case}, which accelerated too");
         (ResearchEffect::SpeedConfirmed, Text::new(ko, en))
     } else {
         let ko = format!("{document}: 기록에는 추세가 안정적이었다고 하나 이번은 가속됨");
@@ -248,8 +248,11 @@ fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec
         let told = hours(lived);
         let Text { ko: document, en: case } = one.record.name();
         let head = Text::new(
-            format!("{document}: 이 징후에서 {} 뒤에 끝남,", told.ko),
-            format!("{case} ended {} after these signs:", told.en),
+            format!("참고 사례 {document}: 비슷한 징후에서 {} 뒤 고장·교체,", told.ko),
+            format!(
+                "compare {case}, which was replaced or failed {} after like signs:",
+                told.en
+            ),
         );
         let (effect, tail) = if lived < taken {
             let ko = "모델의 잔여수명보다 짧으므로 더 이르게 계획";
@@ -258,7 +261,7 @@ fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec
                 Text::new(ko, "shorter than the model says, plan earlier"),
             )
         } else if lived <= high {
-            let ko = "모델의 구간과 맞음";
+            let ko = "추정 구간 안에 있음";
             (ResearchEffect::LifeConfirmed, Text::new(ko, "within the model's interval"))
         } else {
             return None;

@@ -103,11 +103,9 @@ fn tell_change(diagnosis: &mut Diagnosis, change: &Change, compared: &[Compariso
     }
 }
 
-/// Raises or lowers the uncertainty by what was found.
+/// Raises the uncertainty by what was found.
 fn weigh(diagnosis: &mut Diagnosis, changes: &[Change]) {
-    use ResearchEffect::{
-        Contradiction, LifeConfirmed, LifeDoubted, NothingKnown, StageConfirmed, StageDoubted,
-    };
+    use ResearchEffect::{Contradiction, LifeDoubted, NothingKnown, StageDoubted};
     let has = |wanted: &[ResearchEffect]| {
         changes.iter().filter(|one| wanted.contains(&one.said.effect)).collect::<Vec<_>>()
     };
@@ -116,14 +114,6 @@ fn weigh(diagnosis: &mut Diagnosis, changes: &[Change]) {
     for doubt in &doubts {
         uncertainty.level = uncertainty.level.max(UncertaintyLevel::Medium);
         uncertainty.causes.push(doubt.said.text.clone());
-    }
-    let is_borne_out = !has(&[StageConfirmed]).is_empty() && !has(&[LifeConfirmed]).is_empty();
-    if doubts.is_empty() && is_borne_out && uncertainty.level == UncertaintyLevel::Medium {
-        uncertainty.level = UncertaintyLevel::Low;
-        uncertainty.causes.push(Text::new(
-            "유사 사례가 단계와 잔여수명을 뒷받침하여 한 단계 낮춤",
-            "Lowered by a step: similar cases bear out stage and remaining life",
-        ));
     }
 }
 

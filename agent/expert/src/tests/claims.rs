@@ -355,12 +355,12 @@ fn damage_whose_part_is_open_is_watch_and_names_the_two_that_it_may_be() {
     assert_eq!(diagnosis.fault_type, None, "no part is named");
     assert!(used(&judgement, "SCREEN-7") && used(&judgement, "STAGE-2D"));
     let advice = &diagnosis.recommendation;
-    assert!(advice.en.contains("most likely the inner race, else the"), "{advice:?}");
+    assert!(advice.en.contains("candidates: inner race, rolling element"), "{advice:?}");
     assert!(advice.en.contains("second measurement"), "{advice:?}");
     assert!(advice.ko.contains("부위 미확정"), "{advice:?}");
     assert!(!advice.en.contains("  "), "{advice:?}");
     assert_eq!(withheld(&judgement, &event, &Memory::default()), Vec::<String>::new());
-    assert!(diagnosis.thoughts[0].conclusion.en.contains("most likely the inner race"));
+    assert!(diagnosis.thoughts[0].conclusion.en.contains("candidates: inner race"));
     // against a ready baseline that raises no flag it moves nothing
     event.anomaly.baseline.state = BaselineState::Ready;
     assert_eq!(judge_one(&event).diagnosis.risk_level, RiskLevel::Normal);

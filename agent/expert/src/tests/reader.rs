@@ -102,7 +102,10 @@ fn against_the_risk(diagnosis: &Diagnosis) -> Vec<String> {
     let mut found = Vec::new();
     let (risk, advice) = (diagnosis.risk_level, &diagnosis.recommendation);
     let overall = thought(diagnosis, ThoughtTitle::OverallRisk);
-    if !overall.ko.starts_with(&risk.label().ko) || !overall.en.starts_with(risk.as_str()) {
+    // a window that nothing can be said of is no Normal one
+    let is_undecided = risk == RiskLevel::Normal && overall.en.starts_with("Not judged:");
+    let is_told = overall.ko.starts_with(&risk.label().ko) && overall.en.starts_with(risk.as_str());
+    if !is_told && !is_undecided {
         found.push(format!("{risk} is told as {}", overall.en));
     }
     let stops = advice.en.contains("Stop as soon");

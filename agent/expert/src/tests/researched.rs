@@ -118,7 +118,7 @@ fn a_case_with_the_same_signs_confirms_the_stage_and_shows_its_own_life() {
     assert!(effects.contains(&ResearchEffect::StageConfirmed), "{diagnosis:#?}");
     assert!(effects.contains(&ResearchEffect::SpeedConfirmed), "{effects:?}");
     let life = thought(&diagnosis, ThoughtTitle::Rul);
-    assert!(life.contains("MH-06: 이 징후에서 16일 뒤에 끝남"), "{life}");
+    assert!(life.contains("참고 사례 MH-06: 비슷한 징후에서 16일 뒤"), "{life}");
 }
 
 /// A case that is invented for teaching is never taken for the plant's own record.

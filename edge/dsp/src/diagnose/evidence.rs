@@ -72,8 +72,31 @@ impl Shown {
             by_record: self.speed.estimated,
             fine_hz: self.speed.fine_hz,
         };
-        Scene::new(&self.spectrum, known).cause(self.leading_order?, (self.leading, elements))
+        let order = self.leading_order?;
+        let cause = Scene::new(&self.spectrum, known).cause(order, (self.leading, elements))?;
+        let cage_hz = orders.ftf.get() * known.shaft_hz;
+        let cage_turns = order / orders.ftf.get();
+        Some(self.own_rhythm(cause, cage_hz, cage_turns))
     }
+
+    /// A comb at the cage's frequency or its double beside the lines of a rolling element is no belt: the element
+    /// passes the load zone once a turn of the cage, with both sides of it twice.
+    fn own_rhythm(&self, cause: ForeignCause, cage_hz: f64, cage_turns: f64) -> ForeignCause {
+        match cause {
+            ForeignCause::Comb(hz) if self.leading == Fault::Ball && is_of_cage(hz, cage_hz) => {
+                ForeignCause::CageHarmonic(cage_turns.round().max(1.0) as u32)
+            }
+            other => other,
+        }
+    }
+}
+
+/// How far a comb may be off the cage's frequency or its double, as a ratio (chosen: slip of rolling elements
+/// is 1 to 2 %).
+const CAGE_SLIP: f64 = 0.02;
+
+fn is_of_cage(hz: f64, cage_hz: f64) -> bool {
+    [1.0, 2.0].iter().any(|turns| (hz / (turns * cage_hz) - 1.0).abs() <= CAGE_SLIP)
 }
 
 /// Gathers the findings.
@@ -239,5 +262,18 @@ impl Finder<'_> {
         let count = u32::try_from(found.len()).unwrap_or(u32::MAX);
         let mean = found.iter().sum::<f64>() / found.len().max(1) as f64;
         Sidebands { spacing_hz: Some(spacing), count, snr_db: (!found.is_empty()).then_some(mean) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_cage;
+
+    /// A rolling element's own load modulation (19.5 Hz at a cage of 9.83 Hz) was told as a belt.
+    #[test]
+    fn the_cages_rhythm_and_its_double_are_no_belt() {
+        for (hz, is) in [(9.7, true), (9.83, true), (19.5, true), (21.4, false), (14.7, false)] {
+            assert_eq!(is_of_cage(hz, 9.83), is, "{hz}");
+        }
     }
 }

@@ -68,7 +68,7 @@ impl std::fmt::Display for ForeignCause {
             Self::ShaftHarmonic(n) => write!(f, "{n} times the shaft speed"),
             Self::CageHarmonic(n) => write!(f, "{n} times the cage speed: cage or rolling element"),
             Self::Comb(hz) => {
-                write!(f, "something that strikes at {hz:.1} Hz: belt or other shaft")
+                write!(f, "something that strikes at {hz:.1} Hz, such as a belt or another shaft")
             }
             Self::HigherHarmonicsOnly => f.write_str(
                 "a line at one of their multiples: neither the first nor the second stands",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use pdm_shared::event::{DefectLine, Event, StoodLine};
+use pdm_shared::event::{DefectLine, Event, QualityFlag, StoodLine};
 use pdm_shared::fault::Fault;
 
 use super::Analysis;
@@ -31,12 +31,19 @@ fn write_table(out: &mut String, analysis: &Analysis) -> std::fmt::Result {
     )?;
     if let Some(rpm) = event.operating.shaft_speed_rpm {
         let turns = window.duration_s * rpm / 60.0;
-        write!(out, "; {rpm:.1} rpm (nominal {}), {turns:.0} shaft turns", nominal.get())?;
+        // where turns are few, their decimals decide
+        let digits = usize::from(turns < 100.0);
+        write!(out, "; {rpm:.1} rpm (nominal {}), {turns:.digits$} shaft turns", nominal.get())?;
     }
     writeln!(out)?;
     if !event.signal_quality.flags.is_empty() {
         let flags: Vec<&str> = event.signal_quality.flags.iter().map(|&f| flag_words(f)).collect();
-        let judged = if event.signal_quality.valid { "judged all the same" } else { "not judged" };
+        let quality = &event.signal_quality;
+        let judged = match quality.valid {
+            true if quality.flags.contains(&QualityFlag::TooShort) => "levels only",
+            true => "judged all the same",
+            false => "not judged",
+        };
         writeln!(out, "Signal: {} ({judged})", flags.join(", "))?;
     }
     writeln!(out, "\n{}\n", verdict(event))?;
@@ -150,16 +157,41 @@ pub(super) fn verdict(event: &Event) -> String {
         }
         (None, why) if found.damaged.is_some() => {
             let open = found.damaged.map_or_else(String::new, |open| {
-                format!("most likely {}, else {}", part(open.most_likely), part(open.or_else))
+                format!("candidates {}, {}", part(open.most_likely), part(open.or_else))
             });
             let why = why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
             format!(
-                "Verdict: bearing damaged, part open: {open}{why}; confirm by a second measurement"
+                "Verdict: defect lines above those of sound bearings, part not to be told yet: {open}{why}; \
+                 confirm by a second measurement"
             )
         }
         (None, Some(why)) => format!("Verdict: cannot say: {why}"),
-        (None, None) => "Verdict: no bearing fault found".to_owned(),
+        (None, None) => {
+            plain_line(event).unwrap_or_else(|| "Verdict: no bearing fault found".to_owned())
+        }
     }
+}
+
+/// Level and number of multiples of a line that stands plainly: those by which the agent calls a line clear and
+/// its multiples many (`clear_snr_db`, `many_harmonics` of config/diagnosis.toml).
+const PLAIN_DB: f64 = 12.0;
+const PLAIN_MULTIPLES: usize = 3;
+
+/// The verdict where a line stands plainly and no part is named: that is no sound bearing.
+fn plain_line(event: &Event) -> Option<String> {
+    let found = &event.frequency_domain;
+    let is_old = |fault| found.since_commissioning.iter().any(|stood| stood.fault == fault);
+    let plain = Fault::ALL.into_iter().filter(|fault| !is_old(*fault)).find_map(|fault| {
+        let line = found.line(fault);
+        let level = line.snr_db.filter(|level| *level >= PLAIN_DB)?;
+        (line.harmonics.len() >= PLAIN_MULTIPLES).then_some((fault, level, line.harmonics.len()))
+    });
+    let (fault, level, count) = plain?;
+    let (name, part) = (frequency_name(fault), part(fault));
+    Some(format!(
+        "Verdict: cannot say: a line at {name} ({part}) stands {level:.0} dB above the floor with {count} \
+         multiples, but not surely enough for a name; measure again, longer and with the true speed"
+    ))
 }
 
 /// The damaged part in words.
@@ -179,5 +211,48 @@ fn frequency_name(fault: Fault) -> &'static str {
         Fault::InnerRace => "BPFI",
         Fault::Ball => "BSF",
         Fault::Cage => "FTF",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::event::{Harmonic, OpenDamage, StoodLine};
+
+    use super::*;
+
+    fn healthy() -> Event {
+        let event = include_str!("../../../../config/examples/event-healthy.json");
+        serde_json::from_str(event).expect("event")
+    }
+
+    /// A line of 33 dB with four multiples stood under "no bearing fault found".
+    #[test]
+    fn a_line_that_stands_plainly_is_not_told_as_no_fault() {
+        let mut event = healthy();
+        assert_eq!(verdict(&event), "Verdict: no bearing fault found");
+        let line = &mut event.frequency_domain.bpfo;
+        line.snr_db = Some(33.0);
+        line.harmonics = (1..=4)
+            .map(|n| Harmonic { n, frequency_hz: 107.4 * f64::from(n), snr_db: 20.0 })
+            .collect();
+        let told = verdict(&event);
+        assert!(
+            told.starts_with("Verdict: cannot say: a line at BPFO (outer race) stands 33 dB"),
+            "{told}"
+        );
+        let stood = StoodLine { fault: Fault::OuterRace, level_db: 30.0 };
+        event.frequency_domain.since_commissioning = vec![stood];
+        assert_eq!(verdict(&event), "Verdict: no bearing fault found");
+    }
+
+    /// Lines of an inverter were "bearing damaged, most likely" two parts.
+    #[test]
+    fn lines_without_a_name_are_told_as_lines_and_rank_no_part() {
+        let mut event = healthy();
+        let open = OpenDamage { most_likely: Fault::InnerRace, or_else: Fault::Ball };
+        event.frequency_domain.damaged = Some(open);
+        let told = verdict(&event);
+        assert!(told.contains("candidates inner race, ball"), "{told}");
+        assert!(!told.contains("bearing damaged") && !told.contains("most likely"), "{told}");
     }
 }

@@ -1,0 +1,205 @@
+//! The first thought in words: what was found, what it was compared with, and what is wrong with a signal.
+
+use pdm_shared::event::{IsoZone, OpenDamage, QualityFlag};
+use pdm_shared::fault::Fault;
+use pdm_shared::text::Text;
+
+use super::{Finding, in_damage_zone, is_learning};
+use crate::case::Case;
+use crate::rules::Rules;
+use crate::unsettled::OpenReason;
+use crate::wording::{element, figure, frequency};
+
+pub(super) fn conclusion(
+    case: &Case<'_>,
+    finding: Finding,
+    (fault, is_certain): (Option<Fault>, bool),
+) -> Text {
+    match (finding, fault) {
+        (Finding::CannotJudge, _) => Text::new("판정 불가", "Cannot be judged"),
+        (Finding::Normal | Finding::Open, _) => nothing_found(case),
+        (Finding::Anomalous, Some(fault)) => named(case, fault, "이상 감지.", "Anomaly."),
+        (Finding::Anomalous, None) => Text::new(
+            "이상 감지. 결함 주파수로 부위를 특정할 수 없음",
+            "Anomaly; no defect frequency names the element",
+        ),
+        (Finding::Single, Some(fault)) if is_certain => named(
+            case,
+            fault,
+            "비교할 이력이 없는 측정이나 결함 징후가 뚜렷함.",
+            "No history to compare with, but the defect is plain.",
+        ),
+        (Finding::Single, Some(fault)) => named(
+            case,
+            fault,
+            "비교할 이력이 없는 한 번의 측정이며 결함이 의심됨.",
+            "One measurement without a history shows signs of a defect.",
+        ),
+        (Finding::Suspected | Finding::Confirmed, Some(fault)) => {
+            let (ko, en) = if finding == Finding::Confirmed {
+                (
+                    "자동 이상 감지는 없으나 특징량의 결함 징후가 지속됨.",
+                    "No anomaly flag, but the features keep showing a defect.",
+                )
+            } else {
+                (
+                    "자동 이상 감지는 없으나 특징량에 결함 징후가 있어 재확인 필요.",
+                    "No anomaly flag, but the features hint at a defect: to be confirmed.",
+                )
+            };
+            named(case, fault, ko, en)
+        }
+        (Finding::Single, None) => {
+            Text::new("비교할 이력이 없는 측정", "No history to compare with")
+        }
+        (Finding::Suspected, None) => Text::new(
+            format!("이상 미감지이나 {}. 반복 측정으로 확인 필요", sign(case).ko),
+            format!("No anomaly flag, but {}: to be confirmed by further windows", sign(case).en),
+        ),
+        (Finding::Confirmed, None) => Text::new(
+            "자동 이상 감지는 없으나 특징량의 이상이 지속됨",
+            "No anomaly flag, but the features stay out of the ordinary",
+        ),
+    }
+}
+
+/// That nothing was found, by what it was compared with.
+fn nothing_found(case: &Case<'_>) -> Text {
+    if is_learning(case) {
+        Text::new(
+            "뚜렷한 결함선 없음. 기준선이 없어 수준은 비교하지 않음",
+            "No defect line stands out; there is no baseline to compare the level with",
+        )
+    } else {
+        Text::new(
+            "이상 미감지. 특징량 교차 확인 결과도 정상",
+            "No anomaly; the features agree with their baseline",
+        )
+    }
+}
+
+/// What is out of the ordinary in a window without a name.
+fn sign(case: &Case<'_>) -> Text {
+    if let Some(zone) = case.zone().filter(|zone| *zone >= IsoZone::C) {
+        return Text::new(
+            format!("진동속도가 {zone:?}구역"),
+            format!("the velocity is in zone {zone:?}"),
+        );
+    }
+    if case.has_spikes_of_cable() {
+        return Text::new(
+            "충격보다 짧은 스파이크가 있어 센서·케이블 접촉이 의심됨",
+            "there are spikes shorter than any impact: a contact of sensor or cable",
+        );
+    }
+    Text::new("충격성 신호가 나타남", "the signal is impulsive")
+}
+
+/// The only recording, whose velocity or impacts ask for a check of the machine.
+pub(super) fn of_machine(case: &Case<'_>, rules: &Rules) -> Text {
+    if in_damage_zone(case, rules) {
+        return Text::new(
+            "비교할 이력은 없으나 진동속도가 손상을 일으킬 수 있는 D구역",
+            "No history to compare with, but the velocity is in zone D, which may cause damage",
+        );
+    }
+    Text::new(
+        "비교할 이력은 없으나 정상 설비에서 볼 수 없는 큰 충격이 나타남",
+        "No history to compare with, but impacts are as heavy as no sound machine has them",
+    )
+}
+
+/// The conclusion with what the gateway leaves open.
+pub(super) fn with_reason(reason: Option<OpenReason>, case: &Case<'_>, first: Text) -> Text {
+    let Some(reason) = reason else { return first };
+    let why = reason.why(case);
+    Text::new(format!("{}. {}", first.ko, why.ko), format!("{}; {}", first.en, why.en))
+}
+
+/// The conclusion with the two elements that damage without a name may be of.
+pub(super) fn with_open(open: Option<OpenDamage>, first: Text) -> Text {
+    let Some(open) = open else { return first };
+    let likely = likely_elements(open);
+    Text::new(
+        format!("{}. 정상 베어링보다 높은 결함선, 부위 미확정({})", first.ko, likely.ko),
+        format!(
+            "{}. Defect lines above those of sound bearings, of a part that cannot be told yet ({})",
+            first.en, likely.en
+        ),
+    )
+}
+
+/// The two elements, the likelier one first.
+pub(crate) fn likely_elements(open: OpenDamage) -> Text {
+    let (first, second) = (element(open.most_likely), element(open.or_else));
+    Text::new(
+        format!("후보: {}, {}", first.ko, second.ko),
+        format!("candidates: {}, {}", first.en, second.en),
+    )
+}
+
+/// The conclusion with a second element whose lines stand beside those of the first.
+pub(super) fn with_second(case: &Case<'_>, fault: Option<Fault>, first: Text) -> Text {
+    let second = case.event.frequency_domain.second_fault.filter(|_| fault.is_some());
+    let Some(second) = second else { return first };
+    let name = element(second.fault);
+    Text::new(
+        format!("{}. {} 결함선도 함께 나타남", first.ko, name.ko),
+        format!("{}. Lines of the {} stand beside it", first.en, name.en),
+    )
+}
+
+fn named(case: &Case<'_>, fault: Fault, ko: &str, en: &str) -> Text {
+    let name = element(fault);
+    let line = frequency(fault);
+    match case.event.frequency_domain.line(fault).snr_db {
+        Some(snr) => {
+            let snr = figure(snr);
+            Text::new(
+                format!(
+                    "{ko} {} 결함 주파수({line})가 지배적이며 노이즈 플로어보다 {snr} dB 높음",
+                    name.ko
+                ),
+                format!(
+                    "{en} The {} frequency ({line}) dominates, {snr} dB above the floor",
+                    name.en
+                ),
+            )
+        }
+        None => Text::new(
+            format!("{ko} {} 결함 주파수({line})가 지배적임", name.ko),
+            format!("{en} The {} frequency ({line}) dominates", name.en),
+        ),
+    }
+}
+
+/// The faults of a signal, in words.
+pub fn flags(flags: &[QualityFlag]) -> Text {
+    if flags.is_empty() {
+        return Text::new("원인 미상", "cause unknown");
+    }
+    let words: Vec<Text> = flags.iter().map(|flag| flag_word(*flag)).collect();
+    let list = |pick: fn(&Text) -> &str| words.iter().map(pick).collect::<Vec<_>>().join(", ");
+    Text::new(list(|word| &word.ko), list(|word| &word.en))
+}
+
+fn flag_word(flag: QualityFlag) -> Text {
+    let (ko, en) = match flag {
+        QualityFlag::NotFinite => ("유효하지 않은 값", "values that are no numbers"),
+        QualityFlag::Clipping => ("신호 포화", "clipping"),
+        QualityFlag::FlatLine => ("신호 변화 없음(고정값)", "flat line"),
+        QualityFlag::DropOut => (
+            "신호 누락 또는 분해능 부족(같은 값이 이어짐)",
+            "stretches of identical samples: drop-out or too coarse a resolution",
+        ),
+        QualityFlag::DcDrift => ("영점 이동", "DC drift"),
+        QualityFlag::SkiSlope => ("스키 슬로프, 센서 취부 불량 의심", "ski slope, loose mount"),
+        QualityFlag::WrongRate => ("샘플링 속도 불일치", "wrong sampling rate"),
+        QualityFlag::MachineOff => ("설비 정지", "machine off"),
+        QualityFlag::TooShort => ("측정 길이 부족", "record too short"),
+        QualityFlag::Implausible => {
+            ("비현실적 값(단위·배율 확인)", "implausible levels: unit or scale")
+        }
+    };
+    Text::new(ko, en)
+}

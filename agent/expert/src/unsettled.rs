@@ -1,0 +1,218 @@
+//! What one window leaves open: no element is named, and it is not sound either.
+//!
+//! The gateway says why it cannot name or exclude a fault in one line of English, which differs in its
+//! figures; this module finds its kind, says it in both languages and gives the step that settles it. The
+//! figures stay in the evidence. A line that stands plainly without a name is left open too. Invariant:
+//! nothing here changes a risk.
+
+use pdm_shared::diagnosis::Evidence;
+use pdm_shared::event::BaselineState;
+use pdm_shared::fault::Fault;
+use pdm_shared::text::Text;
+
+use crate::case::Case;
+use crate::rules::Rules;
+use crate::wording::{element, fact, figure, frequency};
+
+/// Where the gateway's reason stands in an event.
+const REASON: &str = "frequency_domain.undetermined";
+
+/// The reasons of the gateway by a part of their text, which `pdm-edge` writes in
+/// `diagnose::Undetermined`, `ForeignCause` and beside them.
+const REASONS: [(&str, OpenReason); 11] = [
+    ("shaft turns", OpenReason::TooFewTurns),
+    ("stated speed does not fit", OpenReason::SpeedMisfit),
+    ("fit no part of the configured bearing", OpenReason::OtherBearing),
+    ("are estimated to", OpenReason::EstimatedOrders),
+    ("cage or rolling element", OpenReason::CageLines),
+    ("can be explained by", OpenReason::OtherCause),
+    ("too low to name it", OpenReason::WeakLines),
+    ("about equally well", OpenReason::WeakLines),
+    ("lines of the cage", OpenReason::CageLines),
+    ("smear", OpenReason::MovingSpeed),
+    ("without a waveform", OpenReason::NoWaveform),
+];
+
+/// The kind of what is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OpenReason {
+    /// The record holds too few turns of the shaft.
+    TooFewTurns,
+    /// The stated speed does not fit the record.
+    SpeedMisfit,
+    /// The speed moved so far that lines smear.
+    MovingSpeed,
+    /// Lines of another bearing than the stated one.
+    OtherBearing,
+    /// The orders are an estimate and fit several parts.
+    EstimatedOrders,
+    /// Something beside the bearing explains the lines.
+    OtherCause,
+    /// Lines of a part that are not sure enough for a name.
+    WeakLines,
+    /// Lines of the cage.
+    CageLines,
+    /// A line that stands plainly, without a name.
+    PlainLine(Fault),
+    /// Ready-made values, in which no line can be looked for.
+    NoWaveform,
+    /// Any other reason of the gateway.
+    Other,
+}
+
+/// What is open in this window, if no element is named.
+pub(crate) fn open_reason(case: &Case<'_>, rules: &Rules) -> Option<OpenReason> {
+    if let Some(said) = &case.event.frequency_domain.undetermined {
+        let known = REASONS.iter().find(|(part, _)| said.contains(part));
+        return Some(known.map_or(OpenReason::Other, |(_, reason)| *reason));
+    }
+    plain_line(case, rules).map(OpenReason::PlainLine)
+}
+
+/// A part whose line stands clearly with its multiples, that was not there from the first day.
+fn plain_line(case: &Case<'_>, rules: &Rules) -> Option<Fault> {
+    let lines = &case.event.frequency_domain;
+    let is_plain = |fault: &Fault| {
+        let line = lines.line(*fault);
+        let is_old = lines.since_commissioning.iter().any(|stood| stood.fault == *fault);
+        !is_old
+            && line.harmonics.len() >= rules.stage.many_harmonics
+            && line.snr_db.is_some_and(|snr| snr >= rules.stage.clear_snr_db)
+    };
+    Fault::ALL.into_iter().find(is_plain)
+}
+
+impl OpenReason {
+    /// The fact behind it.
+    pub(crate) fn evidence(self, case: &Case<'_>) -> Evidence {
+        match self {
+            Self::PlainLine(fault) => {
+                let path = format!("frequency_domain.{}.snr_db", fault.frequency_key());
+                fact(path, case.event.frequency_domain.line(fault).snr_db, "SCREEN-8")
+            }
+            _ => fact(REASON, &case.event.frequency_domain.undetermined, "SCREEN-8"),
+        }
+    }
+
+    /// Why bearing damage is neither found nor excluded.
+    pub(crate) fn why(self, case: &Case<'_>) -> Text {
+        match self {
+            Self::TooFewTurns => Text::new(
+                "축 회전수에 비해 측정 길이가 짧아 결함선을 판정할 수 없음",
+                "the record holds too few turns of the shaft to judge defect lines",
+            ),
+            Self::SpeedMisfit => Text::new(
+                "입력된 회전속도가 신호의 축 성분과 맞지 않음",
+                "the stated speed does not fit the lines of the shaft in the record",
+            ),
+            Self::MovingSpeed => Text::new(
+                "측정 중 회전속도가 변해 결함선이 흐려짐",
+                "the speed moved during the record, which smears defect lines",
+            ),
+            Self::OtherBearing => Text::new(
+                "설정된 베어링에 없는 차수의 결함선이 나타남: 다른 베어링이 장착되었을 수 있음",
+                "lines stand at an order that the configured bearing does not have: another one may be \
+                 built in",
+            ),
+            Self::EstimatedOrders => Text::new(
+                "결함 차수가 추정값이어서 부위를 구분할 수 없음",
+                "the defect orders are estimated and fit more than one part",
+            ),
+            Self::OtherCause => Text::new(
+                "결함 주파수 근처의 선이 베어링 외의 원인으로도 설명됨",
+                "lines near a defect frequency can be explained by something else than the bearing",
+            ),
+            Self::WeakLines => Text::new(
+                "결함선이 보이나 부위를 특정하기에는 신뢰도가 낮음",
+                "defect lines are seen, but not surely enough to name a part",
+            ),
+            Self::CageLines => Text::new(
+                "보지기 주파수의 선이 나타남: 보지기 또는 전동체 손상 가능",
+                "lines of the cage stand out: the cage or a rolling element may be damaged",
+            ),
+            Self::PlainLine(fault) => plain(case, fault),
+            Self::NoWaveform => Text::new(
+                "파형이 없어 결함선을 볼 수 없음",
+                "without a waveform no defect line can be looked for",
+            ),
+            Self::Other => Text::new(
+                "게이트웨이가 결함 여부를 판정하지 못함",
+                "the gateway can neither name nor exclude a fault",
+            ),
+        }
+    }
+
+    /// The step that settles it.
+    pub(crate) fn step(self) -> Text {
+        match self {
+            Self::TooFewTurns => Text::new(
+                "같은 측정점에서 더 길게(축 수십 회전 이상) 다시 측정",
+                "Measure again at the same point, longer (some dozens of turns of the shaft)",
+            ),
+            Self::SpeedMisfit => Text::new(
+                "실제 회전속도를 확인(타코미터·인버터 표시)하여 바로잡은 뒤 다시 판정",
+                "Check the true speed (tachometer, display of the drive), correct it and judge again",
+            ),
+            Self::MovingSpeed => Text::new(
+                "회전속도를 일정하게 유지하거나 회전속도를 함께 기록하여 다시 측정",
+                "Measure again at a constant speed, or record the speed with the vibration",
+            ),
+            Self::OtherBearing => Text::new(
+                "실제 장착된 베어링의 형번을 확인하여 바로잡은 뒤 다시 판정",
+                "Check the designation of the bearing that is built in, correct it and judge again",
+            ),
+            Self::EstimatedOrders => Text::new(
+                "제조사의 결함 차수를 입력한 뒤 다시 판정",
+                "Enter the maker's defect orders and judge again",
+            ),
+            Self::OtherCause => Text::new(
+                "다른 회전속도나 부하에서 다시 측정하고 벨트·기어·인버터·인접 축의 영향을 확인",
+                "Measure again at another speed or load; check belts, gears, drive and neighbouring \
+                 shafts",
+            ),
+            Self::WeakLines | Self::CageLines | Self::PlainLine(_) | Self::Other => Text::new(
+                "센서 취부와 회전속도를 확인하고 같은 조건에서 더 길게 다시 측정",
+                "Check the sensor's mounting and the speed, and measure again under the same \
+                 conditions, longer",
+            ),
+            Self::NoWaveform => Text::new(
+                "베어링 손상 여부는 파형을 측정하여 확인",
+                "Measure a waveform to look for bearing damage",
+            ),
+        }
+    }
+
+    /// The conclusion of the screening.
+    pub(crate) fn conclusion(self, case: &Case<'_>) -> Text {
+        let why = self.why(case);
+        if case.event.anomaly.baseline.state == BaselineState::Ready {
+            Text::new(
+                format!("수준은 평소와 같으나 베어링 손상 여부는 미확정: {}", why.ko),
+                format!(
+                    "The levels are as usual, but bearing damage is neither found nor excluded: {}",
+                    why.en
+                ),
+            )
+        } else {
+            Text::new(
+                format!("정상으로 판정할 수 없음: {}", why.ko),
+                format!("It cannot be told whether the bearing is sound: {}", why.en),
+            )
+        }
+    }
+}
+
+fn plain(case: &Case<'_>, fault: Fault) -> Text {
+    let (name, line) = (element(fault), frequency(fault));
+    let snr = figure(case.event.frequency_domain.line(fault).snr_db.unwrap_or_default());
+    Text::new(
+        format!(
+            "{} 결함 주파수({line})의 선이 노이즈 플로어보다 {snr} dB 높으나 부위는 미확정",
+            name.ko
+        ),
+        format!(
+            "a line of the {} ({line}) stands {snr} dB above the floor without a name",
+            name.en
+        ),
+    )
+}
