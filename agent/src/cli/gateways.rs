@@ -38,7 +38,8 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List every gateway with its bearings
+    /// List every gateway with the bearings that its first events brought; what [[gateways]] of agent.toml
+    /// gives to a gateway stands there alone
     List,
     /// Let the next event decide: which gateway a bearing belongs to, or how a gateway proves itself
     Release {
