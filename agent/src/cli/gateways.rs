@@ -106,7 +106,7 @@ fn released(name: &str) -> Result<PlantChange, Failure> {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let Some(config) = &args.config else {
-        let error = anyhow::anyhow!("--config FILE is missing");
+        let error = anyhow::anyhow!("--config FILE is missing (or PDM_AGENT_CONFIG)");
         return Err(Failure::new(Exit::Usage, error).into());
     };
     let (change, by, reason, is_dry) = match &args.command {
