@@ -141,3 +141,16 @@ fn a_missing_recording_is_named_and_ends_with_66() {
     assert_eq!(output.status.code(), Some(66), "{errors}");
     assert!(errors.contains("nowhere.npy"), "{errors}");
 }
+
+/// The demo has no configuration in which a token or a user could be set, so its pages stay on loopback.
+#[test]
+fn pages_beyond_this_machine_are_refused_as_an_argument_before_anything_starts() {
+    let done = Command::new(binary("pdm"))
+        .args(["demo", "--exit", "--pages", "0.0.0.0:0"])
+        .output()
+        .expect("pdm starts");
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(64), "{told}");
+    assert!(told.contains("--pages is 0.0.0.0:0") && told.contains("127.0.0.1"), "{told}");
+    assert!(done.stdout.is_empty(), "nothing was begun");
+}

@@ -250,6 +250,8 @@ fn a_wrong_table_is_told_with_key_value_and_what_is_allowed() {
     assert!(told.contains("allowed is after `from`"), "{told}");
     let told = wrong("[[rota]]\nname = \"d\"\nshift = [{ week = 2, who = [\"kim\"] }]\n");
     assert_eq!(told, "rota.d.shift.week is 2, allowed is 1 to 1");
+    let told = wrong("[[rota]]\nname = \"d\"\nshift = [{ who = [\"kmi\"] }]\n");
+    assert!(told.starts_with("rota.d.shift.who is kmi, allowed is choi, kim"), "no rota: {told}");
 }
 
 /// A group that names itself, and one that names a rota that names it, end.

@@ -24,6 +24,8 @@ Examples:
   pdm-agent ack ulsan-1/P-101/DE --by kim --note '현장 확인 중'
   pdm-agent ack ulsan-1/gateway/gw-01 --by kim
 
+Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
+
 Exit codes: 0 acknowledged, 64 wrong arguments, 66 nothing to acknowledge, 69 store unavailable, \
 78 bad configuration")]
 pub struct Args {

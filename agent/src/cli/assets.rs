@@ -101,7 +101,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     let Some(config) = &args.config else {
-        let error = anyhow::anyhow!("--config FILE is missing");
+        let error = anyhow::anyhow!("--config FILE is missing (or PDM_AGENT_CONFIG)");
         return Err(Failure::new(Exit::Usage, error).into());
     };
     let settings = AgentSettings::read(config).map_err(failure::config)?;

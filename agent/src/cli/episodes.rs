@@ -23,6 +23,8 @@ Examples:
   pdm-agent episodes list --all --limit 200
   pdm-agent episodes show ulsan-1/P-101/DE --json
 
+Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
+
 Exit codes: 0 listed, 64 wrong arguments, 66 no such episode, 69 store unavailable, 78 bad \
 configuration")]
 pub struct Args {
@@ -64,7 +66,8 @@ enum What {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let Some(config) = &args.config else {
-        return Err(Failure::new(Exit::Usage, anyhow::anyhow!("--config FILE is missing")).into());
+        let error = anyhow::anyhow!("--config FILE is missing (or PDM_AGENT_CONFIG)");
+        return Err(Failure::new(Exit::Usage, error).into());
     };
     let settings = AgentSettings::read(config).map_err(failure::config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

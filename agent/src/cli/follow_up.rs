@@ -30,6 +30,8 @@ Examples:
 Without --number every open action of the judgement gets the state. --repaired together with a \
 baseline that the edge learns anew (pdm-edge relearn) ends the bearing's episode.
 
+Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
+
 Exit codes: 0 listed or recorded, 64 wrong arguments, 66 no such judgement or action, 69 store \
 unavailable, 78 bad configuration")]
 pub struct Args {

@@ -25,6 +25,8 @@ Alarms and work end, the state and the owner are forgotten, and the broker is to
 retained topics. Events, judgements and messages stay for as long as they are kept. What still \
 sends comes back.
 
+Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
+
 Exit codes: 0 taken out, 64 wrong arguments, 66 nothing of that name, 69 store unavailable, 78 \
 bad configuration")]
 pub struct Args {

@@ -38,7 +38,8 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List every gateway with its bearings
+    /// List every gateway with the bearings that its first events brought; what [[gateways]] of agent.toml
+    /// gives to a gateway stands there alone
     List,
     /// Let the next event decide: which gateway a bearing belongs to, or how a gateway proves itself
     Release {
@@ -105,7 +106,7 @@ fn released(name: &str) -> Result<PlantChange, Failure> {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let Some(config) = &args.config else {
-        let error = anyhow::anyhow!("--config FILE is missing");
+        let error = anyhow::anyhow!("--config FILE is missing (or PDM_AGENT_CONFIG)");
         return Err(Failure::new(Exit::Usage, error).into());
     };
     let (change, by, reason, is_dry) = match &args.command {

@@ -227,5 +227,9 @@ fn told(entries: Vec<(String, Value)>, json: bool) -> anyhow::Result<Exit> {
             writeln!(out, "{line}")?;
         }
     }
+    if is_empty {
+        // who has closed standard error wants no word of it
+        let _closed = writeln!(std::io::stderr(), "nothing found");
+    }
     Ok(if is_empty { Exit::NoInput } else { Exit::Ok })
 }

@@ -21,6 +21,8 @@ Change the name in edge.toml first: what still sends under the former name comes
 Alarms and work of the former name end; what stands under the new one is told anew. Where the \
 new name has been measured already, --with-history wants --join.
 
+Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
+
 Exit codes: 0 renamed, 64 wrong arguments, 66 nothing of that name, 69 store unavailable, 78 bad \
 configuration")]
 pub struct Args {

@@ -46,7 +46,7 @@ pub struct Args {
 enum ScenarioAction {
     /// Play every scenario of a folder (or one file) and print the agent's figures
     Run {
-        /// Folder or file
+        /// Folder or file; the default is that of the source tree, which an installed program lacks
         #[arg(default_value = DEFAULT_FOLDER)]
         place: PathBuf,
         /// Thresholds instead of the built-in ones

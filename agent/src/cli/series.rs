@@ -80,7 +80,7 @@ const MOST_LISTED: usize = 10_000;
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let Some(config) = &args.config else {
-        let error = anyhow::anyhow!("--config FILE (or PDM_AGENT_CONFIG) names the store");
+        let error = anyhow::anyhow!("--config FILE is missing (or PDM_AGENT_CONFIG)");
         return Err(Failure::new(Exit::Usage, error).into());
     };
     let settings = AgentSettings::read(config).map_err(failure::config)?;

@@ -27,6 +27,8 @@ Examples:
 
 A shelf lasts a week at most. When it ends, what rose or resolved meanwhile is told once.
 
+Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
+
 Exit codes: 0 taken, 64 wrong arguments, 66 no such bearing or nothing shelved, 69 store \
 unavailable, 78 bad configuration")]
 pub struct Args {

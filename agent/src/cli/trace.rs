@@ -20,6 +20,8 @@ Examples:
   pdm-agent trace 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --config /etc/pdm/agent.toml
   pdm-agent trace 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --json | jq '.steps[].node'
 
+Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
+
 Exit codes: 0 told, 64 not an identity, 66 no such event or not judged yet, 69 store \
 unavailable, 78 bad configuration")]
 pub struct Args {

@@ -37,6 +37,8 @@ Examples:
 viewer reads; technician also acknowledges, shelves, reports work and uploads; admin also \
 manages users and reads who did what. A changed password ends the user's sessions.
 
+Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
+
 Exit codes: 0 done, 64 wrong arguments, 66 no such user or token, 69 store unavailable, 78 bad \
 configuration")]
 pub struct Args {

@@ -32,6 +32,8 @@ Examples:
   pdm-agent why 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11
   pdm-agent why ulsan-1/gateway/gw-01
 
+Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
+
 Exit codes: 0 told, 64 wrong arguments, 66 no such event or bearing, 69 store unavailable, 78 \
 bad configuration")]
 pub struct Args {

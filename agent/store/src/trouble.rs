@@ -379,6 +379,14 @@ mod tests {
             assert_eq!(of_sqlite(code, ""), trouble, "{code}");
         }
         assert_eq!(of_sqlite(1, "no such table: heartbeats"), StoreTrouble::Schema);
+        for (place, trouble) in [
+            ("/proc/agent.db", StoreTrouble::Unopened),
+            ("postgres://pdm@db.plant.example/pdm", StoreTrouble::Away),
+        ] {
+            let source = sqlx::Error::Io(std::io::Error::other("no folder"));
+            let error = StoreError::Open { place: place.to_owned(), source };
+            assert_eq!(StoreTrouble::from(&error), trouble, "a file has no server: {place}");
+        }
         for (code, text, trouble) in [
             ("25006", "cannot execute INSERT in a read-only transaction", StoreTrouble::ReadOnly),
             (

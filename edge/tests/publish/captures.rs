@@ -165,7 +165,9 @@ async fn scipy_and_libsndfile_read_samples_rate_and_metadata() {
     let out = tempfile::tempdir().expect("folder");
     let captures = whole(&folder.path().join("captures"));
     let id = captures[0].document.capture_id.to_string();
-    let to = out.path().to_str().expect("UTF-8");
+    // a folder that is not there is made
+    let made = out.path().join("made");
+    let to = made.to_str().expect("UTF-8");
     let export = |format: &str| {
         let arguments =
             ["capture", "export", &id, "--to", to, "--format", format, "--config", config];

@@ -21,7 +21,9 @@ pub enum DocumentError {
     #[error(transparent)]
     FrontMatter(#[from] ConfigError),
     /// The extension is not one of those that are read.
-    #[error("{path}: only .md, .txt and .pdf are read; save other documents (HWP, HWPX, DOCX) as PDF")]
+    #[error(
+        "{path}: only .md, .txt and .pdf are read; save other documents (HWP, HWPX, DOCX) as PDF"
+    )]
     Kind {
         /// The file.
         path: String,

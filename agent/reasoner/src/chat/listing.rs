@@ -47,6 +47,8 @@ fn fleet_head(fleet: &[CoreFields], language: Language) -> String {
         }
     };
     match (standing, unseen, language) {
+        (0, 0, Language::Ko) if all == 1 => "베어링 1개는 정상입니다.".to_owned(),
+        (0, 0, Language::En) if all == 1 => "The one bearing is Normal.".to_owned(),
         (0, 0, Language::Ko) => format!("베어링 {all}개가 모두 정상입니다."),
         (0, 0, Language::En) => format!("All {all} bearings are Normal."),
         (0, _, Language::Ko) => {

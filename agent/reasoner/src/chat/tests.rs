@@ -400,6 +400,8 @@ fn what_is_asked_for_is_found_in_the_words_of_people() {
         ("베어링 가열 온도는 몇 도야", false, vec![L::Value]),
         ("첨도가 뭐야", false, vec![L::Meaning]),
         ("P-F 3단계는 무슨 뜻이야", false, vec![L::Meaning]),
+        ("What does Critical mean", false, vec![L::Meaning]),
+        ("위험은 무슨 뜻이야", false, vec![L::Meaning]),
         ("Can I run P-101 until Monday", true, vec![L::Stop]),
         ("P101 어떻게 됐노", true, vec![L::State]),
         ("P-101이랑 P-102 중에 어느 게 더 심각해", true, vec![L::Compare]),

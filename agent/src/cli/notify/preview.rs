@@ -36,7 +36,9 @@ Examples:
   pdm-agent notify preview --stored 500 --config /etc/pdm/agent.toml
 
 The events are judged by the rules and told by the policy and the routes of the configuration, \
-each at the time of its measurement, and nobody acknowledges. No tool is asked.
+each at the time of its measurement, and nobody acknowledges. No tool is \
+asked. What falls between two windows (steps of a route, repetitions, the end of quiet hours) is \
+shown at the next window; `pdm-agent backtest` plays it at its own time.
 
 Exit codes: 0 done, 64 wrong arguments, 65 not an event, or an event in the wrong place, 66 \
 missing file, 69 store unavailable, 78 bad configuration")]

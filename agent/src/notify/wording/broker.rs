@@ -162,7 +162,7 @@ pub(in crate::notify) fn thrown_out(client_id: &str, error: &str) -> (Text, Text
 pub(in crate::notify) fn flood(gateway: &GatewayId) -> (Text, Text) {
     (
         Text::new(
-            format!("[통신] {gateway}이(가) 너무 많은 측정값을 보냄"),
+            format!("[통신] 게이트웨이 {gateway}에서 너무 많은 측정값이 옴"),
             format!("[Connection] {gateway} sends more measurements than can be stored"),
         ),
         Text::new(

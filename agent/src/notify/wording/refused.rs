@@ -20,7 +20,7 @@ pub(in crate::notify) fn refused(
 ) -> (Text, Text) {
     let name = &gateway.gateway;
     let title = Text::new(
-        format!("[거부됨] 게이트웨이 {name} 의 측정값"),
+        format!("[거부됨] 게이트웨이 {name}의 측정값"),
         format!("[Refused] events of gateway {name} are refused"),
     );
     let mut lines = Text::new("", "");
@@ -80,7 +80,7 @@ pub(in crate::notify) fn admitted(gateway: &GatewayKey) -> (Text, Text) {
     let name = &gateway.gateway;
     (
         Text::new(
-            format!("[해제] 게이트웨이 {name} 의 측정값 거부"),
+            format!("[해제] 게이트웨이 {name}의 측정값 거부"),
             format!("[Cleared] events of gateway {name} are refused no more"),
         ),
         Text::new(

@@ -81,5 +81,7 @@ mod tests {
         let (title, body) = events_lost(&gateway, 60);
         assert_eq!(title.en, "[Data] 60 events of gateway gw-01 are missing");
         assert!(body.ko.contains("60건") && body.en.contains("Action:"));
+        let (title, _body) = events_lost(&gateway, 1);
+        assert_eq!(title.en, "[Data] 1 event of gateway gw-01 is missing");
     }
 }
