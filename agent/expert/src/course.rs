@@ -3,7 +3,7 @@
 //!
 //! Rules: MEM-2 how long at this stage and how long the one before took; MEM-3 whether the remaining
 //! life falls faster than time passes, and whether the stages follow each other faster; MEM-5 how long
-//! at this risk, what work is open, what was found. Times are told only from an hour on. Nothing here
+//! at this risk, what work is open, what was found; MEM-6 whether a life that was told has been outlived. Times are told only from an hour on. Nothing here
 //! changes a stage or a risk.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
-use crate::case::{BearingState, Case};
+use crate::case::{BearingState, Case, Remembered};
 use crate::wording::{element, fact, hours, joined};
 
 /// Below this nothing is told of a time, h.
@@ -23,6 +23,10 @@ const WORTH_TELLING_H: f64 = 1.0;
 /// Remaining life falls faster than time passes if it lost more than so many times the time that has
 /// passed. Chosen: an interval's bound moves by a third between two windows of a steady course.
 const FASTER_RATIO: f64 = 1.5;
+
+/// A told life is outlived after so many times its hours. Chosen: a lower bound is exceeded as a rule, twice it
+/// is not meant to be.
+const OUTLIVED_RATIO: f64 = 2.0;
 
 /// A sentence with its evidence.
 type Note = (Text, Vec<Evidence>);
@@ -62,6 +66,7 @@ fn notes(
     let all = [
         (ThoughtTitle::PfStage, stage_note(&state.reached, stage, (at, grows))),
         (ThoughtTitle::Degradation, life_note(diagnosis, case)),
+        (ThoughtTitle::Rul, outlived_note(diagnosis, case)),
         (ThoughtTitle::Degradation, pace_note(&state.reached, stage).filter(|_| grows)),
         (ThoughtTitle::OverallRisk, standing_note(diagnosis.risk_level, state, at)),
         (ThoughtTitle::OverallRisk, work_note(case)),
@@ -180,6 +185,22 @@ fn life_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
         fact("memory.rul_now_h", now_h, "MEM-3"),
     ];
     Some((text, evidence))
+}
+
+/// That a remaining life which was told in this episode has been outlived, and by how much it was too short.
+fn outlived_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
+    diagnosis.rul_assessment.hours?;
+    let since = case.memory.state.since?;
+    let is_outlived = |one: &&Remembered| {
+        let passed = case.event.measured_at.seconds_since(one.measured_at) / 3600.0;
+        one.begun() >= since && one.rul_hours.is_some_and(|told| passed > OUTLIVED_RATIO * told)
+    };
+    case.memory.recent.iter().find(is_outlived)?;
+    let text = Text::new(
+        "· 이전에 알린 잔여수명이 이미 지나 추정이 너무 짧았음: 참고로만 사용",
+        "· a life that was told before has been outlived: the estimate was too short, take it as a guide",
+    );
+    Some((text, vec![fact("memory.rul_is_outlived", true, "MEM-6")]))
 }
 
 fn standing_note(risk: RiskLevel, state: &BearingState, at: Timestamp) -> Option<Note> {

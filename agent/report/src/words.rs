@@ -51,7 +51,10 @@ pub(crate) fn quality(flag: QualityFlag) -> Text {
             "신호가 거의 움직이지 않음: 케이블·전원 확인",
             "hardly any movement: check cable and power",
         ),
-        QualityFlag::DropOut => Text::new("신호 끊김 구간이 있음", "a stretch without signal"),
+        QualityFlag::DropOut => Text::new(
+            "같은 값이 이어지는 구간이 있음: 신호 끊김 또는 분해능 부족",
+            "stretches of identical samples: drop-out or too coarse a resolution",
+        ),
         QualityFlag::DcDrift => Text::new("직류 성분이 흐름", "the mean drifts"),
         QualityFlag::SkiSlope => {
             Text::new("저주파 경사: 센서 취부 확인", "ski slope: check the sensor's mounting")
@@ -62,7 +65,7 @@ pub(crate) fn quality(flag: QualityFlag) -> Text {
         QualityFlag::MachineOff => Text::new("설비 정지 상태", "the machine stands"),
         QualityFlag::TooShort => Text::new("측정 구간이 짧음", "the window is short"),
         QualityFlag::Implausible => Text::new(
-            "있을 수 없는 크기: 단위·환산 계수 확인",
+            "비현실적 값: 단위·환산 계수 확인",
             "levels that no bearing reaches: check unit and scale",
         ),
     }
@@ -74,8 +77,8 @@ pub fn feature(path: &str) -> Option<Text> {
         "anomaly.score" => ("이상 점수", "Anomaly score"),
         "anomaly_detected" => ("이상 감지", "Anomaly flag"),
         "frequency_domain.confidence" => ("결함 판별 신뢰도", "Confidence of the name"),
-        "frequency_domain.damaged.most_likely" => ("손상 부위 후보 1", "Damaged part, most likely"),
-        "frequency_domain.damaged.or_else" => ("손상 부위 후보 2", "Damaged part, else"),
+        "frequency_domain.damaged.most_likely" => ("손상 부위 후보 1", "Candidate part 1"),
+        "frequency_domain.damaged.or_else" => ("손상 부위 후보 2", "Candidate part 2"),
         "frequency_domain.dominant_fault" => ("지배적 결함", "Dominant fault"),
         "operating.shaft_speed_rpm" => ("회전수", "Shaft speed"),
         "trend.slope" => ("추세 기울기", "Slope of the trend"),

@@ -124,7 +124,7 @@ impl Estimate {
         verdict.new_comb_db = None;
         verdict.confidence = verdict.confidence.min(WITHDRAWN_CONFIDENCE);
         verdict.undetermined = Some(format!(
-            "lines as of the {} stand at {:.2} times the shaft speed, but the orders of {} are estimated to \
+            "lines like those of the {} stand at {:.2} times the shaft speed, but the orders of {} are estimated to \
              {:.0} %: they may as well be {}",
             part(named),
             found.unwrap_or_default(),

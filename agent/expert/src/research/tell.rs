@@ -181,7 +181,13 @@ fn add(thought: &mut Thought, inquiry: &Inquiry, research: bool, cited: &Cited<'
     if let Some(cited) = cited.in_words() {
         parts.push(cited);
     }
-    thought.evidence.extend(quotes.into_iter().map(|(call, rule, learnt)| Evidence {
+    // the figures of a case that is not like this one are no evidence of this bearing
+    let is_used = |learnt: &Learnt| {
+        let is_case = matches!(learnt.lesson, Lesson::RootCause | Lesson::Course);
+        !is_case || cited.cases.contains(learnt.document.as_str())
+    };
+    let quotes = quotes.into_iter().filter(|(_, _, learnt)| is_used(learnt));
+    thought.evidence.extend(quotes.map(|(call, rule, learnt)| Evidence {
         path: format!("tools[{call}].{}", learnt.document),
         value: learnt.quote.as_str().into(),
         rule: Some(rule.to_owned()),

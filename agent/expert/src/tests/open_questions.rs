@@ -276,3 +276,18 @@ fn a_constant_fault_makes_no_progress() {
         assert!(!stage.contains("from stage"), "{stage}");
     }
 }
+
+/// MEM-6: a median that moved on with the clock for eight days was told as if it were new each time.
+#[test]
+fn a_life_that_was_outlived_is_told_as_that() {
+    let mut life = Life::new();
+    let mut event = example();
+    (event.rul.hours, event.rul.ci_low_hours) = (Some(16.0), Some(4.0));
+    assert!(!told(&life.next(&event).diagnosis, ThoughtTitle::Rul).contains("outlived"));
+    let mut last = life.next(&event);
+    for _ in 0..80 {
+        last = life.next(&event);
+    }
+    let told = told(&last.diagnosis, ThoughtTitle::Rul);
+    assert!(told.contains("has been outlived"), "{told}");
+}

@@ -65,14 +65,17 @@ fn in_words(flag: QualityFlag) -> Text {
             Text::new("측정 범위를 벗어나 잘림", "clipped at the converter's limits")
         }
         QualityFlag::FlatLine => Text::new("신호가 움직이지 않음", "the signal does not move"),
-        QualityFlag::DropOut => Text::new("신호가 끊김", "the signal drops out"),
+        QualityFlag::DropOut => Text::new(
+            "같은 값이 이어짐(신호 끊김 또는 분해능 부족)",
+            "stretches of identical samples (drop-out or too coarse a resolution)",
+        ),
         QualityFlag::DcDrift => Text::new("영점이 흐름", "the mean drifts"),
         QualityFlag::SkiSlope => Text::new("저주파 왜곡", "distorted at low frequencies"),
         QualityFlag::WrongRate => Text::new("표본 수가 맞지 않음", "a wrong number of samples"),
         QualityFlag::MachineOff => Text::new("설비 정지", "the machine is off"),
         QualityFlag::TooShort => Text::new("측정이 너무 짧음", "too short"),
         QualityFlag::Implausible => {
-            Text::new("있을 수 없는 크기", "levels that no bearing reaches")
+            Text::new("비현실적 값(단위·배율 확인)", "levels that no bearing reaches")
         }
     }
 }
