@@ -240,7 +240,10 @@ fn full_scale_note(
     let is_within = || {
         numbers.is_some_and(|all| all.iter().all(|number| number.is_nan() || number.abs() <= 1.0))
     };
-    (raw.format.starts_with("WAV") && is_assumed && is_within()).then(|| {
+    // libsndfile calls the samples so in MAT-files
+    let is_sound = raw.format.starts_with("WAV")
+        || channels.iter().all(|one| one.name.as_deref() == Some("wavedata"));
+    (is_sound && is_assumed && is_within()).then(|| {
         "all samples are within ±1, as recorders write sound: their full scale is taken for 1 g, which \
          nothing states; give the g of the full scale (--scale), or --unit g where they are calibrated"
             .to_owned()
