@@ -75,13 +75,7 @@ pub(super) fn meaning_of(
     let DecidedChannels { calibrated, channels, notes } =
         decided_channels(path, raw, &rows, options)?;
     let mut notes = [raw.notes.clone(), codes, notes].concat();
-    if let Some(snapshot) = options.snapshot.filter(|_| raw.snapshots > 1) {
-        notes.push(format!(
-            "of {} snapshots (0 to {}) number {snapshot} alone is read (--snapshot)",
-            raw.snapshots,
-            raw.snapshots - 1
-        ));
-    }
+    notes.extend(snapshot_note(raw, options));
     notes.extend(full_scale_note(raw, &channels, numbers.as_ref()));
     let statements = RateStatements {
         option_hz: options.sample_rate.map(SampleRate::get),
@@ -118,6 +112,16 @@ pub(super) fn meaning_of(
         notes,
     };
     Ok(RecordingMeaning { rows: calibrated, sample_rate, interpretation })
+}
+
+/// A note on the one snapshot of several that is read.
+fn snapshot_note(raw: &RawRecording, options: &RecordingOptions) -> Option<String> {
+    let snapshot = options.snapshot.filter(|_| raw.snapshots > 1)?;
+    Some(format!(
+        "of {} snapshots (0 to {}) number {snapshot} alone is read (--snapshot)",
+        raw.snapshots,
+        raw.snapshots - 1
+    ))
 }
 
 /// Refuses values over a frequency, unless a person states that the rows are samples over time.
