@@ -17,7 +17,7 @@ use hdf5_reader::{Attribute, Dataset, Datatype, Hdf5File, OpenOptions};
 
 use super::bounds::{MAX_SAMPLES, whole};
 use super::guarded::guarded;
-use super::leaves::{Leaf, LeafContent, stated_speed, variables_of};
+use super::leaves::{Leaf, LeafContent, stated_speed, stated_start, variables_of};
 use super::variables::recording_of_variables;
 use super::{RawRecording, SourceError};
 
@@ -46,10 +46,13 @@ pub(super) fn open(
             SourceError::malformed(path, format!("no {format} that is read: {what}"))
         })
     })?;
-    let speed = stated_speed(&leaves);
+    let (speed, start) = (stated_speed(&leaves), stated_start(&leaves));
     let (variables, others) = variables_of(leaves);
     let mut recording = recording_of_variables(path, format, variables, &others, variable)?;
     recording.notes.extend(speed);
+    if let (None, Some((at, is_local))) = (recording.stated_start, start) {
+        (recording.stated_start, recording.is_start_local) = (Some(at), is_local);
+    }
     Ok(recording)
 }
 

@@ -12,14 +12,13 @@ use std::path::Path;
 use serde_json::{Map, Number, Value};
 
 use super::bounds::check_samples;
-use super::leaves::{Leaf, LeafContent, stated_speed, variables_of};
+use super::leaves::{Leaf, LeafContent, stated_speed, stated_start, variables_of};
 use super::repeats::{MOST_CHANNELS, long_form_refusal, names_channels, repeated_times};
 use super::variables::recording_of_variables;
 use super::{NumberEncoding, RawRecording, SourceError, snapshots_of};
 use crate::source::interpretation::ChannelRole;
 
 mod frame;
-mod start;
 
 /// Most bytes of a document. A parsed number takes up to 16 times its text: 16 MiB stay below the
 /// memory that the service's unit grants.
@@ -104,7 +103,7 @@ pub(super) fn open(
         let mut leaves = Vec::new();
         walk(document, String::new(), &mut leaves)
             .map_err(|what| SourceError::malformed(path, what))?;
-        let (start, speed) = (start::stated_start(&leaves), stated_speed(&leaves));
+        let (start, speed) = (stated_start(&leaves), stated_speed(&leaves));
         let (variables, others) = variables_of(leaves);
         numbers += variables.iter().map(|v| v.numbers.len()).sum::<usize>();
         check_samples(path, numbers)?;

@@ -12,10 +12,12 @@ use beside::{BesideStatement, Tree};
 
 pub(super) use beside::rate_of_property;
 pub(super) use speed::stated_speed;
+pub(super) use start::stated_start;
 
 mod aside;
 mod beside;
 mod speed;
+mod start;
 
 /// One leaf of a tree.
 #[derive(Debug, Clone, PartialEq)]

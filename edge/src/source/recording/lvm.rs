@@ -141,8 +141,9 @@ fn segment<'a>(
         let path = stated.stated.name.clone().unwrap_or_else(|| format!("channel {channel}"));
         if let Some(announced) = stated.samples.filter(|announced| *announced > numbers.len()) {
             notes.push(format!(
-                "{path:?}: the header announces {announced} samples, {} are there: the file is cut short",
-                numbers.len()
+                "{path:?}: the header announces {announced} samples, {} are there: the file is cut short, {} values missing",
+                numbers.len(),
+                announced - numbers.len()
             ));
         }
         if stated.is_over_frequency {

@@ -75,13 +75,7 @@ pub(super) fn meaning_of(
     let DecidedChannels { calibrated, channels, notes } =
         decided_channels(path, raw, &rows, options)?;
     let mut notes = [raw.notes.clone(), codes, notes].concat();
-    if let Some(snapshot) = options.snapshot.filter(|_| raw.snapshots > 1) {
-        notes.push(format!(
-            "of {} snapshots (0 to {}) number {snapshot} alone is read (--snapshot)",
-            raw.snapshots,
-            raw.snapshots - 1
-        ));
-    }
+    notes.extend(snapshot_note(raw, options));
     notes.extend(full_scale_note(raw, &channels, numbers.as_ref()));
     let statements = RateStatements {
         option_hz: options.sample_rate.map(SampleRate::get),
@@ -118,6 +112,16 @@ pub(super) fn meaning_of(
         notes,
     };
     Ok(RecordingMeaning { rows: calibrated, sample_rate, interpretation })
+}
+
+/// A note on the one snapshot of several that is read.
+fn snapshot_note(raw: &RawRecording, options: &RecordingOptions) -> Option<String> {
+    let snapshot = options.snapshot.filter(|_| raw.snapshots > 1)?;
+    Some(format!(
+        "of {} snapshots (0 to {}) number {snapshot} alone is read (--snapshot)",
+        raw.snapshots,
+        raw.snapshots - 1
+    ))
 }
 
 /// Refuses values over a frequency, unless a person states that the rows are samples over time.
@@ -240,7 +244,10 @@ fn full_scale_note(
     let is_within = || {
         numbers.is_some_and(|all| all.iter().all(|number| number.is_nan() || number.abs() <= 1.0))
     };
-    (raw.format.starts_with("WAV") && is_assumed && is_within()).then(|| {
+    // libsndfile calls the samples so in MAT-files
+    let is_sound = raw.format.starts_with("WAV")
+        || channels.iter().all(|one| one.name.as_deref() == Some("wavedata"));
+    (is_sound && is_assumed && is_within()).then(|| {
         "all samples are within ±1, as recorders write sound: their full scale is taken for 1 g, which \
          nothing states; give the g of the full scale (--scale), or --unit g where they are calibrated"
             .to_owned()

@@ -113,7 +113,14 @@ fn a_huge_shape_is_an_error_and_not_an_allocation() {
 #[test]
 fn errors_say_what_is_allowed() {
     let cases = [
-        ("{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }", "allowed are i1"),
+        (
+            "{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }",
+            "complex numbers of type \"<c16\" are not read; allowed are",
+        ),
+        (
+            "{'descr': [('t', '<f8')], 'fortran_order': False, 'shape': (1,), }",
+            "a structured array",
+        ),
         ("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1, 1), }", "1-D (samples)"),
         ("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", "1-D (samples)"),
         ("{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }", "holds no samples"),

@@ -1,9 +1,9 @@
-//! The time at which a document says that its samples begin: `"timestamp": "2026-03-01T10:00:00Z"`.
+//! The time at which a tree says that its samples begin: `"timestamp": "2026-03-01T10:00:00Z"`.
 
 use pdm_shared::time::Timestamp;
 
-use super::super::leaves::{Leaf, LeafContent};
-use super::super::meaning::since_1970;
+use super::{Leaf, LeafContent};
+use crate::source::recording::meaning::since_1970;
 use crate::tabular::{DateOrder, Stamp};
 
 /// Keys of such a time, in lower case without `_`, `-` and spaces.
@@ -26,14 +26,14 @@ const KEYS: [&str; 15] = [
 ];
 
 /// The time, and whether its zone is stated nowhere; `None` if the document states none, or several.
-pub(super) fn stated_start(leaves: &[Leaf]) -> Option<(Timestamp, bool)> {
+pub(in super::super) fn stated_start(leaves: &[Leaf]) -> Option<(Timestamp, bool)> {
     let mut found = leaves.iter().filter_map(time_of);
     let first = found.next()?;
     found.all(|other| other == first).then_some(first)
 }
 
 fn time_of(leaf: &Leaf) -> Option<(Timestamp, bool)> {
-    let key = leaf.path.rsplit('.').next().unwrap_or_default().to_lowercase();
+    let key = leaf.path.rsplit(['.', '/']).next().unwrap_or_default().to_lowercase();
     let key = key.replace(['_', '-', ' '], "");
     if !KEYS.contains(&key.as_str()) {
         return None;
