@@ -8,6 +8,8 @@ pub mod encoding;
 pub mod fields;
 pub mod number;
 pub mod sentinel;
+pub mod zone;
 
 pub use calendar::{DateOrder, Stamp};
 pub use number::{Decimal, NumberForm};
+pub use zone::LocalZone;

@@ -243,10 +243,15 @@ fn an_array_that_is_none_is_told_and_never_measured() {
         assert!(told.contains(expected) && told.contains(node), "{expected}: {told}");
     }
     let other = "nsu=http://pdm.example/other;s=X";
-    let told = told(&settings(port, "", &format!("samples = [\"{other}\"]")));
-    assert!(told.contains("it has http://opcfoundation.org/UA/"), "{told}");
+    let of_other = told(&settings(port, "", &format!("samples = [\"{other}\"]")));
+    assert!(of_other.contains("it has http://opcfoundation.org/UA/"), "{of_other}");
     // a sample that is not a number stays in its place, for the judgement of the window
-    let (block, told) = first(&settings(port, "", &format!("samples = [\"{NODE}Plain\"]")));
+    let plain = text(port, "", &format!("samples = [\"{NODE}Plain\"]"));
+    let unstated = parse(Path::new("edge.toml"), &plain).expect("valid").0;
+    let told = told(&unstated);
+    assert!(told.contains("holds numbers without a unit"), "{told}");
+    let stated = format!("{plain}unit = \"g\"\n");
+    let (block, told) = first(&parse(Path::new("edge.toml"), &stated).expect("valid").0);
     let block = block.expect("a burst");
     assert!(told.is_empty() && block.accel_m_s2[[0, 7]].is_nan(), "{told}");
     assert!(block.accel_m_s2[[0, 8]].is_finite());

@@ -118,6 +118,7 @@ const EXPECTED: &[ExpectedCase] = &[
     ("device data before device birth", &[], "unborn: data without their birth", true),
     ("empty", &[], "", false),
     ("empty name", &[(1.0, -1.0)], "", false),
+    ("floats without a unit", &[], "\"Vibration/X\" holds numbers without a unit", false),
     ("good quality", &[(1.0, -1.0)], "", false),
     ("half a sample", &[], "5 bytes, no whole number of samples of 4", false),
     ("integers in mg", &[(1.0, -0.012)], "", false),

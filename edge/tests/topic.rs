@@ -45,7 +45,7 @@ fn configured(port: u16, scheme: &str, lines: &str) -> Result<Box<dyn Source>, S
          kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nencoding = \"i16\"\nchannels = 2\n\
          block_s = 0.1\nfrom = \"{scheme}://127.0.0.1:{port}/plant/raw\"\n{lines}\n\
          [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
-         bearing_type = \"6205\"\n"
+         bearing_type = \"6205\"\nunit = \"g\"\n"
     );
     let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
     let clock: SharedClock = Arc::new(SystemClock);
@@ -172,7 +172,7 @@ fn the_speed_of_a_tag_is_used_while_it_is_fresh() {
          encoding = \"i16\"\n[source.speed_tag]\nfrom = \"mqtt://127.0.0.1:{port}/plant/speed\"\n\
          pointer = \"/v\"\nunit = \"hz\"\nmax_age_s = 1.0\n\
          [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
-         bearing_type = \"6205\"\n"
+         bearing_type = \"6205\"\nunit = \"g\"\n"
     );
     let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
     let tag = settings.sources[0].speed_tag.as_ref().expect("configured");
@@ -206,7 +206,7 @@ fn bursts_in_json_become_blocks_and_another_form_is_refused() {
          kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nchannels = 2\nsilence_s = 20.0\n\
          from = \"mqtt://127.0.0.1:{}/plant/json\"\n[source.stream.json]\nsamples = \"/x, /y\"\n\
          rate = \"/odr\"\n[[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
-         bearing_type = \"6205\"\n",
+         bearing_type = \"6205\"\nunit = \"g\"\n",
         broker.port()
     );
     let (settings, _log) = parse(Path::new("edge.toml"), &text).expect("valid");
@@ -249,7 +249,7 @@ fn bursts(port: u16, lines: &str) -> pdm_edge::settings::EdgeSettings {
          kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nfrom = \"mqtt://127.0.0.1:{port}/plant/b\"\n\
          {lines}\n[source.stream.json]\nsamples = \"/v\"\ntime = \"/ts\"\n\
          [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
-         bearing_type = \"6205\"\n"
+         bearing_type = \"6205\"\nunit = \"g\"\n"
     );
     parse(Path::new("edge.toml"), &text).expect("valid").0
 }

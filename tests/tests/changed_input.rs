@@ -94,7 +94,7 @@ fn config(address: &str) -> String {
     let channel = |(number, bearing): (usize, &str)| {
         format!(
             "[[source.channel]]\nchannel = {number}\nequipment = \"P-101\"\nbearing = \"{bearing}\"\n\
-             orders = [3.585, 5.415, 2.357, 0.398]\nrpm = 1500.0\n"
+             orders = [3.585, 5.415, 2.357, 0.398]\nrpm = 1500.0\nunit = \"g\"\n"
         )
     };
     head + &["DE", "NDE"].into_iter().enumerate().map(channel).collect::<String>()

@@ -59,6 +59,7 @@ impl FileOptions {
             period_s: self.period_s,
             prefer: prefer.map_err(|e| named("prefer", e))?,
             decimal: decimal.map_err(|e| named("decimal", e.to_string()))?,
+            zone: pdm_edge::tabular::LocalZone::default(),
         })
     }
 }

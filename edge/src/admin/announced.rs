@@ -23,6 +23,8 @@ const OF_EDGE: &[Announced] = &[
     A::counter("pdm_edge_messages_repeated_total", "messages or windows that came before and are measured once").by("source", &[]),
     A::counter("pdm_edge_samples_left_out_total", "samples of each channel that fill no window").by("source", &[]),
     A::counter("pdm_edge_frozen_sensors_total", "times a sensor began to repeat its samples").by("source", &[]),
+    A::counter("pdm_edge_samples_without_value_total", "marks for no value among the samples of bursts").by("source", &[]),
+    A::counter("pdm_edge_values_frozen_total", "readings of a device whose value stands still to its last digit").by("source", &[]),
     A::gauge("pdm_edge_source_silent", "1 while a topic brings no samples").by("source", &[]),
     A::counter("pdm_edge_bursts_given_up_total", "bursts of which a part did not come").by("source", &[]),
     A::counter("pdm_edge_sparkplug_lost_messages_total", "messages of a Sparkplug node that are missing by its count").by("source", &[]),

@@ -196,6 +196,14 @@ fn first_block(what: String, mut opened: Box<dyn Source>, source: &SourceSetting
         }
         Ok(Ok(None)) => Finding::good(what, "is at its end"),
         Ok(Err(error)) => Finding::bad(what, Exit::Unavailable, &error),
+        // a server that is subscribed to brings an array when it changes
+        Err(_silent) if matches!(source.input, SourceInput::Opcua(_)) => {
+            let text = format!(
+                "connected; no array has changed within {} s, so that unit and length are not known yet",
+                FIRST_BLOCK.as_secs()
+            );
+            Finding::good(what, text)
+        }
         Err(_silent) => {
             let text = format!("no block within {} s", FIRST_BLOCK.as_secs());
             Finding { what, outcome: Err((Exit::Unavailable, text)) }

@@ -15,7 +15,7 @@ pub use crate::analysis::Machine;
 use crate::catalogue::{Catalogue, Estimate};
 use crate::source::interpretation::believed_rate;
 use crate::source::{AccelUnit, Calibration, Preferred, RecordingOptions};
-use crate::tabular::Decimal;
+use crate::tabular::{Decimal, LocalZone};
 
 /// The part of a recording to read.
 #[derive(Debug, Clone, Default, Args)]
@@ -59,6 +59,9 @@ pub struct RecordingArgs {
     /// Decimal sign of a text where the text does not tell (0,125 in one column; 1,234)
     #[arg(long, value_name = "comma|point")]
     pub decimal: Option<Decimal>,
+    /// Zone of times that state none, such as Asia/Seoul or +09:00 [default: that of this machine]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    pub zone: Option<LocalZone>,
 }
 
 /// The machine of a recording.
@@ -118,6 +121,7 @@ impl RecordingArgs {
             period_s: None,
             prefer: self.prefer,
             decimal: self.decimal,
+            zone: self.zone.unwrap_or_default(),
         })
     }
 
@@ -139,6 +143,7 @@ impl RecordingArgs {
             duration_s: self.duration_s.or(other.duration_s),
             prefer: self.prefer.or(other.prefer),
             decimal: self.decimal.or(other.decimal),
+            zone: self.zone.or(other.zone),
         }
     }
 }

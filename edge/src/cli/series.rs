@@ -9,7 +9,7 @@ use anyhow::Context;
 use pdm_service::exit::{Exit, Failure};
 
 use crate::series::{Request, SeriesError, SeriesLine, Table, judge, read_table};
-use crate::tabular::{DateOrder, Decimal};
+use crate::tabular::{DateOrder, Decimal, LocalZone};
 
 mod summary;
 
@@ -19,7 +19,7 @@ mod summary;
   pdm-edge series features.csv --time timestamp --value bearing1_rms,bearing2_rms --period 600
   pdm-edge series features.csv --time index --value rms --period 10 --jsonl | jq .rul
 
-The time column holds dates with a time of day in the usual forms (without an offset: UTC), a date
+The time column holds dates with a time of day in the usual forms (without an offset: in --zone), a date
 beside a column with the time of day, 20260301T080000, spreadsheet day numbers, times since 1970,
 times in the unit that the header names, or a count of rows, which --period turns into time. What was
 read is printed in one line to standard error; a --period that contradicts the column is told or refused.")]
@@ -41,6 +41,9 @@ pub struct Args {
     /// Decimal sign of the values where they do not tell (1,234)
     #[arg(long, value_name = "comma|point")]
     decimal: Option<Decimal>,
+    /// Zone of times that state none, such as Asia/Seoul or +09:00 [default: that of this machine]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    zone: Option<LocalZone>,
     /// Level of a column at which the machine has failed, where it is known
     #[arg(long, value_name = "COL=LEVEL", value_parser = failure_level)]
     failure: Vec<(String, f64)>,
@@ -91,6 +94,7 @@ fn open(args: &Args) -> anyhow::Result<Table> {
         period_s: args.period,
         date_order: args.date_order,
         decimal: args.decimal,
+        zone: args.zone.unwrap_or_default(),
     };
     let table = read_table(file, &request).map_err(|error| {
         let asked = matches!(error, SeriesError::Period { .. } | SeriesError::NoColumn { .. });

@@ -12,7 +12,7 @@ use crate::source::interpretation::StatedUnit;
 use crate::tabular::encoding::decoded;
 use crate::tabular::fields::{Separator, is_processing_row, numbered_lines};
 use crate::tabular::number::DecimalEvidence;
-use crate::tabular::{DateOrder, Decimal, NumberForm, Stamp};
+use crate::tabular::{DateOrder, Decimal, LocalZone, NumberForm, Stamp};
 
 /// The columns to read of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Request {
     pub date_order: Option<DateOrder>,
     /// Decimal sign of the values; `None`: the values tell.
     pub decimal: Option<Decimal>,
+    /// The zone of times that state none.
+    pub zone: LocalZone,
 }
 
 /// A table of values over time.
@@ -407,6 +409,7 @@ mod tests {
             period_s: 600.0,
             date_order: None,
             decimal: None,
+            zone: LocalZone::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use pdm_shared::time::Timestamp;
 use super::table::{FieldRow, Request, SeriesError};
 use crate::source::interpretation::{StatedUnit, UnitKind, time_unit_of_name};
 use crate::tabular::calendar::decided_order;
-use crate::tabular::{NumberForm, Stamp};
+use crate::tabular::{LocalZone, NumberForm, Stamp, zone};
 
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
@@ -163,7 +163,12 @@ fn calendar_seconds(
     if own.iter().all(|stamp| !stamp.has_date()) {
         over_midnight(&mut seconds);
     }
-    repeated_hour(&mut seconds, notes);
+    let has_date = own.iter().all(Stamp::has_date);
+    let is_local = has_date && !own.iter().any(Stamp::has_offset);
+    let is_repeated = repeated_hour(&mut seconds, notes);
+    if is_local {
+        seconds = told_in_utc(seconds, is_repeated, asked.request.zone, notes);
+    }
     if let Some(step) = usual_step(&seconds) {
         tell_contradiction(step, asked.request.period_s, notes);
     }
@@ -183,19 +188,48 @@ fn over_midnight(seconds: &mut [f64]) {
 }
 
 /// Local times that go back by an hour once, between steps of the usual length: the end of summer time.
-fn repeated_hour(seconds: &mut [f64], notes: &mut Vec<String>) {
+fn repeated_hour(seconds: &mut [f64], notes: &mut Vec<String>) -> bool {
     const HOUR_S: f64 = 3600.0;
     let steps: Vec<f64> = seconds.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let backwards: Vec<usize> = (0..steps.len()).filter(|at| steps[*at] < 0.0).collect();
-    let (&[place], Some(usual)) = (backwards.as_slice(), median(&steps)) else { return };
+    let (&[place], Some(usual)) = (backwards.as_slice(), median(&steps)) else {
+        return false;
+    };
     let real = steps[place] + HOUR_S;
-    if usual > 0.0 && usual <= HOUR_S && real >= 0.5 * usual && real <= 1.5 * usual {
+    let is_repeated = usual > 0.0 && usual <= HOUR_S && real >= 0.5 * usual && real <= 1.5 * usual;
+    if is_repeated {
         seconds[place + 1..].iter_mut().for_each(|second| *second += HOUR_S);
         notes.push(
             "an hour is repeated (the end of summer time): the times behind it count one hour more"
                 .to_owned(),
         );
     }
+    is_repeated
+}
+
+/// Times without a zone in UTC, with a note on the zone. Behind an hour that was repeated they count one more
+/// already, so that the offset of the first row holds for all.
+fn told_in_utc(
+    local: Vec<f64>,
+    is_repeated: bool,
+    zone: LocalZone,
+    notes: &mut Vec<String>,
+) -> Vec<f64> {
+    let Some(&first) = local.first() else { return local };
+    let offset_s = zone.offsets_at(first).first_s;
+    notes.push(format!("times without a zone are read in {}", zone.words(offset_s)));
+    if is_repeated {
+        return local.iter().map(|second| second - f64::from(offset_s)).collect();
+    }
+    let (seconds, is_any_twice) = zone::in_utc(zone, &local);
+    if is_any_twice {
+        notes.push(
+            "rows lie in an hour that is repeated (the end of summer time); their order tells which of \
+             both it is"
+                .to_owned(),
+        );
+    }
+    seconds
 }
 
 fn number_seconds(
@@ -218,7 +252,10 @@ fn number_seconds(
     let reading = unit_of_numbers(&numbers, name, asked)
         .map_err(|reason| SeriesError::Ambiguous { line, reason })?;
     notes.extend(reading.note);
-    Ok(numbers.iter().map(|number| (number - reading.zero) * reading.unit_s).collect())
+    let seconds = numbers.iter().map(|number| (number - reading.zero) * reading.unit_s).collect();
+    // a spreadsheet writes the clock of its place
+    let is_local = reading.zero > 0.0;
+    Ok(if is_local { told_in_utc(seconds, false, asked.request.zone, notes) } else { seconds })
 }
 
 /// How a column of numbers becomes seconds since 1970.

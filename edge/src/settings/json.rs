@@ -17,6 +17,8 @@ pub(super) struct JsonTable {
     time: Option<String>,
     unit: Option<String>,
     scale: Option<String>,
+    /// `frames` or `channels`: the order of one array that holds several channels.
+    layout: Option<String>,
     /// The channel of a message that holds one, and the names of the channels in their order.
     channel: Option<String>,
     #[serde(default)]
@@ -73,10 +75,27 @@ impl JsonTable {
             let allowed = "what the messages of a burst have in common, or json.time";
             return Err(refuse("burst", "left out", allowed));
         }
+        let layout = self.layout.as_deref().map(|layout| {
+            let allowed = "\"frames\" (x, y, z, x, …) or \"channels\" (x, x, …, y, y, …)";
+            layout.parse().map_err(|()| refuse("layout", layout, allowed))
+        });
+        let layout = layout.transpose()?;
         let channel = self.channel.clone().map(|pointer| (pointer, self.channels.clone()));
         let (rate, time) = (self.rate.clone(), self.time.clone());
         let (unit, scale) = (self.unit.clone(), self.scale.clone());
         let burst = self.burst.clone();
-        Ok(JsonForm { samples, encoding, rate, time, unit, scale, channel, burst, part })
+        Ok(JsonForm {
+            samples,
+            encoding,
+            layout,
+            rate,
+            time,
+            unit,
+            scale,
+            channel,
+            burst,
+            part,
+            zone: context.zone,
+        })
     }
 }

@@ -17,6 +17,7 @@ use crate::source::frames::{Encoding, FrameFormat};
 use crate::source::listen::ListenBy;
 use crate::source::mqtt::MessageForm;
 use crate::source::{Calibration, DEFAULT_RATE_TOLERANCE, SourceInput};
+use crate::tabular::LocalZone;
 
 /// Length of a block where none is configured, s: one window of the usual length.
 const DEFAULT_BLOCK_S: f64 = 1.0;
@@ -67,6 +68,8 @@ pub(super) struct SourceContext<'a> {
     pub(super) calibrations: Vec<Calibration>,
     /// The highest measured channel plus one.
     pub(super) channels: usize,
+    /// Zone of times that state none.
+    pub(super) zone: LocalZone,
 }
 
 impl StreamTable {
@@ -117,6 +120,17 @@ impl StreamTable {
             Some(_) => (silence, false),
         };
         topic.meant(&context, format, messages, silence)
+    }
+
+    /// Whether nothing beside the configuration can state the unit of the samples.
+    pub(super) fn is_of_raw_frames(&self) -> bool {
+        let is_framed = self.format.as_deref() == Some("pdm.frames/1");
+        !is_framed && self.json.is_none() && self.sparkplug.is_none()
+    }
+
+    /// Whether it brings messages of JSON.
+    pub(super) const fn is_of_json(&self) -> bool {
+        self.json.is_some()
     }
 
     /// What the messages of a topic hold.

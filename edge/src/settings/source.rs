@@ -19,6 +19,8 @@ use crate::catalogue::Catalogue;
 use crate::source::interpretation::MOST_HZ;
 use crate::source::speed_tag::SpeedTagSettings;
 use crate::source::{Calibration, RecordingOptions, SourceInput};
+use crate::tabular::LocalZone;
+use crate::tabular::zone::ZONES;
 
 mod calibration;
 mod channel;
@@ -91,6 +93,9 @@ pub(super) struct SourceTable {
     /// Decimal sign of texts.
     #[serde(default)]
     decimal: Option<String>,
+    /// Zone of times that state none.
+    #[serde(default)]
+    zone: Option<String>,
     /// The part of each file that is read.
     #[serde(default)]
     start_s: Option<f64>,
@@ -253,6 +258,18 @@ impl SourceTable {
         Ok(())
     }
 
+    /// The zone of times that state none.
+    fn zone(&self, origin: Origin<'_>, index: usize) -> Result<LocalZone, ConfigError> {
+        let Some(text) = &self.zone else { return Ok(LocalZone::default()) };
+        let key = format!("source[{index}].zone");
+        let has_json = self.stream.as_ref().is_some_and(StreamTable::is_of_json);
+        if self.kind != SourceKind::Recording && !has_json {
+            let allowed = "nothing: only for recordings and messages of JSON";
+            return Err(origin.refuse(&key, text, allowed));
+        }
+        text.parse().map_err(|_unknown| origin.refuse(&key, text, ZONES))
+    }
+
     fn recording(
         &self,
         origin: Origin<'_>,
@@ -296,6 +313,7 @@ impl SourceTable {
             )?,
             started_at: self.started_at,
             period_s: self.period_s,
+            zone: self.zone(origin, index)?,
         };
         let key = format!("source[{index}].watch_s");
         let every = origin.seconds(&key, self.watch_s, DEFAULT_WATCH, 0.01)?;
@@ -312,6 +330,9 @@ impl SourceTable {
         index: usize,
         points: &[PointSettings],
     ) -> Result<SourceInput, ConfigError> {
+        if self.stream.as_ref().is_some_and(StreamTable::is_of_raw_frames) {
+            self.refuse_without_unit(origin, index, points)?;
+        }
         let context = self.context(origin, index, points)?;
         let missing = |table: &str| {
             let allowed = format!("a table [source.{table}]");
@@ -323,6 +344,24 @@ impl SourceTable {
             (_, Some(stream), None) => stream.meant(context),
             _ => Err(missing("stream")),
         }
+    }
+
+    /// Refuses raw frames of which nothing states the unit: no header does.
+    fn refuse_without_unit(
+        &self,
+        origin: Origin<'_>,
+        index: usize,
+        points: &[PointSettings],
+    ) -> Result<(), ConfigError> {
+        let all = self.calibrations(origin, index, points)?;
+        let is_stated = |point: &PointSettings| {
+            all.get(point.channel).or(all.first()).is_some_and(Calibration::is_stated)
+        };
+        let Some(place) = points.iter().position(|point| !is_stated(point)) else { return Ok(()) };
+        let key = format!("source[{index}].channel[{place}].unit");
+        let allowed = "\"g\" or \"m/s2\", with scale for counts, or sensitivity_mv_per_g: raw frames \
+                       state no unit";
+        Err(origin.refuse(&key, "left out", allowed))
     }
 
     fn context<'a>(
@@ -344,6 +383,7 @@ impl SourceTable {
             },
             calibrations: self.calibrations(origin, index, points)?,
             channels: self.channels(points),
+            zone: self.zone(origin, index)?,
         })
     }
 

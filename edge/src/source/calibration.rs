@@ -10,6 +10,8 @@ use pdm_shared::units::{M_S2_PER_G, QuantityError};
 
 mod stated;
 
+pub(in crate::source) use stated::no_unit;
+
 /// The unit of samples after scale and offset.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum AccelUnit {
@@ -107,6 +109,11 @@ impl Calibration {
     /// Whether a person has stated the scale.
     pub const fn states_scale(&self) -> bool {
         self.states_scale
+    }
+
+    /// Whether a person has stated what a number is: its unit, or the g of one count.
+    pub const fn is_stated(&self) -> bool {
+        self.unit.is_some() || self.states_scale
     }
 
     /// The factor from a raw number to the unit.

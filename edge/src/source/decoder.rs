@@ -47,8 +47,8 @@ impl StreamDecoder {
     /// Most bytes that are useful now.
     pub(super) fn wanted(&self) -> usize {
         match self {
-            Self::Raw(decoder) => decoder.wanted(),
-            Self::Framed(_) => FRAMED_PIECE,
+            Self::Raw(decoder) if !decoder.holds() => decoder.wanted(),
+            Self::Raw(_) | Self::Framed(_) => FRAMED_PIECE,
         }
     }
 
@@ -68,6 +68,22 @@ impl StreamDecoder {
         match self {
             Self::Raw(decoder) => decoder.aligned_block(),
             Self::Framed(decoder) => Ok(decoder.block()),
+        }
+    }
+
+    /// Whether whole blocks are to wait: a backlog arrives, which its newest frame dates.
+    pub(super) fn holds(&self) -> bool {
+        match self {
+            Self::Raw(decoder) => decoder.holds(),
+            Self::Framed(decoder) => decoder.holds(),
+        }
+    }
+
+    /// Another connection: of raw frames nothing tells what is missing before it.
+    pub(super) fn reconnected(&mut self) {
+        match self {
+            Self::Raw(decoder) => decoder.gap(),
+            Self::Framed(decoder) => decoder.reconnected(),
         }
     }
 

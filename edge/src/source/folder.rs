@@ -15,15 +15,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pdm_service::clock::SharedClock;
-use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 use super::{
     Block, BlockRate, RecordingOptions, Source, SourceError, SourceFormat, open_recording,
 };
 use crate::remarks::Remarks;
+use crate::tabular::LocalZone;
 
+mod ahead;
 mod channel_order;
+mod continued;
+mod current;
 mod file_time;
 mod identity;
 mod ledger;
@@ -32,6 +35,10 @@ mod log;
 mod record_keeping;
 mod unsettled;
 
+use ahead::Ahead;
+use continued::{NotOpened, open_new_part};
+use current::Current;
+use file_time::FileTime;
 use identity::{FileRecord, SeenFile, match_files};
 pub use ledger::FolderLedger;
 use listing::{by_numbers, dated, list};
@@ -89,6 +96,7 @@ pub fn watch_folder(
     };
     let folder = Folder {
         settings,
+        ahead: Ahead::new(clock.clone(), remarks.clone()),
         clock,
         remarks,
         records,
@@ -103,6 +111,7 @@ pub fn watch_folder(
         is_unsettled: false,
         is_away: false,
         unreadable: HashSet::new(),
+        is_unit_told: false,
     };
     Ok((Box::new(folder), ledger))
 }
@@ -123,24 +132,14 @@ fn no_rate_yet() -> SampleRate {
 struct Ready {
     number: u64,
     path: PathBuf,
-    dated: Timestamp,
-}
-
-/// The file that is being read.
-struct Current {
-    number: u64,
-    dated: Timestamp,
-    source: Box<dyn Source>,
-    /// Length of the snapshots so far, s.
-    elapsed_s: f64,
-    /// The place of each channel in the file, if it is another one than in the folder.
-    order: Option<Vec<usize>>,
+    dated: FileTime,
 }
 
 struct Folder {
     settings: FolderSettings,
     clock: SharedClock,
     remarks: Remarks,
+    ahead: Ahead,
     records: Records,
     form: Option<Form>,
     format: SourceFormat,
@@ -158,6 +157,8 @@ struct Folder {
     is_away: bool,
     /// Files that could not be opened at the last look.
     unreadable: HashSet<PathBuf>,
+    /// The log says that nothing states the unit of the files.
+    is_unit_told: bool,
 }
 
 impl Source for Folder {
@@ -219,20 +220,10 @@ impl Folder {
         match current.source.next_block() {
             Ok(Some(block)) => {
                 let rate = current.source.format().sample_rate;
-                let length_s = block.accel_m_s2.ncols() as f64 / rate.get();
-                let options = &self.settings.options;
-                let since_s = options
-                    .period_s
-                    .map_or(current.elapsed_s, |period_s| period_s * block.index as f64);
-                let at = current.dated.plus_seconds(since_s + options.start_s);
-                let started_at = match (options.started_at, options.period_s) {
-                    (Some(first), Some(period_s)) => {
-                        first.plus_seconds(period_s * self.records.count() as f64)
-                    }
-                    (None, _) => block.started_at.unwrap_or(at),
-                    (Some(_), None) => at,
-                };
-                current.elapsed_s += length_s;
+                let started_at =
+                    current.started_at(&block, &self.settings.options, self.records.count());
+                let ahead = self.ahead.told(&self.settings.name, &current.path, started_at);
+                let input = current.input(&block, &self.settings.options, ahead);
                 let order = current.order.clone();
                 let index = self.next_index;
                 self.next_index += 1;
@@ -250,6 +241,7 @@ impl Folder {
                     started_at: Some(started_at),
                     follows_on: false,
                     rate: BlockRate::Stated(rate),
+                    input,
                     ..block
                 })
             }
@@ -270,15 +262,29 @@ impl Folder {
     /// Opens a file and goes to its first snapshot that is not measured yet.
     fn open(&mut self, ready: Ready) {
         let Ready { number, path, dated } = ready;
-        let opened = open_recording(&path, &self.settings.options);
+        let grown_from = self.records.grown_from(number).unwrap_or(0);
+        let opened = open_new_part(&path, &self.settings.options, grown_from);
         let (mut source, form) = match opened {
             Ok(source) => {
                 let form = (source.format().channels, source.format().sample_rate);
                 (source, form)
             }
-            Err(error) => return self.set_aside(number, &error, None),
+            Err(NotOpened::NothingNew) => return self.records.ended(number, self.next_index),
+            Err(NotOpened::Failed(error)) => return self.set_aside(number, &error, None),
         };
         self.records.set_form(number, form);
+        let options = &self.settings.options;
+        let is_whole = options.start_s <= 0.0 && options.duration_s.is_none();
+        if let (Some(1), Some(samples)) = (source.expected_blocks(), source.format().block_samples)
+            && is_whole
+        {
+            self.records.set_samples(number, grown_from + samples as u64);
+        }
+        let input = source.interpretation();
+        let is_assumed = input.is_some_and(|input| input.is_unit_assumed());
+        if is_assumed && !std::mem::replace(&mut self.is_unit_told, true) {
+            log::unit_assumed(&self.settings.name, &path);
+        }
         if let Some(wrong) = self.other_form(&path, form) {
             self.set_aside(number, &wrong, Some(form));
             return;
@@ -302,7 +308,9 @@ impl Folder {
         if let Err(error) = source.skip_blocks(done) {
             return self.set_aside(number, &error, None);
         }
-        self.current = Some(Current { number, dated, source, elapsed_s: 0.0, order });
+        let grown_s = grown_from as f64 / form.1.get();
+        self.current =
+            Some(Current { number, path, dated, grown_s, source, elapsed_s: 0.0, order });
     }
 
     /// Why a file does not belong to the others. The form of most files counts, so a few odd ones,
@@ -332,9 +340,10 @@ impl Folder {
 
     /// Reads the files that were set aside for their form alone, which is that of most files now.
     fn read_again(&mut self, form: Form) {
+        let zone = self.settings.options.zone;
         for (number, path, changed_ns) in self.records.set_aside_with(form) {
             self.records.reconsider(number);
-            self.ready.push_back(ready(number, path, changed_ns));
+            self.ready.push_back(ready(number, path, changed_ns, zone));
         }
     }
 
@@ -413,16 +422,26 @@ impl Folder {
         for path in &gone {
             self.lose(path);
         }
+        let zone = self.settings.options.zone;
         let mut came: Vec<Ready> = Vec::new();
         for (file, ends) in matched.new {
             let number = self.records.add(&file, ends);
-            came.push(ready(number, file.path, file.changed_ns));
+            if matched.packed.contains(&file.path) {
+                log::packed_copy(&self.settings.name, &file.path);
+                self.records.ended(number, self.next_index);
+                continue;
+            }
+            if let Some(samples) = matched.grown.get(&file.path) {
+                log::file_grown(&self.settings.name, &file.path, *samples);
+                self.records.set_grown(number, *samples);
+            }
+            came.push(ready(number, file.path, file.changed_ns, zone));
         }
         // files that an earlier run had begun, or that could not be opened at the look before
         for (number, path, changed_ns) in self.records.begun(&matched.present) {
-            came.push(ready(number, path, changed_ns));
+            came.push(ready(number, path, changed_ns, zone));
         }
-        came.sort_by(|a, b| a.dated.cmp(&b.dated).then_with(|| by_numbers(&a.path, &b.path)));
+        came.sort_by(|a, b| a.dated.at.cmp(&b.dated.at).then_with(|| by_numbers(&a.path, &b.path)));
         self.learn_form(&came);
         self.ready.extend(came);
         self.tell();
@@ -454,8 +473,8 @@ impl Folder {
     }
 }
 
-fn ready(number: u64, path: PathBuf, changed_ns: i64) -> Ready {
-    let dated = dated(&path, changed_ns);
+fn ready(number: u64, path: PathBuf, changed_ns: i64, zone: LocalZone) -> Ready {
+    let dated = dated(&path, changed_ns, zone);
     Ready { number, path, dated }
 }
 

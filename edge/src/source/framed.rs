@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use ndarray::Array2;
 use pdm_shared::units::SampleRate;
 
-use super::frames::FrameFormat;
+use super::frames::{FrameFormat, held_frames};
 use super::interpretation::unbelieved;
 use super::sample_clock::SampleClock;
 use super::{Block, BlockRate, Calibration, SourceHost};
@@ -99,6 +99,18 @@ impl FramedDecoder {
         self.begin_anew();
         self.clock.gap();
         self.sender = None;
+    }
+
+    /// Another connection of the same sender, or of another: bytes of an unfinished block are dropped. Run
+    /// and count of the next block say whether it follows on.
+    pub(super) fn reconnected(&mut self) {
+        self.pending.clear();
+    }
+
+    /// Whether whole blocks are to wait, since what arrives has waited as well.
+    pub(super) fn holds(&self) -> bool {
+        let frames = self.samples.len() / self.format.channels;
+        frames < held_frames(&self.format) && self.clock.is_catching_up()
     }
 
     /// A whole block, if there is one.

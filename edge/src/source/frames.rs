@@ -201,6 +201,14 @@ impl FrameFormat {
     }
 }
 
+/// Longest backlog of which the blocks wait for the newest frame, s, and most of its samples: 32 MiB.
+const HELD: (f64, usize) = (60.0, 4 << 20);
+
+/// Most frames of a backlog that wait.
+pub(super) fn held_frames(format: &FrameFormat) -> usize {
+    ((HELD.0 * format.sample_rate.get()) as usize).min(HELD.1 / format.channels.max(1))
+}
+
 /// Decodes bytes into blocks.
 #[derive(Debug)]
 pub struct FrameDecoder {
@@ -290,6 +298,12 @@ impl FrameDecoder {
         self.to_skip = 0;
         self.follows_on = false;
         self.clock.gap();
+    }
+
+    /// Whether whole blocks are to wait, since what arrives has waited as well.
+    pub(super) fn holds(&self) -> bool {
+        let frames = self.waiting() / self.format.frame_bytes();
+        frames < held_frames(&self.format) && self.clock.is_catching_up()
     }
 
     /// A whole block, if there is one.

@@ -113,6 +113,13 @@ impl Interpretation {
     }
 }
 
+impl Interpretation {
+    /// Whether nothing states the unit of a channel, so that it is read as g.
+    pub fn is_unit_assumed(&self) -> bool {
+        self.channels.iter().any(|channel| channel.unit_source == StatementSource::Assumed)
+    }
+}
+
 /// Most channels that the line names.
 const MOST_NAMED: usize = 8;
 

@@ -14,15 +14,22 @@ use pdm_shared::time::Timestamp;
 use serde_json::Value;
 
 use super::burst::{BurstBlocks, MOST_BURST_SAMPLES, SenderClock, configured_calibration};
+use super::calibration::no_unit;
 use super::frames::{Encoding, FrameFormat};
+use super::interleaved::axes_in_one;
 use super::interpretation::believed_rate;
+use super::no_value::MarksOfNoValue;
 use super::sparkplug::Received;
 use super::{AccelUnit, Block, Calibration, SourceHost};
+use crate::tabular::LocalZone;
 
 mod devices;
+mod fields;
 mod parts;
 
 use devices::Devices;
+use fields::{at, holds_integers, number, time_in};
+pub(super) use fields::{begin_of_value, document, time};
 use parts::{OpenBursts, Part, WholeBurst};
 
 /// The units that a message may state.
@@ -35,6 +42,27 @@ const MOST_PARTS: u64 = 4096;
 /// a sensor that sends each second.
 const REMEMBERED: usize = 4096;
 
+/// The order of several channels at one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonLayout {
+    /// Frame by frame: x, y, z, x, y, z, …
+    Frames,
+    /// Channel by channel: all of x, then all of y, …
+    Channels,
+}
+
+impl std::str::FromStr for JsonLayout {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "frames" => Ok(Self::Frames),
+            "channels" => Ok(Self::Channels),
+            _ => Err(()),
+        }
+    }
+}
+
 /// Where a message holds what.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JsonForm {
@@ -42,6 +70,8 @@ pub struct JsonForm {
     pub samples: Vec<String>,
     /// The encoding of base64 texts; without one, samples are arrays of numbers.
     pub encoding: Option<Encoding>,
+    /// The order of one array of numbers that holds several channels, or of as many arrays as channels.
+    pub layout: Option<JsonLayout>,
     /// The rate, Hz.
     pub rate: Option<String>,
     /// Time of the first sample: RFC 3339, or s, ms, µs or ns since 1970.
@@ -56,6 +86,8 @@ pub struct JsonForm {
     pub burst: Option<String>,
     /// The number of the message in its burst, from 0, and how many there are.
     pub part: Option<(String, String)>,
+    /// The zone of times that state none.
+    pub zone: LocalZone,
 }
 
 /// Bursts from messages.
@@ -68,10 +100,13 @@ pub(super) struct BurstDecoder {
     host: SourceHost,
     open: OpenBursts,
     devices: Devices,
+    marks: MarksOfNoValue,
     /// The latest messages, as hashes.
     seen: VecDeque<u64>,
     /// The last message had come before, and the log says so.
     is_told: bool,
+    /// The log says in which zone times without one are read.
+    is_zone_told: bool,
     ready: VecDeque<Block>,
 }
 
@@ -87,8 +122,10 @@ impl BurstDecoder {
             clock: SenderClock::new(host.clone()),
             open: OpenBursts::new(format.channels, form.burst.is_some(), host.clone()),
             devices: Devices::new(host.clone()),
+            marks: MarksOfNoValue::new(host.clone()),
             seen: VecDeque::new(),
             is_told: false,
+            is_zone_told: false,
             ready: VecDeque::new(),
             form,
             format,
@@ -123,11 +160,14 @@ impl BurstDecoder {
     }
 
     /// What a message brings of its burst.
-    fn part_in(&self, message: &Value) -> Result<Part, String> {
+    fn part_in(&mut self, message: &Value) -> Result<Part, String> {
         let channel = self.channel(message)?;
         let mut samples = self.samples(message, channel)?;
         let scale = self.scale(message)?;
         let unit = self.unit(message)?;
+        for (channel, own) in &mut samples {
+            self.marks.take_out(*channel, own);
+        }
         let rate = match &self.form.rate {
             None => self.format.sample_rate,
             Some(pointer) => {
@@ -135,14 +175,14 @@ impl BurstDecoder {
                 believed_rate(hz).map_err(|error| format!("{pointer}: {error}"))?
             }
         };
-        let time = self.form.time.as_ref().map(|pointer| time(message, pointer)).transpose()?;
+        let time = self.time(message)?;
         let (number, of) = self.part(message)?;
         let id = match &self.form.burst {
             Some(pointer) => at(message, pointer)?.to_string(),
             None => String::new(),
         };
-        if unit.is_none() && scale.is_none() && self.are_integers(message) {
-            self.refuse_counts(&samples)?;
+        if unit.is_none() && scale.is_none() {
+            self.refuse_without_unit(message, &samples)?;
         }
         for (channel, own) in &mut samples {
             // each message has its own: a sensor that changes its range changes it within a burst,
@@ -157,6 +197,20 @@ impl BurstDecoder {
         Ok(Part { id, samples, number, of, rate, time })
     }
 
+    /// The time of a message.
+    fn time(&mut self, message: &Value) -> Result<Option<Timestamp>, String> {
+        let Some(pointer) = &self.form.time else { return Ok(None) };
+        let zone = self.form.zone;
+        let read = time_in(message, pointer, (zone, self.host.clock.now()))?;
+        if let Some(offset_s) = read.assumed_s
+            && !std::mem::replace(&mut self.is_zone_told, true)
+        {
+            let (source, zone) = (&self.host.name, zone.words(offset_s));
+            tracing::info!(source, zone, "times without a zone are read in this one");
+        }
+        Ok(Some(read.at))
+    }
+
     /// Whether a message holds its samples as integers.
     fn are_integers(&self, message: &Value) -> bool {
         if let Some(encoding) = self.form.encoding {
@@ -166,25 +220,20 @@ impl BurstDecoder {
         samples.all(holds_integers)
     }
 
-    /// Refuses integers of which nothing says how many make a unit.
-    fn refuse_counts(&self, samples: &[(usize, Vec<f64>)]) -> Result<(), String> {
-        let is_told = |channel: usize| {
-            let configured = configured_calibration(&self.format, channel);
-            configured.unit().is_some() || configured.states_scale()
-        };
-        let numbers = || samples.iter().flat_map(|(_, own)| own);
-        let first = numbers().next().copied().unwrap_or_default();
-        // a sensor without a signal is no counter: its zeros are judged as a flat line
-        let are_counts = numbers().any(|number| (number - first).abs() > 0.0);
-        if are_counts && samples.iter().any(|(channel, _)| !is_told(*channel)) {
-            return Err(
-                "the samples are integers, and neither the messages nor the configuration \
-                        state a unit; json.unit or json.scale, or unit and scale of the channel, \
-                        decide"
-                    .to_owned(),
-            );
+    /// Refuses numbers of which nothing says what they are.
+    fn refuse_without_unit(
+        &self,
+        message: &Value,
+        samples: &[(usize, Vec<f64>)],
+    ) -> Result<(), String> {
+        let is_stated =
+            |(channel, _): &(usize, _)| configured_calibration(&self.format, *channel).is_stated();
+        if samples.iter().all(is_stated) {
+            return Ok(());
         }
-        Ok(())
+        let are_integers = self.are_integers(message);
+        let why = no_unit("the messages", are_integers, "json.unit, json.scale, or ");
+        Err(format!("the samples are {why}"))
     }
 
     /// Whether this message was taken already; remembers it.
@@ -306,7 +355,9 @@ impl BurstDecoder {
             let value = at(message, pointer)?;
             let channels = self.format.channels;
             if let Some(channel) = channel.or((channels == 1).then_some(0)) {
-                return Ok(vec![(channel, self.numbers(value, pointer)?)]);
+                let samples = self.numbers(value, pointer)?;
+                self.refuse_interleaved(&samples, pointer)?;
+                return Ok(vec![(channel, samples)]);
             }
             return self.all_channels(value, pointer);
         }
@@ -315,29 +366,78 @@ impl BurstDecoder {
             .collect()
     }
 
+    /// Refuses samples of one channel that look like those of several axes in turn.
+    fn refuse_interleaved(&self, samples: &[f64], pointer: &str) -> Result<(), String> {
+        let Some(axes) = axes_in_one(samples).filter(|_| self.form.layout.is_none()) else {
+            return Ok(());
+        };
+        Err(format!(
+            "{pointer}: the {} numbers look like {axes} axes in turn (x, y, z, x, …), and one channel is \
+             configured; stream.channels = {axes} with json.layout = \"frames\", or json.layout = \
+             \"channels\" for one channel, decides",
+            samples.len()
+        ))
+    }
+
     /// The samples of all channels at one place: an array for each channel, an array for each frame,
-    /// or interleaved bytes.
+    /// one array with all of them, or interleaved bytes.
     fn all_channels(&self, value: &Value, pointer: &str) -> Result<Vec<(usize, Vec<f64>)>, String> {
         let channels = self.format.channels;
         let Some(rows) = value.as_array() else {
-            let interleaved = self.numbers(value, pointer)?;
-            let of = |channel: usize| interleaved.iter().skip(channel).step_by(channels).copied();
-            return Ok((0..channels).map(|channel| (channel, of(channel).collect())).collect());
+            let layout = self.form.layout.unwrap_or(JsonLayout::Frames);
+            return self.apart(self.numbers(value, pointer)?, pointer, layout);
         };
+        if !rows.is_empty() && !rows.iter().any(Value::is_array) {
+            let all = self.numbers(value, pointer)?;
+            let layout = self.form.layout.ok_or_else(|| {
+                format!(
+                    "{pointer}: {} numbers in one array are those of {channels} channels, frame by frame \
+                     (x, y, z, x, …) or channel by channel (x, x, …, y, y, …); json.layout = \"frames\" or \
+                     \"channels\" decides",
+                    all.len()
+                )
+            })?;
+            return self.apart(all, pointer, layout);
+        }
         let rows: Vec<Vec<f64>> =
             rows.iter().map(|row| self.numbers(row, pointer)).collect::<Result<_, _>>()?;
         let is_by_frame = rows.iter().all(|row| row.len() == channels);
-        if rows.len() == channels && !is_by_frame {
+        let is_square = rows.len() == channels && is_by_frame;
+        let is_by_channel = rows.len() == channels
+            && (!is_by_frame || self.form.layout == Some(JsonLayout::Channels));
+        if is_by_channel {
             return Ok(rows.into_iter().enumerate().collect());
         }
-        if !is_by_frame || rows.len() == channels {
+        if !is_by_frame || (is_square && self.form.layout.is_none()) {
             return Err(format!(
                 "{pointer}: {} arrays are neither one for each of {channels} channels nor one for \
-                 each frame; a pointer for each channel decides",
+                 each frame; json.layout or a pointer for each channel decides",
                 rows.len()
             ));
         }
         Ok((0..channels).map(|c| (c, rows.iter().map(|row| row[c]).collect())).collect())
+    }
+
+    /// The channels of numbers that stand one after the other.
+    fn apart(
+        &self,
+        all: Vec<f64>,
+        pointer: &str,
+        layout: JsonLayout,
+    ) -> Result<Vec<(usize, Vec<f64>)>, String> {
+        let channels = self.format.channels;
+        if !all.len().is_multiple_of(channels) {
+            let count = all.len();
+            return Err(format!(
+                "{pointer}: {count} numbers are no whole samples of {channels} channels"
+            ));
+        }
+        let length = all.len() / channels;
+        let of = |channel: usize| match layout {
+            JsonLayout::Frames => all.iter().skip(channel).step_by(channels).copied().collect(),
+            JsonLayout::Channels => all[channel * length..(channel + 1) * length].to_vec(),
+        };
+        Ok((0..channels).map(|channel| (channel, of(channel))).collect())
     }
 
     /// An array of numbers, or the numbers in a base64 text.
@@ -369,73 +469,6 @@ impl BurstDecoder {
             (_, Some(_)) => wrong("no base64 text"),
         }
     }
-}
-
-/// Whether all numbers of a value are integers, also those that are written as texts.
-fn holds_integers(value: &Value) -> bool {
-    match value {
-        Value::Array(values) => values.iter().all(holds_integers),
-        Value::Number(number) => !number.is_f64(),
-        Value::String(text) => text.trim().parse::<i64>().is_ok(),
-        Value::Null | Value::Bool(_) | Value::Object(_) => true,
-    }
-}
-
-/// The document in a payload.
-pub(super) fn document(payload: &[u8]) -> Result<Value, String> {
-    // the mark of UTF-8, which some writers of texts put first
-    let text = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
-    let packed = match text {
-        [0x1f, 0x8b, ..] => Some("gzip"),
-        [b'P', b'K', 3, 4, ..] => Some("zip"),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd"),
-        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => Some("zlib"),
-        _ => None,
-    };
-    if let Some(packed) = packed {
-        return Err(format!("no JSON: the message is packed ({packed}); it has to come unpacked"));
-    }
-    serde_json::from_slice(text).map_err(|error| format!("no JSON: {error}"))
-}
-
-fn at<'a>(message: &'a Value, pointer: &str) -> Result<&'a Value, String> {
-    message.pointer(pointer).ok_or_else(|| format!("nothing stands at {pointer}"))
-}
-
-fn number(message: &Value, pointer: &str) -> Result<f64, String> {
-    let value = at(message, pointer)?;
-    let of_text = || value.as_str()?.trim().parse().ok();
-    value
-        .as_f64()
-        .or_else(of_text)
-        .ok_or_else(|| format!("{pointer}: {} is no number", begin_of_value(value)))
-}
-
-pub(super) fn time(message: &Value, pointer: &str) -> Result<Timestamp, String> {
-    let value = at(message, pointer)?;
-    let of_number = |number: f64| {
-        let ms = match number.abs() {
-            n if n < 1e11 => number * 1e3,
-            n if n < 1e14 => number,
-            n if n < 1e17 => number / 1e3,
-            _ => number / 1e6,
-        };
-        Timestamp::from_unix_ms(ms.round() as i64)
-    };
-    let time = match value.as_f64() {
-        Some(number) => of_number(number),
-        None => value.as_str().and_then(|text| {
-            Timestamp::parse(text).ok().or_else(|| of_number(text.trim().parse().ok()?))
-        }),
-    };
-    time.ok_or_else(|| {
-        format!("{pointer}: {} is no time; RFC 3339 or a number", begin_of_value(value))
-    })
-}
-
-/// The beginning of a value, for messages.
-pub(super) fn begin_of_value(value: &Value) -> String {
-    value.to_string().chars().take(40).collect()
 }
 
 #[cfg(test)]

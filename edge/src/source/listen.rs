@@ -62,6 +62,7 @@ pub fn listen(
         silence,
         heard: Instant::now(),
         stranger: None,
+        is_gone: false,
         is_told: false,
         next_index: 0,
         host: host.clone(),
@@ -86,6 +87,8 @@ struct Listening {
     heard: Instant,
     /// When datagrams of another sender last came.
     stranger: Option<Instant>,
+    /// The sender has gone, and no other has come.
+    is_gone: bool,
     /// The silence is logged.
     is_told: bool,
     next_index: u64,
@@ -101,7 +104,9 @@ impl Source for Listening {
     fn next_block(&mut self) -> Result<Option<Block>, SourceError> {
         let mut piece = vec![0u8; DATAGRAM];
         loop {
-            let decoded = self.decoder.block().map_err(|why| self.failed(why))?;
+            let is_held = !self.is_gone && self.decoder.holds();
+            let decoded = if is_held { Ok(None) } else { self.decoder.block() };
+            let decoded = decoded.map_err(|why| self.failed(why))?;
             if let Some(block) = decoded {
                 self.next_index = block.index + 1;
                 return Ok(Some(block));
@@ -148,7 +153,8 @@ impl Listening {
                     if peer.is_some() {
                         // the connection is read at the next call
                         self.heard = Instant::now();
-                        self.decoder.gap();
+                        self.decoder.reconnected();
+                        self.is_gone = false;
                         tracing::info!(source = self.host.name, "a sender has connected");
                     }
                     return Ok(None);
@@ -162,7 +168,8 @@ impl Listening {
                     Err(_lost) => {}
                 }
                 *peer = None;
-                self.decoder.gap();
+                // blocks that wait for a newer frame are handed out before the next connection
+                self.is_gone = true;
                 sender_gone(&self.host.name);
                 Ok(None)
             }
@@ -189,7 +196,7 @@ impl Listening {
                     self.host.remarks.withdraw(&self.host.name, "senders");
                 }
                 if peer.replace(from) != Some(from) {
-                    self.decoder.gap();
+                    self.decoder.reconnected();
                     tracing::info!(source = self.host.name, %from, "datagrams are heard");
                 }
                 return Ok(Some(count));

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use ndarray::Array2;
 use pdm_shared::units::SampleRate;
 
-use super::values::{PointValue, PointValues};
+use super::values::{Freshness, PointValue, PointValues, Standing};
 use super::{Block, BlockRate, Source, SourceError, SourceFormat, SourceHost};
 
 pub mod adu;
@@ -56,6 +56,7 @@ struct Polls {
     device: Option<Device>,
     due: Instant,
     next_index: u64,
+    standing: Standing,
     is_told: bool,
 }
 
@@ -79,6 +80,7 @@ pub fn open_modbus(
         device: None,
         due: Instant::now(),
         next_index: 0,
+        standing: Standing::new(settings.values.len(), settings.every, host.clone()),
         is_told: false,
     }))
 }
@@ -120,9 +122,18 @@ impl Polls {
     fn poll(&mut self) -> Result<Vec<PointValue>, SourceError> {
         let mut values = Vec::with_capacity(self.settings.values.len());
         let mut missing = None;
-        for register in self.settings.values.clone() {
+        for (place, register) in self.settings.values.clone().into_iter().enumerate() {
             let (value, fault) = self.value_of(&register)?;
             missing = missing.or(fault);
+            if let Some(value) = value {
+                let number = register.number_of(value);
+                let figure = &register.meaning.figure;
+                match self.standing.freshness(place, figure, number, None) {
+                    Freshness::New | Freshness::Earlier => {}
+                    // registers have no time; a device that is stale is told to be frozen
+                    Freshness::Stale(why) => missing = missing.or(Some(why)),
+                }
+            }
             values.push(register.meaning.point_value(value));
         }
         if let Some(text) = missing {

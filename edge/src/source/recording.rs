@@ -28,7 +28,8 @@ use pdm_shared::time::Timestamp;
 use super::interpretation::Interpretation;
 use super::time_axis::TimeAxis;
 use super::{Block, BlockRate, Calibration, Source, SourceError, SourceFormat};
-use crate::tabular::sentinel::FILL_FROM;
+use crate::tabular::sentinel::{FILL_FROM, in_samples, written};
+pub(in crate::source) use meaning::duration_words;
 use meaning::{RecordingMeaning, meaning_of};
 use options::{check_channels, cut_of};
 use snapshots::snapshots_of;
@@ -92,6 +93,8 @@ pub(crate) struct RawRecording {
     pub(crate) stated_rate_hz: Option<f64>,
     /// Time of the first sample stated in the file.
     pub(crate) stated_start: Option<Timestamp>,
+    /// This time is one of a clock whose zone nothing states, written as if it were UTC.
+    pub(crate) is_start_local: bool,
     /// The course of the time column, where the reader has taken it out itself.
     pub(crate) time: Option<TimeAxis>,
     /// How often the times of a column step back: such a column gives no rate.
@@ -133,6 +136,7 @@ impl RawRecording {
             snapshots: 1,
             stated_rate_hz,
             stated_start: None,
+            is_start_local: false,
             time: None,
             time_steps_back: 0,
             left_out: Vec::new(),
@@ -222,18 +226,42 @@ impl Recording {
         })
     }
 
-    /// The selected channels and samples of a snapshot, in m/s².
-    fn calibrated(&self, raw: &Array2<f64>) -> Array2<f64> {
+    /// The selected channels and samples of a snapshot, in m/s², and a note on each mark for no value in
+    /// them with the number of its places.
+    fn calibrated(&self, raw: &Array2<f64>) -> (Array2<f64>, Vec<(String, u64)>) {
         let cut = raw.slice_axis(Axis(1), Slice::from(self.cut.0..self.cut.1));
         let chosen: Vec<usize> = self.rows.iter().map(|(row, _)| *row).collect();
         let mut accel = cut.select(Axis(0), &chosen);
-        for (mut row, (_, calibration)) in accel.axis_iter_mut(Axis(0)).zip(&self.rows) {
+        let mut marks = Vec::new();
+        for (mut row, (place, calibration)) in accel.axis_iter_mut(Axis(0)).zip(&self.rows) {
             // arrays are read snapshot by snapshot; what is no measured number in them becomes none here
+            for mark in in_samples(row.iter().copied()).into_iter().filter(|mark| mark.is_no_value)
+            {
+                row.mapv_inplace(|raw| if mark.is(raw) { f64::NAN } else { raw });
+                let (code, count) = (written(mark.code), mark.count as u64);
+                let note = format!(
+                    "row {place}: {code} stands {count} times, as a mark for no value: left out"
+                );
+                marks.push((note, count));
+            }
             row.mapv_inplace(|raw| {
                 if raw.abs() < FILL_FROM { calibration.to_m_s2(raw) } else { f64::NAN }
             });
         }
-        accel
+        (accel, marks)
+    }
+
+    /// How a snapshot with these marks was read.
+    fn input_with(&self, marks: Vec<(String, u64)>) -> Arc<Interpretation> {
+        if marks.is_empty() {
+            return Arc::clone(&self.interpretation);
+        }
+        let mut own = Interpretation::clone(&self.interpretation);
+        for (note, count) in marks {
+            own.missing_values += count;
+            own.notes.push(note);
+        }
+        Arc::new(own)
     }
 
     fn started_at(&self, index: u64) -> Option<Timestamp> {
@@ -266,10 +294,10 @@ impl Source for Recording {
         };
         let index = self.next_index;
         self.next_index += 1;
-        let accel_m_s2 = self.calibrated(&raw);
+        let (accel_m_s2, marks) = self.calibrated(&raw);
         let started_at = self.started_at(index);
         let rate = BlockRate::Format;
-        let input = Some(Arc::clone(&self.interpretation));
+        let input = Some(self.input_with(marks));
         Ok(Some(Block {
             index,
             started_at,

@@ -54,6 +54,12 @@ const LOST: (usize, f64) = (6, 0.03);
 const PAUSE_S: f64 = 5.0;
 /// Scatter of arrivals up to which they are on one line, s: a busy wireless network.
 const ON_A_LINE_S: f64 = 0.05;
+/// Frames that come faster than they are taken, by more than this time, s, and without a pause of the second
+/// figure, are a backlog: where they have waited is not known, and only the newest tells when it was taken.
+/// Chosen: senders with messages of a second are live; a modem that was away brings ten seconds within one.
+const BACKLOG_S: (f64, f64) = (1.5, 0.5);
+/// After so long without a pause, s, the comparison begins anew: a rate that is off adds up.
+const BACKLOG_LOOK_S: f64 = 10.0;
 /// Rates, as multiples of the nominal one, beyond which bytes are no live stream, but a file.
 const LIVE: std::ops::RangeInclusive<f64> = 0.2..=5.0;
 
@@ -75,6 +81,8 @@ pub(super) struct SampleClock {
     frames: u64,
     /// When frames last arrived, s.
     last_s: Option<f64>,
+    /// Since when frames have come without a pause, s, and how many there were before.
+    unbroken: (f64, u64),
     bins: VecDeque<Arrival>,
     long_bins: VecDeque<Arrival>,
     /// Beginning of the newest bin and of the newest long bin, s.
@@ -116,6 +124,7 @@ impl SampleClock {
             tolerance,
             frames: 0,
             last_s: None,
+            unbroken: (0.0, 0),
             bins: VecDeque::new(),
             long_bins: VecDeque::new(),
             bin_from_s: 0.0,
@@ -147,6 +156,16 @@ impl SampleClock {
         self.last_s.is_some_and(|last_s| at_s - last_s > PAUSE_S)
     }
 
+    /// Whether the frames that arrive now have waited: the instants of those before are known once the newest
+    /// has come.
+    pub(super) fn is_catching_up(&self) -> bool {
+        let now_s = self.host.clock.uptime().as_secs_f64();
+        let (from_s, before) = self.unbroken;
+        let is_paused = self.last_s.is_none_or(|last_s| now_s - last_s > BACKLOG_S.1);
+        let length_s = self.frames.saturating_sub(before) as f64 * self.slope;
+        !is_paused && length_s - (now_s - from_s) > BACKLOG_S.0
+    }
+
     /// So many frames more have just arrived. True if frames were lost before them or their sender has
     /// paused, as far as the arrivals show it.
     pub(super) fn arrived(&mut self, frames: u64) -> bool {
@@ -155,8 +174,13 @@ impl SampleClock {
             // the frames of a burst were taken right before it, and not where the count would go on
             self.gap();
         }
-        self.frames += frames;
         let at_s = self.host.clock.uptime().as_secs_f64();
+        let is_unbroken = self.last_s.is_some_and(|last_s| at_s - last_s <= BACKLOG_S.1)
+            && at_s - self.unbroken.0 <= BACKLOG_LOOK_S;
+        if frames > 0 && !is_unbroken {
+            self.unbroken = (at_s, self.frames);
+        }
+        self.frames += frames;
         if frames > 0 {
             self.last_s = Some(at_s);
         }

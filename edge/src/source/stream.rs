@@ -7,13 +7,16 @@
 use std::io::{self, Read};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::decoder::{StreamDecoder, StreamFormat};
 use super::{Block, Source, SourceError, SourceFormat, SourceHost};
 
 /// Most bytes of one read: the size of a socket's receive buffer by default.
 const PIECE_BYTES: usize = 64 * 1024;
+
+/// Longest wait of a read, after which blocks that waited for a newer frame are handed out.
+const WAIT: Duration = Duration::from_millis(200);
 
 /// The meaning of the end of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +34,11 @@ struct Stream<R> {
     decoder: StreamDecoder,
     format: SourceFormat,
     end: StreamEnd,
+    /// Longest time without a byte; not of standard input.
+    silence: Duration,
+    heard: Instant,
+    /// Why nothing more comes, told once the blocks that are there are handed out.
+    failure: Option<io::Error>,
     is_over: bool,
 }
 
@@ -42,7 +50,8 @@ pub fn open_stdin(
     format: &StreamFormat,
     host: &SourceHost,
 ) -> Result<Box<dyn Source>, SourceError> {
-    from_reader("standard input", io::stdin(), format, host, StreamEnd::Over)
+    let never = Duration::MAX;
+    from_reader("standard input", io::stdin(), format, host, (StreamEnd::Over, never))
 }
 
 /// Frames from a TCP server at `address` (`host:port`). The connection is made at the first
@@ -64,7 +73,7 @@ pub fn open_tcp(
     // a timeout of 0 is an error of the operating system
     let silence = silence.max(Duration::from_millis(1));
     let connection = Connection { address: address.to_owned(), silence, socket: None };
-    from_reader(&name, connection, format, host, StreamEnd::Lost)
+    from_reader(&name, connection, format, host, (StreamEnd::Lost, silence))
 }
 
 /// A TCP connection that is made at the first read.
@@ -79,8 +88,9 @@ impl Read for Connection {
         if let Some(socket) = &mut self.socket {
             return socket.read(piece);
         }
+        let wait = self.silence.min(WAIT);
         let made = connect(&self.address, self.silence)
-            .and_then(|socket| socket.set_read_timeout(Some(self.silence)).map(|()| socket));
+            .and_then(|socket| socket.set_read_timeout(Some(wait)).map(|()| socket));
         let socket = made.map_err(|e| io::Error::other(format!("cannot connect: {e}")))?;
         self.socket.insert(socket).read(piece)
     }
@@ -102,7 +112,7 @@ fn from_reader<R: Read + Send + 'static>(
     reader: R,
     format: &StreamFormat,
     host: &SourceHost,
-    end: StreamEnd,
+    (end, silence): (StreamEnd, Duration),
 ) -> Result<Box<dyn Source>, SourceError> {
     format.frames.check().map_err(|e| SourceError::options(Path::new(name), e.to_string()))?;
     Ok(Box::new(Stream {
@@ -111,6 +121,9 @@ fn from_reader<R: Read + Send + 'static>(
         decoder: StreamDecoder::new(format, host.clone()),
         format: format.frames.source_format(),
         end,
+        silence,
+        heard: Instant::now(),
+        failure: None,
         is_over: false,
     }))
 }
@@ -124,11 +137,21 @@ impl<R: Read + Send> Source for Stream<R> {
         if self.is_over {
             return Ok(None);
         }
-        let mut piece = vec![0u8; self.decoder.wanted().clamp(1, PIECE_BYTES)];
+        // the silence is that of the sender, and not the time until it is listened to
+        self.heard = Instant::now();
+        // a backlog is read in large pieces, however little is missing of a block
+        let most = if self.end == StreamEnd::Lost { PIECE_BYTES } else { self.decoder.wanted() };
+        let mut piece = vec![0u8; most.clamp(1, PIECE_BYTES)];
         loop {
-            let decoded = self.decoder.block().map_err(|why| self.strange(why))?;
-            if let Some(block) = decoded {
+            // what is piped from a file has not waited anywhere
+            let is_live = self.end == StreamEnd::Lost && self.failure.is_none();
+            let is_held = is_live && self.decoder.holds();
+            let decoded = if is_held { Ok(None) } else { self.decoder.block() };
+            if let Some(block) = decoded.map_err(|why| self.strange(why))? {
                 return Ok(Some(block));
+            }
+            if let Some(failure) = self.failure.take() {
+                return Err(self.lost(failure));
             }
             let wanted = self.decoder.wanted().clamp(1, piece.len());
             match self.reader.read(&mut piece[..wanted]) {
@@ -138,9 +161,10 @@ impl<R: Read + Send> Source for Stream<R> {
                 }
                 Ok(0) => {
                     let gone = "the sender closed the connection";
-                    return Err(self.lost(io::Error::new(io::ErrorKind::ConnectionAborted, gone)));
+                    self.failure = Some(io::Error::new(io::ErrorKind::ConnectionAborted, gone));
                 }
                 Ok(got) => {
+                    self.heard = Instant::now();
                     let pushed = self.decoder.push(&piece[..got]);
                     pushed.map_err(|why| self.strange(why))?;
                 }
@@ -148,10 +172,12 @@ impl<R: Read + Send> Source for Stream<R> {
                 Err(e)
                     if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
                 {
-                    let silent = "the sender is silent";
-                    return Err(self.lost(io::Error::new(io::ErrorKind::TimedOut, silent)));
+                    if self.heard.elapsed() >= self.silence {
+                        let silent = "the sender is silent";
+                        self.failure = Some(io::Error::new(io::ErrorKind::TimedOut, silent));
+                    }
                 }
-                Err(e) => return Err(self.lost(e)),
+                Err(e) => self.failure = Some(e),
             }
         }
     }
@@ -205,8 +231,14 @@ mod tests {
     #[test]
     fn the_rest_of_a_stream_that_is_over_is_a_short_block() {
         let bytes = vec![1u8; 2 * 4 + 2 * 3 + 1];
-        let mut stream = from_reader("x", Cursor::new(bytes), &format(), &host(), StreamEnd::Over)
-            .expect("valid");
+        let mut stream = from_reader(
+            "x",
+            Cursor::new(bytes),
+            &format(),
+            &host(),
+            (StreamEnd::Over, Duration::MAX),
+        )
+        .expect("valid");
         let lengths: Vec<usize> = std::iter::from_fn(|| stream.next_block().expect("bytes"))
             .map(|block| block.accel_m_s2.ncols())
             .collect();

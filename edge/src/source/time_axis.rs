@@ -56,6 +56,8 @@ pub(crate) struct TimeAxis {
     pub(crate) is_reversed: bool,
     /// The column's first time, seconds since 1970, if its numbers are such times.
     pub(crate) epoch_s: Option<f64>,
+    /// This time is one of a clock whose zone nothing states: a day number of a spreadsheet or of MATLAB.
+    pub(crate) is_local: bool,
 }
 
 impl TimeAxis {
@@ -81,7 +83,8 @@ impl TimeAxis {
         }
         let is_whole = values.iter().all(|value| value.fract() == 0.0);
         let is_count = unit_s.is_none() && is_whole && (course.step - 1.0).abs() < 1e-9;
-        let (epoch_unit, epoch_s) = match day_number(times[0], course.step, unit_s) {
+        let day_s = day_number(times[0], course.step, unit_s);
+        let (epoch_unit, epoch_s) = match day_s {
             Some(at_s) => (Some(DAY_S), Some(at_s)),
             None => epoch(times[0]),
         };
@@ -98,6 +101,7 @@ impl TimeAxis {
             is_count,
             is_reversed,
             epoch_s,
+            is_local: day_s.is_some(),
         })
     }
 
@@ -114,6 +118,7 @@ impl TimeAxis {
             is_count: false,
             is_reversed: false,
             epoch_s: None,
+            is_local: false,
         }
     }
 

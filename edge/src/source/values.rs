@@ -13,6 +13,11 @@ use pdm_shared::event::feature::Feature;
 use pdm_shared::units::{M_S2_PER_G, Rpm};
 
 use super::interpretation::{StatedUnit, UnitKind};
+use crate::tabular::sentinel::FILL_FROM;
+
+mod standing;
+
+pub(super) use standing::{Freshness, Standing};
 
 /// Temperatures that a bearing can have, °C: from a cold store to a kiln's car, with some room. Sensors
 /// that are broken or shorted give −200, 850, 3276.7 and the like.
@@ -186,7 +191,7 @@ impl ValueMeaning {
     /// # Errors
     /// Why the number is none.
     pub fn value_of(&self, raw: f64, conversion: Conversion) -> Result<f64, NoValue> {
-        if !raw.is_finite() || self.no_value.contains(&raw) {
+        if !raw.is_finite() || raw.abs() >= FILL_FROM || self.no_value.contains(&raw) {
             return Err(NoValue::Mark);
         }
         let value = raw.mul_add(conversion.factor, conversion.offset);

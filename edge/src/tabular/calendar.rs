@@ -147,6 +147,11 @@ impl Stamp {
         self.clock_ns.is_some()
     }
 
+    /// Whether the field states its offset from UTC.
+    pub const fn has_offset(&self) -> bool {
+        self.offset_min.is_some()
+    }
+
     /// The parts of the date as the field has them, to compare days.
     #[must_use]
     pub const fn date_only(&self) -> Self {
@@ -159,7 +164,7 @@ impl Stamp {
         Self { date: self.date, clock_ns: other.clock_ns, offset_min: other.offset_min }
     }
 
-    /// Nanoseconds since 1970 UTC; a field without a date counts from midnight of 1970-01-01. `None` if
+    /// Nanoseconds since 1970 UTC, or in the field's own zone where it states no offset; a field without a date counts from midnight of 1970-01-01. `None` if
     /// the date does not exist in this order.
     pub fn unix_ns(&self, order: DateOrder) -> Option<i64> {
         let days = match self.date {
@@ -332,7 +337,7 @@ fn time_of(groups: &[Group<'_>], words: words::FieldWords) -> Option<(Option<i64
         rest = &rest[1..];
     }
     let offset_min = match rest {
-        [] => words.is_utc.then_some(0),
+        [] => words.offset_min,
         [hours, minutes @ ..] if matches!(hours.before, '+' | '-') => {
             let sign = if hours.before == '-' { -1 } else { 1 };
             let (h, m) = match (hours.text.len(), minutes) {

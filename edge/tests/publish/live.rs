@@ -19,7 +19,7 @@ fn configuration(folder: &Path, device: u16) -> settings::EdgeSettings {
          [spool]\npath = \"spool.db\"\n[[source]]\nname = \"device\"\nkind = \"stream\"\n\
          rate_hz = 3200.0\n[source.stream]\nencoding = \"f32\"\nblock_s = 0.5\n\
          from = \"tcp://127.0.0.1:{device}\"\n[[source.channel]]\nequipment = \"P\"\n\
-         bearing = \"DE\"\nrpm = 1800.0\nbearing_type = \"6205\"\n",
+         bearing = \"DE\"\nrpm = 1800.0\nbearing_type = \"6205\"\nunit = \"g\"\n",
         free_port()
     );
     settings::parse(&folder.join("edge.toml"), &text).expect("valid").0

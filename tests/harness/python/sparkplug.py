@@ -136,6 +136,7 @@ def cases():
     yield "unknown unit", [nbirth(), dbirth(unit="furlong"), xy(2, 1.0)]
     yield "volts", [nbirth(), dbirth(unit="mV"), xy(2, 1.0)]
     yield "counts without a unit", [nbirth(), dbirth(kind=INT16_ARRAY, unit=None), xy(2, 1.0)]
+    yield "floats without a unit", [nbirth(), dbirth(unit=None), xy(2, 1.0)]
     milli = [metric(alias=1, value=shorts(1000, -2000)), metric(alias=2, value=shorts(-12, 12))]
     yield "integers in mg", [nbirth(), dbirth(kind=INT16_ARRAY, unit="mg"), ddata(2, *milli)]
     yield "metres", [nbirth(), dbirth(unit="m/s²"), xy(2, 1.0)]

@@ -15,7 +15,7 @@ use super::super::recording_options::{MachineArgs, RecordingArgs};
 use super::Job;
 
 /// The columns that a list may have.
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 22] = [
     "file",
     "baseline",
     "baseline_rate",
@@ -30,6 +30,7 @@ const COLUMNS: [&str; 21] = [
     "duration_s",
     "prefer",
     "decimal",
+    "zone",
     "rate",
     "rpm",
     "rpm_tolerance",
@@ -118,6 +119,7 @@ impl Row<'_> {
             duration_s: self.value("duration_s")?,
             prefer: self.value("prefer")?,
             decimal: self.value("decimal")?,
+            zone: self.value("zone")?,
         };
         let machine = MachineArgs {
             rpm: self.value("rpm")?,

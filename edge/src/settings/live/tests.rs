@@ -10,7 +10,7 @@ fn config(source: &str) -> Result<super::super::EdgeSettings, ConfigError> {
     let text = format!(
         "gateway_id = \"g\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
          {source}\n[[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
-         bearing_type = \"6205\"\n"
+         bearing_type = \"6205\"\nunit = \"g\"\n"
     );
     super::super::parse(std::path::Path::new("edge.toml"), &text).map(|(settings, _)| settings)
 }
@@ -72,4 +72,45 @@ fn a_live_source_that_cannot_be_is_refused_with_its_key() {
         let error = config(&source).expect_err(&source).to_string();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+/// A unit comes from the input or from the configuration. Raw frames have no header that could state one.
+#[test]
+fn raw_frames_without_any_unit_are_refused_with_the_key_that_decides() {
+    let text = |source: &str, channel: &str| {
+        format!(
+            "gateway_id = \"g\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
+             kind = \"stream\"\nrate_hz = 8000.0\n{source}\n[[source.channel]]\nequipment = \"P\"\n\
+             bearing = \"DE\"\nrpm = 1500.0\nbearing_type = \"6205\"\n{channel}\n"
+        )
+    };
+    let parsed =
+        |text: &str| super::super::parse(std::path::Path::new("edge.toml"), text).map(|_| ());
+    let from = "[source.stream]\nfrom = \"tcp://a:1\"";
+    for encoding in ["f32", "i16"] {
+        let raw = format!("{from}\nencoding = \"{encoding}\"");
+        let error = parsed(&text(&raw, "")).expect_err(encoding).to_string();
+        assert!(error.contains("source[0].channel[0].unit") && error.contains("m/s2"), "{error}");
+        for stated in ["unit = \"g\"", "scale = 0.001", "sensitivity_mv_per_g = 100.0"] {
+            parsed(&text(&raw, stated)).expect(stated);
+        }
+        parsed(&text(&format!("unit = \"m/s2\"\n{raw}"), "")).expect("of the source");
+    }
+    parsed(&text(&format!("{from}\nformat = \"pdm.frames/1\""), "")).expect("blocks state it");
+}
+
+#[test]
+fn a_zone_is_for_times_that_may_state_none() {
+    let zoned = |kind: &str| config(&format!("zone = \"Asia/Seoul\"\n{kind}"));
+    zoned("kind = \"recording\"\nfiles = [\"a\"]").expect("a recording");
+    let json = "kind = \"stream\"\nrate_hz = 8000.0\n[source.stream]\nfrom = \"mqtt://a/b\"\n\
+                json = { samples = \"/v\" }";
+    zoned(json).expect("messages of JSON");
+    let raw = "kind = \"stream\"\nrate_hz = 8000.0\n[source.stream]\nfrom = \"tcp://a:1\"\n\
+               encoding = \"i16\"";
+    let error = zoned(raw).expect_err("no times").to_string();
+    assert!(error.contains("source[0].zone") && error.contains("JSON"), "{error}");
+    let wrong = config("zone = \"Seoul\"\nkind = \"recording\"\nfiles = [\"a\"]");
+    let error = wrong.expect_err("no zone").to_string();
+    assert!(error.contains("Asia/Seoul"), "{error}");
 }

@@ -11,6 +11,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 use super::{BurstBlocks, GivenUp, SenderClock};
+use crate::source::no_value::MarksOfNoValue;
 use crate::source::{Block, Calibration, SourceHost};
 
 /// Which sample of an array its time stamp dates.
@@ -53,6 +54,7 @@ pub(in crate::source) struct Bursts {
     dated: ArrayTime,
     given_up: GivenUp,
     clock: SenderClock,
+    marks: MarksOfNoValue,
     open: VecDeque<OpenBurst>,
     ready: VecDeque<Block>,
     last_start: Option<Timestamp>,
@@ -61,8 +63,9 @@ pub(in crate::source) struct Bursts {
 impl Bursts {
     pub(in crate::source) fn new(channels: usize, dated: ArrayTime, host: SourceHost) -> Self {
         let (open, ready) = (VecDeque::new(), VecDeque::new());
-        let (given_up, clock) = (GivenUp::new(host.clone()), SenderClock::new(host));
-        Self { channels, dated, given_up, clock, open, ready, last_start: None }
+        let (given_up, marks) = (GivenUp::new(host.clone()), MarksOfNoValue::new(host.clone()));
+        let clock = SenderClock::new(host);
+        Self { channels, dated, given_up, clock, marks, open, ready, last_start: None }
     }
 
     pub(in crate::source) fn block(&mut self) -> Option<Block> {
@@ -82,10 +85,11 @@ impl Bursts {
     /// Why the burst that it makes whole cannot be used.
     pub(in crate::source) fn push(
         &mut self,
-        array: ChannelArray,
+        mut array: ChannelArray,
         calibration: impl Fn(usize) -> Calibration,
         (blocks, rate): (&mut BurstBlocks, SampleRate),
     ) -> Result<(), String> {
+        self.marks.take_out(array.channel, &mut array.samples);
         let half_ms = 500.0 * array.samples.len() as f64 / rate.get();
         let fits = |burst: &OpenBurst| {
             let is_near = match (burst.time_ms, array.time_ms) {

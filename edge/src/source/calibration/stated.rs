@@ -3,6 +3,21 @@
 use super::{AccelUnit, Calibration};
 use crate::source::interpretation::{StatedUnit, UnitKind};
 
+/// Why numbers of a live source are refused of which neither the source nor the configuration states a
+/// unit. `decides`: the keys of the source that state one, beside those of every source.
+pub(in crate::source) fn no_unit(whose: &str, are_integers: bool, decides: &str) -> String {
+    let what = if are_integers { "integers" } else { "numbers without a unit" };
+    let keys = if are_integers {
+        "unit with scale, or sensitivity_mv_per_g with scale,"
+    } else {
+        "unit (\"g\" or \"m/s2\"), scale or sensitivity_mv_per_g"
+    };
+    format!(
+        "{what}: neither {whose} nor the configuration states a unit; {decides}{keys} of the source or \
+         its channel decides"
+    )
+}
+
 impl Calibration {
     /// The calibration of numbers in a unit that their sender states.
     ///

@@ -3,11 +3,13 @@
 //! A name gives a time if it holds a date and at least hours and minutes: digits in a row
 //! (`20231122134502`), separated (`2023-11-22_13.45.02`, `2003.10.22.12.06.24`), with or without a
 //! fraction, or seconds or milliseconds since 1970 (10 or 13 digits). `Z` or an offset such as
-//! `+0900` at its end states the zone; a time without one is on the clock of this machine. A date
+//! `+0900` at its end states the zone; a time without one is read in the zone of the source. A date
 //! alone gives none, since many files of a day would share it.
 
-use chrono::{DateTime, FixedOffset, Local, NaiveDate, NaiveDateTime, TimeZone, Utc};
+use chrono::{FixedOffset, NaiveDate, NaiveDateTime, TimeZone, Utc};
 use pdm_shared::time::Timestamp;
+
+use crate::tabular::LocalZone;
 
 /// Years that the date of a name may have. Recordings of before have been converted, and carry the
 /// name of their conversion; digits beyond are a serial number.
@@ -17,13 +19,24 @@ const YEARS: std::ops::RangeInclusive<i32> = 1980..=2099;
 /// begin with 0 and are a serial number.
 const UNIX_S: std::ops::RangeInclusive<i64> = 1_000_000_000..=4_102_444_799;
 
+/// When a file was recorded, and where that is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FileTime {
+    pub(super) at: Timestamp,
+    /// The name of the file states it.
+    pub(super) is_of_name: bool,
+    /// What a person should know of it.
+    pub(super) note: String,
+}
+
 /// The time that a file's name states.
-pub(super) fn time_of_name(name: &str, changed_at: Timestamp) -> Option<Timestamp> {
+pub(super) fn time_of_name(name: &str, changed_at: Timestamp, zone: LocalZone) -> Option<FileTime> {
     let bytes = name.as_bytes();
     let starts = (0..bytes.len())
         .filter(|&at| bytes[at].is_ascii_digit() && (at == 0 || !bytes[at - 1].is_ascii_digit()));
     for at in starts {
-        if let Some(time) = calendar(&bytes[at..], changed_at).or_else(|| unix(&bytes[at..])) {
+        if let Some(time) = calendar(&bytes[at..], changed_at, zone).or_else(|| unix(&bytes[at..]))
+        {
             return Some(time);
         }
     }
@@ -85,7 +98,7 @@ impl Digits<'_> {
     }
 }
 
-fn calendar(text: &[u8], changed_at: Timestamp) -> Option<Timestamp> {
+fn calendar(text: &[u8], changed_at: Timestamp, zone: LocalZone) -> Option<FileTime> {
     let mut digits = Digits { rest: text };
     let year = i32::try_from(digits.number(4)?).ok().filter(|year| YEARS.contains(year))?;
     let (month, day) = (digits.number(2)?, digits.number(2)?);
@@ -100,30 +113,38 @@ fn calendar(text: &[u8], changed_at: Timestamp) -> Option<Timestamp> {
     let time = date.and_hms_nano_opt(hour, minute, second, nanoseconds)?;
     match digits.offset() {
         Some(offset) => {
-            Timestamp::of(offset.from_local_datetime(&time).single()?.with_timezone(&Utc))
+            let at = offset.from_local_datetime(&time).single()?.with_timezone(&Utc);
+            of_name(Timestamp::of(at)?, "dated by the file's name".to_owned())
         }
-        None => on_this_clock(time, changed_at),
+        None => in_zone(time, changed_at, zone),
     }
 }
 
-/// A time on the clock of this machine. In the hour that the end of summer time repeats, the one
-/// that lies nearer to the file's last change.
-fn on_this_clock(time: NaiveDateTime, changed_at: Timestamp) -> Option<Timestamp> {
-    let at = Local.from_local_datetime(&time);
-    let utc = |at: DateTime<Local>| Timestamp::of(at.with_timezone(&Utc));
-    match at {
-        chrono::LocalResult::None => Timestamp::of(time.and_utc()),
-        chrono::LocalResult::Single(at) => utc(at),
-        chrono::LocalResult::Ambiguous(first, second) => {
-            let (first, second) = (utc(first)?, utc(second)?);
-            let distance = |at: Timestamp| changed_at.seconds_since(at).abs();
-            Some(if distance(second) < distance(first) { second } else { first })
-        }
-    }
+/// A time that states no zone. In the hour that the end of summer time repeats, the one that lies nearer
+/// to the file's last change.
+fn in_zone(time: NaiveDateTime, changed_at: Timestamp, zone: LocalZone) -> Option<FileTime> {
+    let local = Timestamp::of(time.and_utc())?;
+    let offsets = zone.offsets(time);
+    let of = |offset_s: i32| local.plus_seconds(-f64::from(offset_s));
+    let note = format!("dated by the file's name in {}", zone.words(offsets.first_s));
+    let first = of(offsets.first_s);
+    let Some(second) = offsets.second_s.map(of) else { return of_name(first, note) };
+    let distance = |at: Timestamp| changed_at.seconds_since(at).abs();
+    let (at, which) =
+        if distance(second) < distance(first) { (second, "second") } else { (first, "first") };
+    let note = format!(
+        "{note}; its hour is repeated (the end of summer time): the {which} one lies nearer to the \
+         file's last change"
+    );
+    of_name(at, note)
+}
+
+const fn of_name(at: Timestamp, note: String) -> Option<FileTime> {
+    Some(FileTime { at, is_of_name: true, note })
 }
 
 /// Seconds or milliseconds since 1970.
-fn unix(text: &[u8]) -> Option<Timestamp> {
+fn unix(text: &[u8]) -> Option<FileTime> {
     let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let number: i64 = std::str::from_utf8(&text[..count]).ok()?.parse().ok()?;
     let (seconds, ms) = match count {
@@ -131,7 +152,8 @@ fn unix(text: &[u8]) -> Option<Timestamp> {
         13 => (number / 1000, number),
         _ => return None,
     };
-    UNIX_S.contains(&seconds).then(|| Timestamp::from_unix_ms(ms)).flatten()
+    let at = UNIX_S.contains(&seconds).then(|| Timestamp::from_unix_ms(ms)).flatten()?;
+    of_name(at, "dated by the file's name".to_owned())
 }
 
 #[cfg(test)]
@@ -139,11 +161,28 @@ mod tests {
     use super::*;
 
     fn at(name: &str) -> Option<Timestamp> {
-        time_of_name(name, Timestamp::EPOCH)
+        time_of_name(name, Timestamp::EPOCH, seoul()).map(|time| time.at)
+    }
+
+    fn seoul() -> LocalZone {
+        "Asia/Seoul".parse().expect("a zone")
     }
 
     fn local(text: &str) -> Option<Timestamp> {
-        on_this_clock(text.parse().expect("a time"), Timestamp::EPOCH)
+        Timestamp::parse(&format!("{text}+09:00")).ok()
+    }
+
+    /// Berlin shows 02:00 to 03:00 of 2026-10-25 twice.
+    #[test]
+    fn a_repeated_hour_is_that_of_the_last_change_and_is_told() {
+        let zone = "Europe/Berlin".parse().expect("a zone");
+        for (offset, which) in [("+02:00", "first"), ("+01:00", "second")] {
+            let at = Timestamp::parse(&format!("2026-10-25T02:30:00{offset}")).expect("a time");
+            let changed_at = at.plus_seconds(40.0);
+            let read = time_of_name("p_20261025_023000.csv", changed_at, zone).expect("a time");
+            assert_eq!(read.at, at, "{read:?}");
+            assert!(read.note.contains(which) && read.note.contains("Europe/Berlin"), "{read:?}");
+        }
     }
 
     /// Names as loggers and public sets write them.

@@ -13,8 +13,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::continued;
+
 /// Bytes at either end of a file that are compared.
-const END_BYTES: u64 = 64 * 1024;
+pub(super) const END_BYTES: u64 = 64 * 1024;
 
 /// What is remembered of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +42,12 @@ pub(super) struct FileRecord {
     /// Why it was set aside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) set_aside: Option<String>,
+    /// Samples of each channel up to the end of its only snapshot, once it is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) samples: Option<u64>,
+    /// The first samples of a file that has grown, which were measured before it grew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) grown_from: Option<u64>,
     /// Since when it is no longer in the folder, ms since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) gone_ms: Option<i64>,
@@ -62,6 +70,10 @@ pub(super) struct Matched {
     pub(super) moved: Vec<u64>,
     /// Records of files at the place of which another content stands now.
     pub(super) replaced: Vec<PathBuf>,
+    /// Files that were measured and have grown behind their old end, with the samples before it.
+    pub(super) grown: HashMap<PathBuf, u64>,
+    /// New files that hold a recording which was measured, packed.
+    pub(super) packed: HashSet<PathBuf>,
     /// Files that cannot be read now.
     pub(super) unreadable: Vec<(PathBuf, io::Error)>,
     /// Records whose file is in the folder.
@@ -144,8 +156,16 @@ fn rename(
             matched.moved.push(number);
             continue;
         }
-        if at_path.contains_key(&file.path) {
-            matched.replaced.push(file.path.clone());
+        let own = at_path.get(&file.path).and_then(|number| records.get(number));
+        if let Some(record) = own {
+            match continued::samples_before(&file, record) {
+                Some(samples) => {
+                    matched.grown.insert(file.path.clone(), samples);
+                }
+                None => matched.replaced.push(file.path.clone()),
+            }
+        } else if continued::is_packed_copy(&file, records.values()) {
+            matched.packed.insert(file.path.clone());
         }
         matched.new.push((file, ends));
     }
@@ -214,6 +234,8 @@ mod tests {
                     form: None,
                     names: Vec::new(),
                     set_aside: None,
+                    samples: Some(10),
+                    grown_from: None,
                     gone_ms: None,
                 };
                 self.records.insert(number, record);

@@ -4,19 +4,29 @@ use std::path::{Path, PathBuf};
 
 use pdm_shared::time::Timestamp;
 
-use super::file_time;
+use super::file_time::{self, FileTime};
 use super::identity::SeenFile;
 use crate::source::SourceError;
+use crate::tabular::LocalZone;
 
 /// Endings of files that are still being written or are a program's own.
 const UNFINISHED: [&str; 6] = [".tmp", ".part", ".partial", ".filepart", ".crdownload", "~"];
 
+/// Times of files before this, ms since 1970 (2000-01-01), are those of a clock that was never set.
+const FIRST_RIGHT_MS: i64 = 946_684_800_000;
+
 /// The time of a file's first sample, where its content does not state one.
-pub(super) fn dated(path: &Path, changed_ns: i64) -> Timestamp {
+pub(super) fn dated(path: &Path, changed_ns: i64, zone: LocalZone) -> FileTime {
     let changed_at =
         Timestamp::from_unix_ms(changed_ns.div_euclid(1_000_000)).unwrap_or(Timestamp::EPOCH);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    file_time::time_of_name(&name, changed_at).unwrap_or(changed_at)
+    file_time::time_of_name(&name, changed_at, zone).unwrap_or_else(|| {
+        let mut note = "dated by the file's last change".to_owned();
+        if changed_at.unix_ms() < FIRST_RIGHT_MS {
+            note.push_str(", which is that of a clock that was never set");
+        }
+        FileTime { at: changed_at, is_of_name: false, note }
+    })
 }
 
 /// The order of two paths in which numbers sort as numbers.

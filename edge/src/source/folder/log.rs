@@ -61,3 +61,28 @@ pub(super) fn other_order(source: &str, path: &Path) {
     let path = path.display();
     tracing::warn!(source, %path, "the channels have another order in this file, they are taken by name");
 }
+
+/// A recording is dated ahead of the gateway's clock.
+pub(super) fn dated_ahead(source: &str, path: &Path, ahead: &str) {
+    let path = path.display();
+    tracing::warn!(source, %path, ahead, "a recording is dated ahead of this gateway's clock");
+}
+
+/// A recording that was measured has grown.
+pub(super) fn file_grown(source: &str, path: &Path, samples: u64) {
+    counter!("pdm_edge_recordings_replaced_total", "source" => source.to_owned()).increment(1);
+    let path = path.display();
+    tracing::info!(source, %path, samples, "a recording has grown, what is behind these samples is measured");
+}
+
+/// A recording that was measured was packed.
+pub(super) fn packed_copy(source: &str, path: &Path) {
+    let path = path.display();
+    tracing::info!(source, %path, "a packed recording was measured before it was packed");
+}
+
+/// Nothing states the unit of a recording, which is read as g.
+pub(super) fn unit_assumed(source: &str, path: &Path) {
+    let path = path.display();
+    tracing::warn!(source, %path, "nothing states the unit of the recordings, g is assumed; unit decides");
+}

@@ -96,11 +96,32 @@ impl Records {
             form: None,
             names: Vec::new(),
             set_aside: None,
+            samples: None,
+            grown_from: None,
             gone_ms: None,
         };
         self.all.insert(number, record);
         self.by_path.insert(file.path.clone(), number);
         number
+    }
+
+    /// A file of which so many samples were measured before it grew.
+    pub(super) fn set_grown(&mut self, number: u64, samples: u64) {
+        if let Some(record) = self.all.get_mut(&number) {
+            record.grown_from = Some(samples);
+        }
+    }
+
+    /// The samples of a file that were measured before it grew.
+    pub(super) fn grown_from(&self, number: u64) -> Option<u64> {
+        self.all.get(&number).and_then(|record| record.grown_from)
+    }
+
+    /// The samples of each channel that a file has up to the end of its only snapshot.
+    pub(super) fn set_samples(&mut self, number: u64, samples: u64) {
+        if let Some(record) = self.all.get_mut(&number) {
+            record.samples = Some(samples);
+        }
     }
 
     /// A file that an earlier version measured.

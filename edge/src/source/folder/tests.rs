@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{Clock as _, SystemClock};
+use pdm_shared::time::Timestamp;
 
 use super::unsettled::CHANGING_LOOKS;
 use super::*;
@@ -165,6 +166,79 @@ fn a_file_is_dated_by_its_name_else_by_its_last_change() {
     file.set_modified(time).expect("touches");
     let named = Timestamp::parse("2024-01-02T03:04:05Z").expect("valid");
     assert_eq!(bench.run(None), [(1, named), (2, at)]);
+}
+
+/// A day file to which a logger appends: what is new is measured, with its own time.
+#[test]
+fn of_a_file_that_has_grown_the_new_part_is_measured() {
+    let mut bench = Bench::new();
+    let name = "20240102T030405Z.csv";
+    let part = |mark: u32| format!("0\n{mark}.01\n").repeat(32);
+    let write = |bench: &Bench, text: &str| std::fs::write(bench.path(name), text).expect("writes");
+    write(&bench, &part(1));
+    let begun = Timestamp::parse("2024-01-02T03:04:05Z").expect("valid");
+    assert_eq!(bench.run(None), [(1, begun)]);
+    // 64 samples at 1 kHz
+    write(&bench, &(part(1) + &part(2)));
+    assert_eq!(bench.run(None), [(2, begun.plus_seconds(0.064))]);
+    write(&bench, &(part(1) + &part(2) + &part(3)));
+    assert_eq!(bench.run(None), [(3, begun.plus_seconds(0.128))]);
+    assert!(bench.run(None).is_empty());
+    // another beginning is another recording
+    write(&bench, &part(7).repeat(4));
+    assert_eq!(bench.marks(), [7]);
+}
+
+#[test]
+fn a_recording_that_is_packed_after_it_was_measured_is_measured_once() {
+    use std::io::Write as _;
+
+    let mut bench = Bench::new();
+    bench.write("a.csv", 1);
+    bench.write("b.csv", 2);
+    assert_eq!(bench.marks().len(), 2);
+    let pack = |bench: &Bench, name: &str, content: &[u8]| {
+        let file = std::fs::File::create(bench.path(name)).expect("makes");
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        packed.write_all(content).expect("packs");
+        packed.finish().expect("writes");
+    };
+    let content = std::fs::read(bench.path("a.csv")).expect("reads");
+    pack(&bench, "a.csv.gz", &content);
+    std::fs::remove_file(bench.path("a.csv")).expect("removes");
+    assert!(bench.marks().is_empty());
+    let other = "0\n9.01\n".repeat(32);
+    pack(&bench, "b.csv.gz", other.as_bytes());
+    assert_eq!(bench.marks(), [9], "another content");
+}
+
+/// A logger of Seoul, a gateway of another zone: the file's times are those of the configured zone.
+#[test]
+fn times_without_a_zone_are_those_of_the_source_and_a_time_ahead_is_told() {
+    let mut bench = Bench::new();
+    let rows: String =
+        (0..64).map(|n| format!("2024-01-02 03:04:05.{n:03},{}\n", n % 2 * 3)).collect();
+    std::fs::write(bench.path("a.csv"), format!("time,acc (g)\n{rows}")).expect("writes");
+    bench.write("20240102_040506.csv", 4);
+    let zoned = |bench: &Bench, zone: &str| {
+        let mut settings = bench.settings();
+        settings.options.zone = zone.parse().expect("a zone");
+        settings
+    };
+    let at = |text: &str| Timestamp::parse(text).expect("a time");
+    let settings = zoned(&bench, "Asia/Seoul");
+    let mut times: Vec<Timestamp> =
+        bench.run_with(settings, None).into_iter().map(|(_, at)| at).collect();
+    times.sort();
+    assert_eq!(times, [at("2024-01-01T18:04:05Z"), at("2024-01-01T19:05:06Z")]);
+    assert!(bench.remarks.lines().is_empty());
+    // named nine hours ahead
+    let ahead = SystemClock.now().plus_seconds(9.0 * 3600.0).date_time();
+    bench.write(&format!("p_{}.csv", ahead.format("%Y%m%d_%H%M%S")), 5);
+    let settings = zoned(&bench, "UTC");
+    assert_eq!(bench.run_with(settings, None).len(), 1);
+    let told = bench.remarks.lines().join("");
+    assert!(told.contains("ahead of this gateway's clock") && told.contains("zone"), "{told}");
 }
 
 #[test]

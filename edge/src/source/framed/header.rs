@@ -2,6 +2,7 @@
 
 use pdm_shared::units::SampleRate;
 
+use crate::source::calibration::no_unit;
 use crate::source::frames::Encoding;
 use crate::source::interpretation::MOST_HZ;
 use crate::source::{AccelUnit, Calibration};
@@ -140,12 +141,13 @@ impl FrameHeader {
                 [one] => *one,
                 many => many.get(channel).copied().unwrap_or_default(),
             };
-            if !is_configured && self.encoding.full_scale().is_some() {
-                return Err("the blocks state no unit and hold counts; unit with scale, or \
-                            sensitivity_mv_per_g with scale, of the source decide"
-                    .to_owned());
+            let all: Vec<Calibration> = (0..self.channels).map(of).collect();
+            // channels that are sent and not measured need none
+            if !all.iter().any(Calibration::is_stated) {
+                let why = no_unit("their header", self.encoding.full_scale().is_some(), "");
+                return Err(format!("the blocks hold {why}"));
             }
-            return Ok((0..self.channels).map(of).collect());
+            return Ok(all);
         }
         if is_configured {
             return Err(

@@ -102,6 +102,21 @@ fn blocks_follow_on_and_a_lost_one_is_a_gap() {
     assert_eq!(blocks(&mut decoder), [(0, false), (15, true)]);
 }
 
+/// A modem that dials anew each second: run and count go on, so nothing is missing.
+#[test]
+fn blocks_of_another_connection_follow_on_by_run_and_count() {
+    let mut decoder = decoder();
+    for first in [0u64, 7, 14, 21] {
+        decoder.push(&block(7, first, 7, 1000.0)).expect("valid");
+        decoder.push(&block(7, first + 7, 7, 1000.0)[..40]).expect("a part");
+        decoder.reconnected();
+    }
+    let follow: Vec<bool> = blocks(&mut decoder).into_iter().map(|(_, follows)| follows).collect();
+    assert_eq!(follow, [false, true, true, true, true]);
+    decoder.push(&block(7, 35, 10, 1000.0)).expect("valid");
+    assert_eq!(blocks(&mut decoder), [(105, false), (120, true)], "frames are missing");
+}
+
 /// A byte is lost, added or changed anywhere: no sample is wrong, and the stream goes on.
 #[test]
 fn a_byte_that_is_lost_added_or_changed_costs_its_block_alone() {

@@ -11,7 +11,19 @@ use crate::source::BlockRate;
 
 use super::*;
 
+/// A decoder whose configuration states g where the messages state nothing.
 fn decoder(channels: usize, form: JsonForm) -> BurstDecoder {
+    let is_stated = form.unit.is_some() || form.scale.is_some();
+    let mut decoder = unstated(channels, form);
+    if !is_stated {
+        let g = Calibration::new(AccelUnit::G, 1.0, 0.0).expect("valid");
+        decoder.format.calibrations = vec![g];
+    }
+    decoder
+}
+
+/// A decoder whose configuration states no unit.
+fn unstated(channels: usize, form: JsonForm) -> BurstDecoder {
     let sample_rate = SampleRate::new(1000.0).expect("valid");
     let format = FrameFormat {
         channels,
@@ -303,9 +315,9 @@ fn messages_follow_on_where_their_times_leave_no_gap() {
 #[test]
 fn integers_without_a_unit_are_refused_and_words_name_what_else_came() {
     let counts = json!({"v": [1000, -20, 3]}).to_string();
-    let error = decoder(1, samples(&["/v"])).push("t", counts.as_bytes()).expect_err("counts");
+    let error = unstated(1, samples(&["/v"])).push("t", counts.as_bytes()).expect_err("counts");
     assert!(error.contains("integers") && error.contains("json.unit"), "{error}");
-    let mut told = decoder(1, samples(&["/v"]));
+    let mut told = unstated(1, samples(&["/v"]));
     told.format.calibrations = vec![Calibration::stated(None, Some(0.001), 0.0).expect("valid")];
     assert!(told.push("t", counts.as_bytes()).is_ok(), "the configuration states the scale");
     // a dead channel is judged as a flat line, and texts are numbers where they are
@@ -331,6 +343,89 @@ fn integers_without_a_unit_are_refused_and_words_name_what_else_came() {
     let wrong = json!({"v": [1.5], "u": "G"}).to_string();
     let error = decoder(1, form).push("t", wrong.as_bytes()).expect_err("no unit");
     assert!(["mg", "mm/s2", "G"].iter().all(|unit| error.contains(unit)), "{error}");
+}
+
+/// Floats, bytes and zeros without a unit are no g: one rule for whatever a message holds.
+#[test]
+fn numbers_without_any_unit_are_refused_with_the_keys_that_decide() {
+    let encoding = Some(Encoding::F32);
+    let text = base64::engine::general_purpose::STANDARD.encode(0.25f32.to_le_bytes());
+    for (form, message) in [
+        (samples(&["/v"]), json!({"v": [0.5, -0.25, 0.125]})),
+        (samples(&["/v"]), json!({"v": [0, 0, 0]})),
+        (JsonForm { encoding, ..samples(&["/v"]) }, json!({ "v": text })),
+    ] {
+        let error =
+            unstated(1, form).push("t", message.to_string().as_bytes()).expect_err("no unit");
+        assert!(error.contains("json.unit") && error.contains("of the source"), "{error}");
+    }
+}
+
+/// Three axes in one array, as small boards print them.
+#[test]
+fn an_array_of_several_channels_is_read_as_its_layout_says_or_refused_with_both() {
+    let message = json!({"v": [0.5, -1, 1.5, -2, 2.5, -3]});
+    let error = decoder(2, samples(&["/v"]))
+        .push("t", message.to_string().as_bytes())
+        .expect_err("no layout");
+    assert!(error.contains("\"frames\"") && error.contains("\"channels\""), "{error}");
+    for (layout, expected) in [
+        (JsonLayout::Frames, [[0.5, 1.5, 2.5], [-1.0, -2.0, -3.0]]),
+        (JsonLayout::Channels, [[0.5, -1.0, 1.5], [-2.0, 2.5, -3.0]]),
+    ] {
+        let form = JsonForm { layout: Some(layout), ..samples(&["/v"]) };
+        let mut decoder = decoder(2, form);
+        assert_eq!(in_g(&one(&mut decoder, &message)), expected, "{layout:?}");
+        let odd = json!({"v": [0.5, -1, 1.5]}).to_string();
+        let error = decoder.push("t", odd.as_bytes()).expect_err("half a frame");
+        assert!(error.contains("3 numbers are no whole samples"), "{error}");
+        // as many frames as channels
+        let square = json!({"v": [[1.5, 2.5], [3.5, 4.5]]});
+        let first = in_g(&one(&mut decoder, &square))[0].clone();
+        let frames = layout == JsonLayout::Frames;
+        assert_eq!(first, if frames { [1.5, 3.5] } else { [1.5, 2.5] });
+    }
+}
+
+/// One channel is configured, and the board sends three.
+#[test]
+fn three_axes_that_come_as_one_channel_are_refused_unless_the_layout_says_one() {
+    let v: Vec<f64> = (0..2400)
+        .map(|n| (f64::from(n) * 0.37).sin() * 0.2 + if n % 3 == 2 { 1.0 } else { 0.0 })
+        .collect();
+    let message = json!({ "v": v }).to_string();
+    let error = decoder(1, samples(&["/v"])).push("t", message.as_bytes()).expect_err("three axes");
+    assert!(error.contains("3 axes") && error.contains("json.layout"), "{error}");
+    let form = JsonForm { layout: Some(JsonLayout::Channels), ..samples(&["/v"]) };
+    assert!(decoder(1, form).push("t", message.as_bytes()).is_ok());
+}
+
+/// A board that sends its local time, in a plant of its own zone.
+#[test]
+fn a_time_without_a_zone_is_read_in_that_of_the_source() {
+    let now = SystemClock.now().plus_seconds(-3.0);
+    let local = now.date_time() + chrono::Duration::hours(9);
+    let zone = "Asia/Seoul".parse().expect("a zone");
+    for form in ["%Y-%m-%dT%H:%M:%S%.3f", "%Y-%m-%d %H:%M:%S%.3f"] {
+        let own = JsonForm { time: Some("/ts".to_owned()), zone, ..samples(&["/v"]) };
+        let mut decoder = decoder(1, own);
+        let message = json!({"v": [0.5, 1.5], "ts": local.format(form).to_string()});
+        assert_eq!(one(&mut decoder, &message).started_at, Some(now), "{form}");
+        assert!(decoder.host.remarks.lines().is_empty());
+    }
+}
+
+/// Marks of the sensor or of the bridge before it.
+#[test]
+fn a_mark_for_no_value_in_a_message_is_no_sample() {
+    let mut decoder = decoder(1, samples(&["/v"]));
+    let v: Vec<f64> =
+        (0..100).map(|n| if n % 50 == 7 { -9999.0 } else { (f64::from(n) * 0.7).sin() }).collect();
+    let block = one(&mut decoder, &json!({ "v": v }));
+    let missing = block.accel_m_s2.iter().filter(|a| a.is_nan()).count();
+    assert_eq!(missing, 2);
+    let told = decoder.host.remarks.lines().join("");
+    assert!(told.contains("-9999 stands 2 times"), "{told}");
 }
 
 proptest! {

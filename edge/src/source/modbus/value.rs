@@ -1,8 +1,8 @@
 //! A number in registers: its type and the order of its bytes; what it means stands in
 //! [`ValueMeaning`].
 //!
-//! Invariant: the marks that devices use for "no value" (all bits set, the lowest signed number, NaN)
-//! never become a number.
+//! Invariant: the marks that devices use for "no value" (all bits set, the lowest and the highest signed
+//! number, NaN) never become a number.
 
 use std::str::FromStr;
 
@@ -97,6 +97,17 @@ impl RegisterValue {
         self.meaning.value_of(self.number_in(registers).ok_or(NoValue::Mark)?, self.conversion)
     }
 
+    /// The number in the registers of a value, for which a whole number is written without its rounding.
+    pub(super) fn number_of(&self, value: f64) -> f64 {
+        let number = (value - self.conversion.offset) / self.conversion.factor;
+        match self.register_type {
+            RegisterType::F32 => value,
+            RegisterType::U16 | RegisterType::I16 | RegisterType::U32 | RegisterType::I32 => {
+                number.round()
+            }
+        }
+    }
+
     /// The number in the bytes; `None` for a mark.
     fn number_in(&self, registers: &[u8]) -> Option<f64> {
         match self.register_type {
@@ -107,7 +118,7 @@ impl RegisterValue {
                     ByteOrder::Badc | ByteOrder::Dcba => u16::from_be_bytes([low, high]),
                 };
                 match (self.register_type, word) {
-                    (RegisterType::I16, 0x8000) | (RegisterType::U16, 0xffff) => None,
+                    (RegisterType::I16, 0x7fff | 0x8000) | (RegisterType::U16, 0xffff) => None,
                     (RegisterType::I16, word) => Some(f64::from(word.cast_signed())),
                     (_, word) => Some(f64::from(word)),
                 }
@@ -122,7 +133,8 @@ impl RegisterValue {
                 });
                 match (self.register_type, word) {
                     (RegisterType::F32, word) => Some(f64::from(f32::from_bits(word))),
-                    (RegisterType::I32, 0x8000_0000) | (RegisterType::U32, u32::MAX) => None,
+                    (RegisterType::I32, 0x7fff_ffff | 0x8000_0000)
+                    | (RegisterType::U32, u32::MAX) => None,
                     (RegisterType::I32, word) => Some(f64::from(word.cast_signed())),
                     (_, word) => Some(f64::from(word)),
                 }
@@ -145,7 +157,7 @@ mod tests {
         let meaning = ValueMeaning {
             channel: 0,
             figure: Figure::Feature(Feature::Velocity),
-            no_value: vec![32_767.0],
+            no_value: vec![32_766.0],
             standing_below: None,
             plausible: f64::NEG_INFINITY..=f64::INFINITY,
         };
@@ -185,8 +197,10 @@ mod tests {
             (RegisterType::U16, &[0xff, 0xff][..]),
             (RegisterType::I16, &[0x80, 0]),
             (RegisterType::I16, &[0x7f, 0xff]),
+            (RegisterType::I16, &[0x7f, 0xfe]),
             (RegisterType::U32, &[0xff; 4]),
             (RegisterType::I32, &[0x80, 0, 0, 0]),
+            (RegisterType::I32, &[0x7f, 0xff, 0xff, 0xff]),
             (RegisterType::F32, &[0x7f, 0xc0, 0, 0]),
             (RegisterType::F32, &[0x7f, 0x80, 0, 0]),
             (RegisterType::F32, &[0, 0]),

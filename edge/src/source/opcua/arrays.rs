@@ -21,6 +21,7 @@ use super::{NodeForm, NodeName, OpcuaServer, log};
 use crate::source::burst::{
     BurstBlocks, Bursts, ChannelArray, configured_calibration, sender_time,
 };
+use crate::source::calibration::no_unit;
 use crate::source::frames::FrameFormat;
 use crate::source::interpretation::believed_rate;
 use crate::source::{Block, Calibration, Source, SourceError, SourceFormat, SourceHost};
@@ -139,11 +140,9 @@ impl Arrays {
         }
         let numbers = reading::samples(value)?;
         let configured = configured_calibration(&self.format, place);
-        let is_told = configured.unit().is_some() || configured.states_scale();
-        if numbers.are_integers && !open.has_unit[place] && !is_told {
-            let why = "holds integers, and neither the server nor the configuration states a unit; \
-                       unit and scale, or scale and sensitivity_mv_per_g, decide";
-            return Err(Fault::new("unit", why));
+        if !open.has_unit[place] && !configured.is_stated() {
+            let why = no_unit("the server (EngineeringUnits)", numbers.are_integers, "");
+            return Err(Fault::new("unit", format!("holds {why}")));
         }
         let time_ms = reading::time_ms(value);
         if is_first {

@@ -15,7 +15,7 @@ use super::connection::Connection;
 use super::open::lost;
 use super::reading::{self, Fault};
 use super::{NodeName, NodeValue, OpcuaServer, log};
-use crate::source::values::{Conversion, PointValue, PointValues};
+use crate::source::values::{Conversion, Figure, Freshness, PointValue, PointValues, Standing};
 use crate::source::{Block, BlockRate, Source, SourceError, SourceFormat, SourceHost};
 
 /// Longest wait in one call, so that a reader can end.
@@ -32,6 +32,7 @@ pub(super) struct Polls {
     open: Option<Open>,
     due: Instant,
     next_index: u64,
+    standing: Standing,
     is_told: bool,
 }
 
@@ -55,8 +56,20 @@ impl Polls {
             .map_err(|error| SourceError::options(&name, error.to_string()))?;
         let channels = values.iter().map(|value| value.meaning.channel + 1).max().unwrap_or(1);
         let format = SourceFormat { channels, sample_rate, block_samples: Some(1) };
-        let (due, open, next_index, is_told) = (Instant::now(), None, 0, false);
-        Ok(Self { name, server, values, every, host, format, open, due, next_index, is_told })
+        let standing = Standing::new(values.len(), every, host.clone());
+        Ok(Self {
+            name,
+            server,
+            values,
+            every,
+            host,
+            format,
+            open: None,
+            due: Instant::now(),
+            next_index: 0,
+            standing,
+            is_told: false,
+        })
     }
 
     fn block(&self, values: Option<Box<PointValues>>) -> Block {
@@ -66,19 +79,40 @@ impl Polls {
         Block { index, started_at, follows_on: false, rate, input: None, values, accel_m_s2 }
     }
 
-    /// Reads every value.
-    fn poll(&mut self) -> Result<Vec<PointValue>, String> {
+    /// Reads every value; `None` if all of them are those of an earlier poll.
+    fn poll(&mut self) -> Result<Option<Vec<PointValue>>, String> {
         let open = match self.open.take() {
             Some(open) => open,
             None => self.connect()?,
         };
         let read = open.connection.read(&open.nodes)?;
         let mut values = Vec::with_capacity(self.values.len());
-        let mut is_any_missing = false;
-        for ((value, conversion), read) in self.values.iter().zip(&open.conversions).zip(read) {
-            let number = value_in(value, conversion, &read);
+        let (mut is_any_missing, mut is_any_new, mut is_any_earlier) = (false, false, false);
+        for (place, ((value, conversion), read)) in
+            self.values.iter().zip(&open.conversions).zip(read).enumerate()
+        {
+            let mut number = value_in(value, conversion, &read);
+            let figure = &value.meaning.figure;
+            if let (Ok(_), Ok(raw)) = (&number, reading::number(&read)) {
+                let source_ms = reading::source_time_ms(&read);
+                match self.standing.freshness(place, figure, raw, source_ms) {
+                    Freshness::New => is_any_new |= matches!(figure, Figure::Feature(_)),
+                    Freshness::Earlier => {
+                        is_any_earlier = true;
+                        values.push(value.meaning.point_value(None));
+                        continue;
+                    }
+                    Freshness::Stale(why) => {
+                        is_any_earlier = true;
+                        number = Err(Fault::new("stale", why));
+                    }
+                }
+            } else {
+                // an invalid event says so
+                is_any_new = true;
+            }
             if let Err(Fault { cause, why }) = &number {
-                let (key, node) = (value.meaning.figure.key(), &value.node);
+                let (key, node) = (figure.key(), &value.node);
                 let is_told = std::mem::replace(&mut self.is_told, true) || is_any_missing;
                 log::not_used(&self.host, cause, &format!("{key} at {node} {why}"), is_told);
                 is_any_missing = true;
@@ -89,7 +123,7 @@ impl Polls {
             log::used_again(&self.host, std::mem::take(&mut self.is_told));
         }
         self.open = Some(open);
-        Ok(values)
+        Ok((is_any_new || !is_any_earlier).then_some(values))
     }
 
     fn connect(&self) -> Result<Open, String> {
@@ -163,6 +197,7 @@ impl Source for Polls {
             )
         })?;
         let every = self.every;
+        let Some(values) = values else { return Ok(Some(self.block(None))) };
         let block = self.block(Some(Box::new(PointValues { values, every })));
         self.next_index += 1;
         Ok(Some(block))

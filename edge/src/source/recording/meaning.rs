@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use ndarray::{Array2, ArrayView1};
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::event::StatementSource;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{M_S2_PER_G, SampleRate};
@@ -15,6 +16,7 @@ use super::{
     Calibration, InMemory, Interpretation, NumberEncoding, RawRecording, RecordingOptions,
     SourceError, StatedChannel, check_channels,
 };
+use crate::source::interleaved::axes_in_one;
 use crate::source::interpretation::{
     ChannelRole, InterpretedChannel, RateStatements, StatedUnit, choose_channels, decided_rate,
     decided_scale, label, role, sensor_of_file,
@@ -27,6 +29,10 @@ const COUNTS_ABOVE: f64 = 50.0;
 
 /// How far gravity may stand from its standard value, ratio: offset and scale of a MEMS sensor are within 3 %.
 const GRAVITY_TOLERANCE: f64 = 0.03;
+
+/// A recording that is dated further ahead of this machine's clock than this, s, is told to be: two clocks
+/// that are set are closer.
+const AHEAD_S: f64 = 60.0;
 
 /// Samples from which on whole numbers are no chance.
 const LEAST_WHOLE: usize = 64;
@@ -48,10 +54,16 @@ pub(super) fn meaning_of(
     let refused = |what: String| SourceError::options(path, what);
     let mut numbers = only_snapshot(path, raw)?;
     let (rows, mut left_out) = chosen(path, raw, options, numbers.as_ref())?;
+    refuse_interleaved(path, raw, &rows, options, numbers.as_ref())?;
     mark_counts(raw, numbers.as_ref());
-    let codes = leave_codes_out(raw, &rows, numbers.as_mut());
+    // an array states nothing of its rows, but marks for no value are none there either
+    let mut array = match numbers {
+        None if raw.snapshots == 1 => raw.reader.next_snapshot()?,
+        _ => None,
+    };
+    let codes = leave_codes_out(raw, &rows, numbers.as_mut().or(array.as_mut()));
     let missing = |row: &usize| {
-        let numbers = numbers.as_ref()?;
+        let numbers = numbers.as_ref().or(array.as_ref())?;
         Some(numbers.row(*row).iter().filter(|value| value.is_nan()).count() as u64)
     };
     let missing_values = rows.iter().filter_map(missing).sum();
@@ -82,9 +94,8 @@ pub(super) fn meaning_of(
     notes.extend(rate_notes);
     let sample_rate =
         SampleRate::new(rate_hz).map_err(|e| SourceError::malformed(path, e.to_string()))?;
-    let start = raw.time.as_ref().and_then(|axis| axis.epoch_s);
-    raw.stated_start = raw.stated_start.or_else(|| start.and_then(since_1970));
-    if let Some(numbers) = numbers {
+    notes.extend(dated_start(raw, options));
+    if let Some(numbers) = numbers.or(array) {
         raw.reader = Box::new(InMemory(Some(numbers)));
     }
     let time = raw.time.as_ref();
@@ -103,6 +114,64 @@ pub(super) fn meaning_of(
         notes,
     };
     Ok(RecordingMeaning { rows: calibrated, sample_rate, interpretation })
+}
+
+/// Refuses the one array of a document that looks like several axes in turn, unless a person has named it.
+fn refuse_interleaved(
+    path: &Path,
+    raw: &RawRecording,
+    rows: &[usize],
+    options: &RecordingOptions,
+    numbers: Option<&Array2<f64>>,
+) -> Result<(), SourceError> {
+    let (&[row], Some(numbers), None) = (rows, numbers, &options.variable) else { return Ok(()) };
+    if !raw.format.starts_with("JSON") {
+        return Ok(());
+    }
+    let Some(axes) = axes_in_one(&numbers.row(row).to_vec()) else { return Ok(()) };
+    let what = format!(
+        "{} looks like {axes} axes in turn (x, y, z, x, …); write an array for each axis, or name it as one \
+         channel (--variable)",
+        label(row, &raw.channels[row])
+    );
+    Err(SourceError::options(path, what))
+}
+
+/// Decides when the first sample was taken; returns what a person should know of it.
+fn dated_start(raw: &mut RawRecording, options: &RecordingOptions) -> Vec<String> {
+    if raw.stated_start.is_none()
+        && let Some(axis) = &raw.time
+    {
+        raw.stated_start = axis.epoch_s.and_then(since_1970);
+        raw.is_start_local = axis.is_local;
+    }
+    let Some(stated) = raw.stated_start.filter(|_| options.started_at.is_none()) else {
+        return Vec::new();
+    };
+    let mut notes = Vec::new();
+    let mut at = stated;
+    if std::mem::take(&mut raw.is_start_local) {
+        let offsets = options.zone.offsets(stated.date_time().naive_utc());
+        at = stated.plus_seconds(-f64::from(offsets.first_s));
+        notes.push(format!(
+            "times without a zone are read in {}",
+            options.zone.words(offsets.first_s)
+        ));
+        if offsets.second_s.is_some() {
+            notes.push(
+                "its hour is repeated (the end of summer time): the first one is taken".to_owned(),
+            );
+        }
+        raw.stated_start = Some(at);
+    }
+    let ahead_s = at.seconds_since(SystemClock.now());
+    if ahead_s > AHEAD_S {
+        notes.push(format!(
+            "its time {at} is {} ahead of this machine's clock",
+            duration_words(ahead_s)
+        ));
+    }
+    notes
 }
 
 /// A note on samples that are exactly 0 for the most part: rows of a faster sensor, filled with zeros.
@@ -197,6 +266,16 @@ fn decided_channels(
         all.notes.extend(decided.note);
     }
     Ok(all)
+}
+
+/// Seconds in words of a fitting unit.
+pub(in crate::source) fn duration_words(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
+        s => format!("{:.0} days", s / 86_400.0),
+    }
 }
 
 pub(super) fn since_1970(seconds: f64) -> Option<Timestamp> {

@@ -142,6 +142,7 @@ fn described(
         snapshots,
         stated_rate_hz: None,
         stated_start: None,
+        is_start_local: false,
         time: None,
         time_steps_back: 0,
         left_out: Vec::new(),

@@ -7,7 +7,7 @@ use pdm_shared::units::SampleRate;
 
 use super::{SourceError, counted};
 use crate::source::{Calibration, Preferred};
-use crate::tabular::Decimal;
+use crate::tabular::{Decimal, LocalZone};
 
 /// The part of a recording to read, and the meaning of its numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,6 +34,8 @@ pub struct RecordingOptions {
     pub prefer: Option<Preferred>,
     /// Decimal sign of the numbers of a text; `None`: the text tells.
     pub decimal: Option<Decimal>,
+    /// The zone of times that state none.
+    pub zone: LocalZone,
 }
 
 pub(super) fn check_channels(

@@ -19,6 +19,70 @@ fn refused(name: &str, content: &[u8], options: &RecordingOptions) -> String {
     opened.err().expect("refused").to_string()
 }
 
+/// An array of NumPy with f32 or f64 numbers, of one snapshot or several.
+fn array(shape: &str, numbers: &[f64]) -> Vec<u8> {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    bytes
+}
+
+/// Loggers write -9999 and 1e30 into arrays as well as into tables.
+#[test]
+fn a_mark_for_no_value_in_an_array_is_no_sample_and_is_told() {
+    let mut numbers: Vec<f64> = (0..400).map(|n| (f64::from(n) * 0.7).sin()).collect();
+    for at in [3, 77, 311] {
+        numbers[at] = -9999.0;
+    }
+    for shape in ["(400,)", "(2, 1, 200)"] {
+        let content = array(shape, &numbers);
+        let mut read = open_content(Path::new("a.npy"), content, &options(1000.0)).expect("opens");
+        let (mut missing, mut told) = (0, String::new());
+        while let Some(block) = read.next_block().expect("reads") {
+            missing += block.accel_m_s2.iter().filter(|sample| sample.is_nan()).count();
+            told.push_str(&block.input.expect("described").to_string());
+        }
+        assert_eq!(missing, 3, "{shape}");
+        assert!(told.contains("-9999") && told.contains("no value"), "{shape}: {told}");
+    }
+}
+
+/// The zone of a column of times decides when it was recorded, and the line says which it was.
+#[test]
+fn a_time_column_without_a_zone_is_read_in_the_zone_of_the_options() {
+    let column = |end: &str| -> Vec<u8> {
+        let row = |n: u32| format!("2026-03-01 08:00:00.{n:03}{end},{}.5\n", n % 3);
+        ("time,acc_g\n".to_owned() + &(0..80).map(row).collect::<String>()).into_bytes()
+    };
+    let read = |content: Vec<u8>, zone: &str| {
+        let zone = zone.parse().expect("a zone");
+        let options = RecordingOptions { zone, ..RecordingOptions::default() };
+        let mut source = open_content(Path::new("t.csv"), content, &options).expect("opens");
+        let block = source.next_block().expect("reads").expect("one");
+        let line = block.input.expect("described").to_string();
+        (block.started_at.expect("dated").to_string(), line)
+    };
+    for (end, zone, at, is_told) in [
+        ("", "Asia/Seoul", "2026-02-28T23:00:00.000Z", true),
+        ("", "UTC", "2026-03-01T08:00:00.000Z", true),
+        ("", "-05:00", "2026-03-01T13:00:00.000Z", true),
+        ("Z", "Asia/Seoul", "2026-03-01T08:00:00.000Z", false),
+        ("+02:00", "Asia/Seoul", "2026-03-01T06:00:00.000Z", false),
+    ] {
+        let (got, line) = read(column(end), zone);
+        assert_eq!(got, at, "{end} {zone}: {line}");
+        assert_eq!(line.contains("times without a zone are read in"), is_told, "{line}");
+    }
+    let twice = String::from_utf8(column("")).expect("text").replace("03-01 08", "10-25 02");
+    let (_, line) = read(twice.into_bytes(), "Europe/Berlin");
+    assert!(line.contains("its hour is repeated"), "{line}");
+    let later = String::from_utf8(column("")).expect("text").replace("2026", "2096");
+    let (_, line) = read(later.into_bytes(), "UTC");
+    assert!(line.contains("ahead of this machine's clock"), "{line}");
+}
+
 #[test]
 fn a_name_that_lies_is_told_instead_of_read_as_noise() {
     let text = b"1;2\n3;4\n5;6\n";

@@ -266,6 +266,7 @@ fn recording(
         notes.push(format!("{rows_without} rows at the end hold no samples and were left out"));
     }
     let start_s = columns.start_ns.map(|ns| ns as f64 / 1e9);
+    let is_start_local = columns.is_start_local;
     drop(columns);
     let mut split = take_time_columns(data, described(layout, &all)).map_err(refused)?;
     if let Some(seconds) = clock {
@@ -286,6 +287,7 @@ fn recording(
         left_out: split.left_out,
         notes,
         stated_start,
+        is_start_local,
         ..raw
     })
 }

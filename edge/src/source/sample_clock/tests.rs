@@ -197,3 +197,41 @@ fn a_backlog_that_comes_at_once_does_not_date_what_follows() {
     }
     assert!(worst_s < 0.05, "{worst_s}");
 }
+
+/// A modem that was away brings ten seconds at once: all of it is dated by its newest frame, and blocks wait
+/// for that one.
+#[test]
+fn a_backlog_is_dated_by_its_newest_frame() {
+    let mut bench = Bench::new(0.0);
+    let step = |bench: &Bench, us: i64| {
+        bench.hands.uptime_us.fetch_add(us, Ordering::Relaxed);
+        let ms = BEGAN_MS + bench.hands.uptime_us.load(Ordering::Relaxed) / 1000;
+        bench.hands.wall_ms.store(ms, Ordering::Relaxed);
+    };
+    let mut held = 0;
+    for _minute in 0..3 {
+        step(&bench, 10_000_000);
+        for _piece in 0..100 {
+            step(&bench, 500);
+            let _paused = bench.clock.arrived(100);
+            held += usize::from(bench.clock.is_catching_up());
+        }
+        step(&bench, 600_000);
+        assert!(!bench.clock.is_catching_up(), "a pause ends it");
+        let newest = bench.clock.frames();
+        let now = bench.hands.now();
+        for second in 0..10u64 {
+            let age_s = now.seconds_since(bench.clock.began(newest - 10_000 + 1000 * second));
+            let expected_s = 10.6 - second as f64;
+            assert!((age_s - expected_s).abs() < 0.06, "second {second}: {age_s} s ago");
+        }
+    }
+    assert!(held > 200, "{held}");
+    // a live sender of packets of a second is no backlog
+    let mut live = Bench::new(0.02);
+    for _packet in 0..60 {
+        step(&live, 980_000);
+        let _lost = live.clock.arrived(1000);
+        assert!(!live.clock.is_catching_up());
+    }
+}

@@ -9,6 +9,7 @@ use super::SparkplugForm;
 use super::payload::{Metric, MetricValue, Payload};
 use crate::source::Calibration;
 use crate::source::burst::configured_calibration;
+use crate::source::calibration::no_unit;
 use crate::source::frames::FrameFormat;
 
 /// Names under which nodes state a metric's unit: Ignition's, Tahu's examples, and usual spellings.
@@ -172,11 +173,9 @@ fn born(metric: &Metric<'_>, configured: Calibration) -> Result<BornMetric, Stri
         None => configured,
         Some(text) => configured.in_stated_unit(text)?,
     };
-    let is_told = configured.unit().is_some() || configured.states_scale();
-    if datatype.is_integer() && unit.is_none() && !is_told {
-        return Err("holds integers, and neither its properties nor the configuration state a \
-                    unit; unit and scale, or scale and sensitivity_mv_per_g, decide"
-            .to_owned());
+    if unit.is_none() && !configured.is_stated() {
+        let why = no_unit("its properties (engUnit)", datatype.is_integer(), "");
+        return Err(format!("holds {why}"));
     }
     Ok(BornMetric { datatype, calibration })
 }

@@ -5,7 +5,8 @@
 pub(super) struct FieldWords {
     pub(super) month: Option<u16>,
     pub(super) is_afternoon: Option<bool>,
-    pub(super) is_utc: bool,
+    /// Offset from UTC that a word states, minutes.
+    pub(super) offset_min: Option<i16>,
 }
 
 /// First letters of the months, English and German.
@@ -38,8 +39,9 @@ pub(super) fn of_field(field: &str) -> Option<FieldWords> {
         match word.as_str() {
             "am" | "a" | "오전" | "vorm" => words.is_afternoon = Some(false),
             "pm" | "p" | "오후" | "nachm" => words.is_afternoon = Some(true),
-            "z" | "utc" | "gmt" => words.is_utc = true,
-            "t" | "m" | "년" | "월" | "일" | "시" | "분" | "초" | "uhr" | "kst" => {}
+            "z" | "utc" | "gmt" => words.offset_min = Some(0),
+            "kst" | "jst" => words.offset_min = Some(9 * 60),
+            "t" | "m" | "년" | "월" | "일" | "시" | "분" | "초" | "uhr" => {}
             "dez" => words.month = Some(12),
             _ if word.chars().count() <= 9 && MONTHS.iter().any(|(month, _)| begins(month)) => {
                 words.month = MONTHS.iter().find(|(month, _)| begins(month)).map(|(_, n)| *n);

@@ -31,6 +31,8 @@ pub(super) struct TextColumns {
     joined: Vec<usize>,
     /// Nanoseconds since 1970 of the first row, where a column has dates.
     pub(super) start_ns: Option<i64>,
+    /// The zone of this start is stated nowhere.
+    pub(super) is_start_local: bool,
     pub(super) notes: Vec<String>,
 }
 
@@ -140,6 +142,7 @@ impl TextColumns {
             has_number: vec![false; width],
             joined: Vec::new(),
             start_ns: None,
+            is_start_local: false,
             notes: Vec::new(),
         }
     }
@@ -233,7 +236,10 @@ impl TextColumns {
             // nanoseconds since 1970 have more digits than a floating-point number
             let ns = over_midnight(ns, &all).into_iter().map(|at| at - start).collect();
             let seconds = self.with_fractions(ns, layout);
-            self.start_ns = self.start_ns.or_else(|| has_date.then_some(start));
+            if self.start_ns.is_none() && has_date {
+                self.start_ns = Some(start);
+                self.is_start_local = !all.iter().any(Stamp::has_offset);
+            }
             self.seconds.push((column, seconds));
         }
         Ok(())
