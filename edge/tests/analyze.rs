@@ -269,13 +269,75 @@ fn wrong_options_are_refused_with_64_and_what_is_allowed() {
         &["a.npy", "--rate", "12000", "--rpm", "-5", "--bearing", "NICE"],
         &["a.npy", "--rate", "12000", "--rpm", "1500", "--bearing", "9999"],
         &["a.npy", "--rate", "12000", "--rpm", "1500", "--orders", "1,2,3"],
-        &["a.npy", "--rate", "12000", "--rpm", "1500"],
         &["a.npy", "--unit", "furlong"],
         &["--json"],
     ] {
         let output = edge(arguments);
         assert_eq!(output.status.code(), Some(64), "{arguments:?}: {}", stderr(&output));
     }
+}
+
+/// R-EDGE-11: a newcomer types the file alone, and learns of the file first.
+#[test]
+fn a_file_alone_is_told_before_the_options_that_are_missing() {
+    for (name, content, code, said) in [
+        ("empty.csv", &b""[..], 65, "the file is empty"),
+        ("report.csv", b"%PDF-1.7\n", 65, "a PDF"),
+        ("words.txt", b"to be\nor not\n", 65, "no row of numbers"),
+    ] {
+        let (got, told) = refused(name, content, &[]);
+        assert!(got == code && told.contains(said), "{name}: {got} {told}");
+        assert!(!told.contains("--rpm"), "no option mends it: {told}");
+    }
+    let rows = |header: &str, first: &dyn Fn(u32) -> String| {
+        (0..4096).fold(header.to_owned(), |mut all, n| {
+            let wave = (f64::from(n) * 0.7).sin();
+            writeln!(all, "{}{wave:.6},{:.6},{:.6}", first(n), 0.5 * wave, 0.25 * wave)
+                .expect("memory");
+            all
+        })
+    };
+    let no_rate = rows("left_g,right_g,top_g\n", &|_| String::new());
+    let (code, told) = refused("no-rate.csv", no_rate.as_bytes(), &[]);
+    assert_eq!(code, 64, "{told}");
+    for said in ["(--rate)", "--rpm is missing", "--bearing ID or --orders"] {
+        assert!(told.contains(said), "all in one go: {told}");
+    }
+    let timed = rows("t (s),left_g,right_g,top_g\n", &|n| format!("{:.6},", f64::from(n) / 2560.0));
+    let (code, told) = refused("timed.csv", timed.as_bytes(), &[]);
+    assert_eq!(code, 64, "{told}");
+    for said in ["2560 Hz", "right_g (--channel 1), top_g (--channel 2)", "--rpm is missing"] {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    let (code, told) = refused("wrong.csv", timed.as_bytes(), &["--rpm", "1500"]);
+    assert!(code == 64 && !told.contains("--rpm is") && told.contains("--bearing ID"), "{told}");
+}
+
+/// R-EDGE-11: a copy of a recording was not measured today.
+#[test]
+fn the_event_is_of_the_time_that_the_content_states() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("dated.csv");
+    let rows = (0..4096u32).fold("time,acc_g\n".to_owned(), |mut all, n| {
+        let us = u64::from(n) * 400;
+        writeln!(
+            all,
+            "2026-02-03 04:05:{:02}.{:06}Z,{:.6}",
+            6 + us / 1_000_000,
+            us % 1_000_000,
+            (f64::from(n) * 0.7).sin()
+        )
+        .expect("memory");
+        all
+    });
+    std::fs::write(&path, rows).expect("written");
+    let mut arguments = vec![text(&path), "--json"];
+    arguments.extend(NICE);
+    let output = edge(&arguments);
+    let all = events(&output);
+    let event = all.first().expect("an event");
+    let at = event.measured_at.to_string();
+    assert!(at.starts_with("2026-02-03T04:05:06"), "{at}: {}", stderr(&output));
 }
 
 #[test]

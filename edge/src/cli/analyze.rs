@@ -54,7 +54,8 @@ pub struct Args {
 
 const AFTER_HELP: &str = "\
 Channels, snapshots and columns are counted from 0. A 2-D array is channel × sample, a 3-D array
-snapshot × channel × sample. What was read is printed in one line to standard error. Counts of an
+snapshot × channel × sample. What was read is printed to standard error, and what is missing after it, so
+`analyze FILE` alone says what a file holds. Counts of an
 integer format (most .wav files) are no g: --scale says what one count is.
 
 Examples:
@@ -105,7 +106,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 fn one(args: &Args, job: &Job, is_later: bool) -> anyhow::Result<()> {
     let analysis = measure::measure(job)?;
     if let Some(input) = &analysis.input {
-        super::note(&format!("{}: {input}", job.path.display()));
+        measure::tell(&job.path, input);
     }
     for note in &analysis.notes {
         super::note(note);

@@ -90,6 +90,9 @@ pub struct MachineArgs {
     pub catalogue: Option<PathBuf>,
 }
 
+/// What is said where no bearing is named.
+const BEARING_MISSING: &str = "--bearing ID or --orders BPFO,BPFI,BSF,FTF is missing: one is needed (pdm-edge bearings lists them)";
+
 /// A wrong option: exit code 64.
 pub(crate) fn usage(message: impl std::fmt::Display) -> anyhow::Error {
     Failure::new(Exit::Usage, anyhow::anyhow!("{message}")).into()
@@ -149,13 +152,26 @@ impl RecordingArgs {
 }
 
 impl MachineArgs {
+    /// Whether speed and bearing are given, right or wrong.
+    pub(crate) const fn is_complete(&self) -> bool {
+        self.rpm.is_some() && (self.bearing.is_some() || self.orders.is_some())
+    }
+
     /// A machine, checked.
     ///
     /// # Errors
     /// A [`Failure`] with exit code 64 that names the option and the allowed values; 78 for an
     /// invalid catalogue.
     pub fn machine(&self) -> anyhow::Result<Machine> {
-        let rpm = self.rpm.ok_or_else(|| usage("--rpm is missing: the shaft speed, 1/min"))?;
+        let Some(rpm) = self.rpm else {
+            let speed = "--rpm is missing: the shaft speed, 1/min";
+            let is_bearing_given = self.bearing.is_some() || self.orders.is_some();
+            return Err(usage(if is_bearing_given {
+                speed.to_owned()
+            } else {
+                format!("{speed}; {BEARING_MISSING}")
+            }));
+        };
         let speed = Rpm::new(rpm).map_err(|e| usage(format!("--rpm: {e}")))?;
         let (orders, estimate) = self.bearing()?;
         let default = estimate.as_ref().map_or(DEFAULT_ORDER_TOLERANCE, Estimate::searched);
@@ -186,9 +202,7 @@ impl MachineArgs {
                 Ok((bearing.orders, bearing.estimate()))
             }
             (None, Some(text)) => Ok((parse_orders(text)?, None)),
-            (None, None) => {
-                Err(usage("--bearing ID or --orders BPFO,BPFI,BSF,FTF is missing: one is needed"))
-            }
+            (None, None) => Err(usage(BEARING_MISSING)),
             (Some(_), Some(_)) => {
                 Err(usage("--bearing and --orders are both given: one is needed"))
             }

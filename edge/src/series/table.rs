@@ -135,7 +135,8 @@ pub fn read_table(mut input: impl Read, request: &Request) -> Result<Table, Seri
     let broken = |reason: &dyn ToString| SeriesError::Row { line: 1, reason: reason.to_string() };
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(|error| broken(&error))?;
-    let text = decoded(&bytes).ok_or_else(|| broken(&"these bytes are no text"))?;
+    let text =
+        decoded(&bytes).ok_or_else(|| broken(&"these bytes are no text; save them as CSV"))?;
     let lines: Vec<(usize, &str)> =
         numbered_lines(&text).filter(|(_, line)| !line.trim().is_empty()).collect();
     let (separator, header_at) = header_line(&lines, &request.time);

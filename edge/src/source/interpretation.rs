@@ -20,7 +20,7 @@ pub(crate) use channels::{choose_channels, label, role};
 pub use rate::{MOST_HZ, believed_rate};
 pub(crate) use rate::{RateStatements, decided_rate, unbelieved};
 pub use role::ChannelRole;
-pub(crate) use role::{sensor_of_file, states_time};
+pub(crate) use role::{says_voltage, sensor_of_file, states_time};
 pub(crate) use scale::decided_scale;
 pub use unit::{StatedUnit, UnitKind};
 pub(crate) use unit::{time_unit_of_name, unknown_unit_of};
@@ -70,6 +70,8 @@ pub struct Interpretation {
     pub format: String,
     /// The channels that are delivered, in their order.
     pub channels: Vec<InterpretedChannel>,
+    /// Channels of the file that were not asked for, by number and name.
+    pub further: Vec<(usize, Option<String>)>,
     /// Columns or variables that are no channels, each with the reason.
     pub left_out: Vec<String>,
     /// The column of time, if there is one.
@@ -114,6 +116,18 @@ impl Interpretation {
 }
 
 impl Interpretation {
+    /// What a person should know of the channels that were not asked for: their names, and how to ask for them.
+    pub fn further_words(&self) -> Option<String> {
+        let named = |(number, name): &(usize, Option<String>)| match name {
+            Some(name) => format!("{name} (--channel {number})"),
+            None => format!("--channel {number}"),
+        };
+        let more = if self.further.len() > MOST_NAMED { ", …" } else { "" };
+        let words: Vec<String> = self.further.iter().take(MOST_NAMED).map(named).collect();
+        (!words.is_empty())
+            .then(|| format!("not analysed, of the same recording: {}{more}", words.join(", ")))
+    }
+
     /// Whether nothing states the unit of a channel, so that it is read as g.
     pub fn is_unit_assumed(&self) -> bool {
         self.channels.iter().any(|channel| channel.unit_source == StatementSource::Assumed)

@@ -26,15 +26,16 @@ use pdm_service::files::open_regular;
 use pdm_shared::time::Timestamp;
 
 use super::interpretation::Interpretation;
-use super::time_axis::TimeAxis;
 use super::{Block, BlockRate, Calibration, Source, SourceError, SourceFormat};
 use crate::tabular::sentinel::{FILL_FROM, in_samples, written};
 pub(in crate::source) use meaning::duration_words;
 use meaning::{RecordingMeaning, meaning_of};
 use options::{check_channels, cut_of};
+use raw::InMemory;
 use snapshots::snapshots_of;
 
 pub use options::RecordingOptions;
+pub(crate) use raw::{RawRecording, RawSnapshots};
 pub use sequence::open_sequence;
 pub(crate) use stated::{NumberEncoding, StatedChannel};
 
@@ -45,6 +46,7 @@ mod columnar;
 mod excel;
 #[cfg(any(feature = "hdf5", feature = "parquet", feature = "excel"))]
 mod guarded;
+mod half;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 mod json;
@@ -58,9 +60,11 @@ mod not_read;
 mod npy;
 mod options;
 mod packed;
+mod raw;
 mod repeats;
 mod sequence;
 mod snapshots;
+mod spectrum;
 mod stated;
 mod tdms;
 mod text;
@@ -68,91 +72,6 @@ mod time_columns;
 mod universal;
 mod variables;
 mod wav;
-
-/// Raw numbers of a file, snapshot by snapshot.
-pub(crate) trait RawSnapshots: Send {
-    /// The next snapshot, channel × sample, or `None` at the end.
-    fn next_snapshot(&mut self) -> Result<Option<Array2<f64>>, SourceError>;
-
-    /// Skips one snapshot; false at the end.
-    fn skip_snapshot(&mut self) -> Result<bool, SourceError> {
-        self.next_snapshot().map(|snapshot| snapshot.is_some())
-    }
-}
-
-/// An opened file: its shape and its numbers.
-pub(crate) struct RawRecording {
-    /// The format, as a person calls it: `WAV`, `MAT level 5`, `TDMS`.
-    pub(crate) format: &'static str,
-    /// The channels in the order of the rows of a snapshot, as the file describes them. Time columns
-    /// that the reader used for the rate are not among them.
-    pub(crate) channels: Vec<StatedChannel>,
-    pub(crate) samples: usize,
-    pub(crate) snapshots: u64,
-    /// Sampling rate stated in the file, Hz.
-    pub(crate) stated_rate_hz: Option<f64>,
-    /// Time of the first sample stated in the file.
-    pub(crate) stated_start: Option<Timestamp>,
-    /// This time is one of a clock whose zone nothing states, written as if it were UTC.
-    pub(crate) is_start_local: bool,
-    /// The course of the time column, where the reader has taken it out itself.
-    pub(crate) time: Option<TimeAxis>,
-    /// How often the times of a column step back: such a column gives no rate.
-    pub(crate) time_steps_back: u64,
-    /// Columns that the reader has left out, each with the reason.
-    pub(crate) left_out: Vec<String>,
-    /// What a person should know of the reading.
-    pub(crate) notes: Vec<String>,
-    pub(crate) reader: Box<dyn RawSnapshots>,
-}
-
-impl RawRecording {
-    /// A file whose only snapshot is in memory, and that states nothing of its channels but their
-    /// encoding.
-    pub(crate) fn whole(
-        format: &'static str,
-        data: Array2<f64>,
-        stated_rate_hz: Option<f64>,
-        encoding: NumberEncoding,
-    ) -> Self {
-        let channel = StatedChannel { encoding, ..StatedChannel::default() };
-        let channels = vec![channel; data.nrows()];
-        Self::described(format, data, channels, stated_rate_hz)
-    }
-
-    /// A file whose only snapshot is in memory, with a description of each channel.
-    pub(crate) fn described(
-        format: &'static str,
-        data: Array2<f64>,
-        channels: Vec<StatedChannel>,
-        stated_rate_hz: Option<f64>,
-    ) -> Self {
-        let samples = data.ncols();
-        let reader = Box::new(InMemory(Some(data)));
-        Self {
-            format,
-            channels,
-            samples,
-            snapshots: 1,
-            stated_rate_hz,
-            stated_start: None,
-            is_start_local: false,
-            time: None,
-            time_steps_back: 0,
-            left_out: Vec::new(),
-            notes: Vec::new(),
-            reader,
-        }
-    }
-}
-
-struct InMemory(Option<Array2<f64>>);
-
-impl RawSnapshots for InMemory {
-    fn next_snapshot(&mut self) -> Result<Option<Array2<f64>>, SourceError> {
-        Ok(self.0.take())
-    }
-}
 
 /// Opens a recording.
 ///
@@ -407,7 +326,7 @@ fn raw_inside(
     if start.starts_with(PARQUET_MAGIC) {
         return open_parquet(path, file, variable);
     }
-    if start.starts_with(HDF5_MAGIC) || start.starts_with(MAT73_MAGIC) {
+    if is_hdf5(start) || start.starts_with(MAT73_MAGIC) {
         return open_hdf5(path, file, variable);
     }
     if universal::is_universal(start) {
@@ -418,6 +337,9 @@ fn raw_inside(
         if let Some(documents) = json::documents(&content) {
             drop(content);
             return json::open(path, documents, variable);
+        }
+        if ["json", "jsonl", "ndjson"].contains(&extension) {
+            return Err(SourceError::malformed(path, json::fault(&content)));
         }
         Box::new(Cursor::new(content))
     } else {
@@ -451,6 +373,12 @@ const OLD_OFFICE_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 const PARQUET_MAGIC: &[u8] = b"PAR1";
 const HDF5_MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
 const MAT73_MAGIC: &[u8] = b"MATLAB 7.3";
+
+/// Whether HDF5 begins here, or behind a block of the user, whose size is a power of two from 512 on.
+fn is_hdf5(start: &[u8]) -> bool {
+    let begins = |at: usize| start.get(at..).is_some_and(|rest| rest.starts_with(HDF5_MAGIC));
+    [0, 512, 1024, 2048].into_iter().any(begins)
+}
 
 #[cfg(feature = "parquet")]
 use columnar::open as open_parquet;
@@ -495,8 +423,9 @@ fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// Number of first bytes by which the format is detected: the header of a MAT-file is the longest.
-const START_BYTES: usize = 132;
+/// Number of first bytes by which the format is detected: HDF5 behind the longest block of a user that is looked
+/// for is the farthest.
+const START_BYTES: usize = 2056;
 
 /// `the file has 1 channel`, `the file has 2 channels`.
 pub(crate) fn counted(n: u64, what: &str) -> String {

@@ -82,7 +82,10 @@ impl TimeAxis {
             return None;
         }
         let is_whole = values.iter().all(|value| value.fract() == 0.0);
-        let is_count = unit_s.is_none() && is_whole && (course.step - 1.0).abs() < 1e-9;
+        // milliseconds since 1970, one a row, count nothing; seconds may be a counter
+        let is_epoch = epoch(times[0]).0.is_some_and(|unit_s| unit_s < 1.0);
+        let is_count =
+            unit_s.is_none() && is_whole && (course.step - 1.0).abs() < 1e-9 && !is_epoch;
         let day_s = day_number(times[0], course.step, unit_s);
         let (epoch_unit, epoch_s) = match day_s {
             Some(at_s) => (Some(DAY_S), Some(at_s)),
@@ -337,6 +340,16 @@ mod tests {
         let times: Vec<f64> = (0..100).map(|n| 1.7e12 + f64::from(n) * 10.0).collect();
         let axis = axis(&times);
         assert_eq!((axis.unit_s, axis.epoch_s), (Some(1e-3), Some(1.7e9)));
+    }
+
+    /// R-EDGE-4: a stamp each millisecond is a time of 1,000 Hz.
+    #[test]
+    fn milliseconds_since_1970_that_rise_by_one_are_no_count() {
+        let times: Vec<f64> = (0..100).map(|n| 1.772e12 + f64::from(n)).collect();
+        let own = axis(&times);
+        assert_eq!((own.is_count, own.unit_s, own.epoch_s), (false, Some(1e-3), Some(1.772e9)));
+        let counter: Vec<f64> = (0..100).map(|n| 1.772e9 + f64::from(n)).collect();
+        assert!(axis(&counter).is_count);
     }
 
     #[test]

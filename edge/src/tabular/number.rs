@@ -252,6 +252,9 @@ impl NumberForm {
         {
             return Some(number);
         }
+        if let Some(seconds) = duration_s(field) {
+            return Some(seconds);
+        }
         if is_missing(field) {
             return Some(f64::NAN);
         }
@@ -275,6 +278,16 @@ impl NumberForm {
     }
 }
 
+/// The seconds of a duration as data frames write it: `0 days 00:00:00.001000`, `-1 days +23:59:59`.
+fn duration_s(field: &str) -> Option<f64> {
+    let (days, clock) = field.split_once(" days ").or_else(|| field.split_once(" day "))?;
+    let mut parts = clock.trim_start().trim_start_matches('+').splitn(3, ':');
+    let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
+    let seconds: f64 = seconds.parse().ok().filter(|seconds| (0.0..61.0).contains(seconds))?;
+    let whole = |text: &str| text.trim().parse::<i32>().ok().map(f64::from);
+    Some(whole(days)? * 86_400.0 + whole(hours)? * 3600.0 + whole(minutes)? * 60.0 + seconds)
+}
+
 /// Whether every group behind the first has three digits, as thousands have: `1,234,567`.
 fn is_grouped(field: &str, group: char) -> bool {
     let whole = unsigned(field);
@@ -292,6 +305,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_duration_of_a_data_frame_is_its_seconds() {
+        for (text, seconds) in [
+            ("0 days 00:00:00.004000", 0.004),
+            ("1 day 01:01:01", 90_061.0),
+            ("-1 days +23:59:59", -1.0),
+        ] {
+            assert!(point(text).is_some_and(|got| (got - seconds).abs() < 1e-9), "{text}");
+        }
+        for text in ["3 days", "0 days noon", "0 days 00:00:99"] {
+            assert_eq!(point(text), None, "{text}");
+        }
+    }
 
     fn point(field: &str) -> Option<f64> {
         NumberForm { decimal: Decimal::Point }.number(field)

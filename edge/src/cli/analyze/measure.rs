@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pdm_dsp::Findings;
 use pdm_dsp::diagnose::Past;
 use pdm_service::clock::{Clock, SystemClock};
-use pdm_service::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure, exit_of};
 use pdm_shared::capture::CaptureDocument;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingId, EquipmentId, MeasuringPoint};
@@ -58,35 +58,75 @@ pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
     }
     let given = &job.recording;
     let job = completed.as_ref().unwrap_or(job);
-    let machine = job.machine.machine()?;
-    let channel = read(job, &job.path, &job.recording)?;
+    // what is wrong is said at once, what is missing after what the file is
+    let machine = match job.machine.machine() {
+        Err(wrong) if job.machine.is_complete() => return Err(wrong),
+        machine => machine,
+    };
+    let (channel, started_at, machine) = match (read(job, &job.path, &job.recording), machine) {
+        (Ok((channel, at)), Ok(machine)) => (channel, at, machine),
+        (Ok((channel, _)), Err(missing)) => {
+            if let Some((input, _)) = &channel.input {
+                tell(&job.path, input);
+            }
+            return Err(missing);
+        }
+        (Err(error), machine) => return Err(with_missing(error, machine.err())),
+    };
     let past = match &job.baseline {
         Some(file) => past((job, given), file, (&machine, channel.rate), &mut notes)?,
         None => None,
     };
-    let Judged { event, findings } =
-        analysis::judge(&channel, &machine, past.as_ref(), names(job, document.as_ref()))
-            .map_err(|e| unfit(&job.path, &e))?;
+    let Judged { event, findings } = analysis::judge(
+        &channel,
+        &machine,
+        past.as_ref(),
+        names(job, document.as_ref(), started_at),
+    )
+    .map_err(|e| unfit(&job.path, &e))?;
     let title = title(job, job.recording.channel.unwrap_or(0));
     let ReadChannel { accel_m_s2, rate, input } = channel;
     let input = input.map(|(input, _)| input);
     Ok(Analysis { title, event, input, notes, machine, findings, accel_m_s2, rate })
 }
 
-fn read(job: &Job, path: &Path, recording: &RecordingArgs) -> anyhow::Result<ReadChannel> {
+/// Prints how a file was read, and which of its channels were not asked for.
+pub(super) fn tell(path: &Path, input: &Interpretation) {
+    super::super::note(&format!("{}: {input}", path.display()));
+    if let Some(words) = input.further_words() {
+        super::super::note(&format!("{}: {words}", path.display()));
+    }
+}
+
+/// The error of a file, with what else is missing where another option reads the file.
+fn with_missing(error: anyhow::Error, missing: Option<anyhow::Error>) -> anyhow::Error {
+    match missing {
+        Some(missing) if exit_of(&error) == Exit::Usage => {
+            Failure::new(Exit::Usage, anyhow::anyhow!("{error}; {missing}")).into()
+        }
+        _ => error,
+    }
+}
+
+/// Reads one channel, and when it was recorded, where the file states it.
+fn read(
+    job: &Job,
+    path: &Path,
+    recording: &RecordingArgs,
+) -> anyhow::Result<(ReadChannel, Option<Timestamp>)> {
     let mut options = recording.options()?;
     options.channels = vec![job.recording.channel.unwrap_or(0)];
     options.snapshot = Some(job.snapshot.unwrap_or(0));
     let failed = |e: SourceError| Failure::new(e.exit(), e);
     let mut source = open_recording(path, &options).map_err(failed)?;
     let rate = source.format().sample_rate;
-    let accel_m_s2 = match source.next_block().map_err(failed)? {
-        Some(block) => block.accel_m_s2.row(0).to_vec(),
-        None => Vec::new(),
+    let (accel_m_s2, started_at) = match source.next_block().map_err(failed)? {
+        Some(block) => (block.accel_m_s2.row(0).to_vec(), block.started_at),
+        None => (Vec::new(), None),
     };
     // the channel that was asked for is the only one of this reading
     let input = source.interpretation().map(|input| (Arc::clone(input), 0));
-    Ok(ReadChannel { accel_m_s2, rate, input })
+    Ok((ReadChannel { accel_m_s2, rate, input }, started_at))
 }
 
 fn unfit(path: &Path, why: &dyn std::fmt::Display) -> Failure {
@@ -109,7 +149,7 @@ fn past(
         }
         None => recording,
     };
-    let sound = read(job, file, &recording)?;
+    let (sound, _) = read(job, file, &recording)?;
     let told = |text: &dyn std::fmt::Display| format!("{}: {text}", file.display());
     notes.extend(sound.input.as_ref().map(|(input, _)| told(input)));
     let baseline = analysis::baseline(&sound, machine, rate).map_err(|e| unfit(file, &e))?;
@@ -123,7 +163,11 @@ fn title(job: &Job, channel: usize) -> String {
     format!("{}, channel {channel}{snapshot}{variable}", job.path.display())
 }
 
-fn names(job: &Job, captured: Option<&CaptureDocument>) -> RecordingNames {
+fn names(
+    job: &Job,
+    captured: Option<&CaptureDocument>,
+    started_at: Option<Timestamp>,
+) -> RecordingNames {
     let channel = job.recording.channel.unwrap_or(0);
     if let Some(document) = captured {
         let from_s = job.recording.start_s.unwrap_or(0.0);
@@ -140,12 +184,12 @@ fn names(job: &Job, captured: Option<&CaptureDocument>) -> RecordingNames {
         equipment: EquipmentId::from_any(&file_name(&job.path)),
         bearing: BearingId::from_any(job.machine.bearing.as_deref().unwrap_or("bearing")),
         measuring_point: MeasuringPoint::from_any(&format!("channel-{channel}")),
-        measured_at: measured_at(&job.path),
+        measured_at: started_at.unwrap_or_else(|| measured_at(&job.path)),
     }
 }
 
-/// Time of the last write to the file: of the times that a file has, the nearest to the
-/// measurement.
+/// Time of the last write to the file, whose content states none: of the times that a file has, the nearest to
+/// the measurement.
 fn measured_at(path: &Path) -> Timestamp {
     std::fs::metadata(path)
         .and_then(|metadata| metadata.modified())

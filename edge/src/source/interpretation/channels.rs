@@ -28,7 +28,8 @@ pub(crate) fn role(stated: &StatedChannel) -> ChannelRole {
     let in_name = || stated.name.as_deref().and_then(StatedUnit::of_name);
     let unit = stated.unit.as_deref().and_then(StatedUnit::parse).or_else(in_name);
     match unit.map(|unit| unit.kind) {
-        Some(UnitKind::Acceleration(_)) if by_name == ChannelRole::Other("magnitude") => by_name,
+        // the RMS or the spectrum of an acceleration is in its unit, too
+        Some(UnitKind::Acceleration(_)) if by_name.is_no_sample() => by_name,
         Some(UnitKind::Acceleration(_)) => ChannelRole::Acceleration,
         // `Sekunde(n)` holds the ending of a plural in its brackets, no unit
         Some(UnitKind::Other(_)) if is_time_by_plural(stated) => ChannelRole::Time,

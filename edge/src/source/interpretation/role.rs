@@ -3,6 +3,10 @@
 //! Invariant: a name that says nothing is [`ChannelRole::Unknown`]; the interpretation then asks the
 //! unit and the numbers.
 
+mod quantities;
+
+pub(crate) use quantities::says_voltage;
+
 /// What a channel carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelRole {
@@ -47,6 +51,9 @@ const ACCELERATION: &[&str] = &[
     "linearacceleration",
     "horizontalvibration",
     "verticalvibration",
+    "ускорение",
+    "виброускорение",
+    "вибрация",
 ];
 const TIME: &[&str] = &[
     "time",
@@ -108,6 +115,7 @@ const TIME: &[&str] = &[
     "마이크로초",
     "秒",
     "毫秒",
+    "время",
 ];
 /// Names of time only where they are the whole name.
 const TIME_WHOLE: &[&str] = &["t", "ms", "us", "µs", "ns", "ts", "s", "x_value", "dt"];
@@ -151,16 +159,45 @@ const OTHERS: &[(&[&str], &str)] = &[
         ],
         "tachometer",
     ),
-    (
-        &["current", "currents", "strom", "phasecurrent", "phase", "amp", "amps", "ampere"],
-        "current",
-    ),
+    (&["current", "currents", "strom", "phasecurrent", "amps", "ampere"], "current"),
+    (&["phase"], "a phase"),
+    (&["frequency", "frequencies", "freq", "freqs", "frequenz"], "frequency"),
     (&["temp", "temperature", "temperatur", "thermo", "tc"], "temperature"),
     (&["force", "kraft", "load", "last"], "force"),
     (&["torque", "drehmoment", "moment"], "torque"),
     (&["pressure", "druck", "baro"], "pressure"),
-    (&["velocity", "geschwindigkeit", "schwinggeschwindigkeit", "vel"], "velocity"),
-    (&["displacement", "weg", "position", "pos", "proximity", "gap"], "displacement"),
+    (
+        &[
+            "velocity",
+            "velocities",
+            "geschwindigkeit",
+            "schwinggeschwindigkeit",
+            "schwingschnelle",
+            "schnelle",
+            "vel",
+            "скорость",
+            "виброскорость",
+        ],
+        "velocity",
+    ),
+    (
+        &[
+            "displacement",
+            "displacements",
+            "disp",
+            "displ",
+            "schwingweg",
+            "auslenkung",
+            "weg",
+            "position",
+            "pos",
+            "proximity",
+            "gap",
+            "перемещение",
+            "виброперемещение",
+        ],
+        "displacement",
+    ),
     (
         &[
             "height",
@@ -192,6 +229,9 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&["strain", "dehnung"], "strain"),
     (&["angle", "winkel", "roll", "pitch", "yaw"], "angle"),
 ];
+/// Words beside which `amp` is a current.
+const BESIDE_AMPERES: &[&str] =
+    &["motor", "line", "stator", "rotor", "drive", "pump", "fan", "inverter", "supply"];
 /// Words for the length of the vector of three axes, which is no axis: it is never below 0, and a line
 /// of vibration stands in it at twice its frequency.
 const MAGNITUDE: &[&str] = &["magnitude", "resultant", "ftotal", "vectorsum"];
@@ -232,9 +272,16 @@ const SENSOR_FILES: &[(&str, &str)] = &[
 const BESIDE_SENSOR: &[&str] = &["raw", "data", "uncalibrated", "sensor", "log"];
 /// Korean words have no spaces around them, so they are searched inside of the name.
 const KOREAN: &[(&[&str], ChannelRole)] = &[
+    (&["스펙트럼", "频谱", "スペクトル"], ChannelRole::Other("a spectrum")),
+    (&["첨도", "왜도", "파고율"], ChannelRole::Other("a figure of many samples")),
     (&["각속도", "자이로"], ChannelRole::Other("rate of turn")),
-    (&["가속도", "진동"], ChannelRole::Acceleration),
-    (&["회전수", "회전속도", "속도"], ChannelRole::Other("shaft speed")),
+    (&["진동속도", "振动速度", "振動速度"], ChannelRole::Other("velocity")),
+    (&["진동변위", "振动位移", "振動変位"], ChannelRole::Other("displacement")),
+    (&["가속도", "진동", "加速度", "振动", "振動"], ChannelRole::Acceleration),
+    (&["회전수", "회전속도", "속도", "转速", "回転数"], ChannelRole::Other("shaft speed")),
+    (&["速度"], ChannelRole::Other("velocity")),
+    (&["位移", "変位"], ChannelRole::Other("displacement")),
+    (&["주파수", "频率", "周波数"], ChannelRole::Other("frequency")),
     (&["타코", "펄스", "트리거"], ChannelRole::Other("tachometer")),
     (&["전류"], ChannelRole::Other("current")),
     (&["온도"], ChannelRole::Other("temperature")),
@@ -250,6 +297,11 @@ const KOREAN: &[(&[&str], ChannelRole)] = &[
 ];
 
 impl ChannelRole {
+    /// Whether a channel of this role is no sample of a vibration even in a unit of acceleration.
+    pub(super) fn is_no_sample(self) -> bool {
+        matches!(self, Self::Other(what) if quantities::is_no_sample(what))
+    }
+
     /// The role that a name says.
     pub fn by_name(name: &str) -> Self {
         let whole = without_unit(name).to_lowercase();
@@ -270,12 +322,25 @@ impl ChannelRole {
         if has(MAGNITUDE) || MAGNITUDE_WHOLE.contains(&whole) {
             return Self::Other("magnitude");
         }
+        if let Some(what) = quantities::no_samples(&words) {
+            return Self::Other(what);
+        }
+        let says_acceleration = words
+            .iter()
+            .any(|word| ACCELERATION.contains(&word.as_str()) && !quantities::is_vibration(word));
+        if let Some(what) = quantities::of_vibration(&words).filter(|_| !says_acceleration) {
+            return Self::Other(what);
+        }
         // "acceleration" before "speed": `acc_motor_speed_side` is an acceleration
         if has(ACCELERATION) || is_axis_of_acceleration(&words) {
             return Self::Acceleration;
         }
         if let Some((_, what)) = OTHERS.iter().find(|(list, _)| has(list)) {
             return Self::Other(what);
+        }
+        // `amp` alone is an amplitude
+        if has(&["amp"]) && has(BESIDE_AMPERES) {
+            return Self::Other("current");
         }
         // German compounds end in the word that says what they are
         let ends = |tail: &str| words.iter().any(|word| word.ends_with(tail));
@@ -288,6 +353,12 @@ impl ChannelRole {
             if ends(tail) {
                 return Self::Other(what);
             }
+        }
+        // `Second Chan` is the one behind the first
+        let is_ordinal = matches!(words.as_slice(), [first, next, ..]
+            if first == "second" && !TIME.contains(&next.as_str()));
+        if is_ordinal {
+            return Self::Unknown;
         }
         if has(TIME) || ends("zeit") || ends("time") || ends("timestamp") {
             return Self::Time;
@@ -324,9 +395,12 @@ pub(crate) fn states_time(name: &str) -> bool {
 }
 
 /// What a file holds by its name alone: `Gyroscope.csv`, `Magnetometer raw data.csv`. A name with any other
-/// word says where or when was measured.
+/// word says where or when was measured, but for a velocity, a displacement or a spectrum (`zone4_velocity.txt`).
 pub(crate) fn sensor_of_file(stem: &str) -> Option<&'static str> {
     let words = words_of(stem);
+    if let Some(what) = quantities::of_file(&words) {
+        return Some(what);
+    }
     let mut found = None;
     for word in &words {
         let sensor = SENSOR_FILES.iter().find(|(name, _)| name == word);
@@ -365,64 +439,4 @@ fn words_of(name: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_file_of_a_sensor_is_told_from_the_file_of_a_place() {
-        for (stem, what) in [
-            ("Gyroscope", Some("rate of turn")),
-            ("Magnetometer Raw Data", Some("magnetic field")),
-            ("Location", Some("a place")),
-            ("Accelerometer", None),
-            ("pump_location_2", None),
-            ("motor velocity test", None),
-            ("130", None),
-        ] {
-            assert_eq!(sensor_of_file(stem), what, "{stem}");
-        }
-        assert!(states_time("NodeTimestamp") && !states_time("X130_DE_time"));
-        assert!(states_time("경과시간 (초)") && !states_time("시간파형"));
-    }
-
-    #[test]
-    fn names_say_their_role_in_three_languages() {
-        for (name, role) in [
-            ("acc_de", ChannelRole::Acceleration),
-            ("AccX", ChannelRole::Acceleration),
-            ("a_x", ChannelRole::Acceleration),
-            ("vibration_1", ChannelRole::Acceleration),
-            ("가속도(g)", ChannelRole::Acceleration),
-            ("Lagerbeschleunigung", ChannelRole::Acceleration),
-            ("rpm", ChannelRole::Other("shaft speed")),
-            ("MotorDrehzahl", ChannelRole::Other("shaft speed")),
-            ("회전수 (rpm)", ChannelRole::Other("shaft speed")),
-            ("phase_current_1", ChannelRole::Other("current")),
-            ("온도", ChannelRole::Other("temperature")),
-            ("Tacho", ChannelRole::Other("tachometer")),
-            ("Time (s)", ChannelRole::Time),
-            ("시간(초)", ChannelRole::Time),
-            ("Messzeit", ChannelRole::Time),
-            ("micros", ChannelRole::Time),
-            ("t", ChannelRole::Time),
-            ("Secs", ChannelRole::Time),
-            ("Sekunde(n)", ChannelRole::Time),
-            ("초", ChannelRole::Time),
-            ("최초", ChannelRole::Unknown),
-            ("min", ChannelRole::Unknown),
-            ("timestamp_", ChannelRole::Time),
-            ("count", ChannelRole::Count),
-            ("NO.", ChannelRole::Count),
-            ("PacketCounter", ChannelRole::Count),
-            ("Height (m)", ChannelRole::Other("a place")),
-            ("gFx", ChannelRole::Acceleration),
-            ("gFTotal", ChannelRole::Other("magnitude")),
-            ("Absolute acceleration (m/s^2)", ChannelRole::Other("magnitude")),
-            ("DE", ChannelRole::Unknown),
-            ("X", ChannelRole::Unknown),
-            ("Channel A", ChannelRole::Unknown),
-        ] {
-            assert_eq!(ChannelRole::by_name(name), role, "{name}");
-        }
-    }
-}
+mod tests;

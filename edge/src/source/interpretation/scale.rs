@@ -4,7 +4,8 @@ use pdm_shared::event::StatementSource;
 use pdm_shared::units::M_S2_PER_G;
 
 use super::{
-    ChannelRole, InterpretedChannel, Preferred, StatedUnit, UnitKind, role, short, unknown_unit_of,
+    ChannelRole, InterpretedChannel, Preferred, StatedUnit, UnitKind, role, says_voltage, short,
+    unknown_unit_of,
 };
 use crate::source::recording::{NumberEncoding, StatedChannel};
 use crate::source::{AccelUnit, Calibration};
@@ -89,6 +90,9 @@ pub(crate) fn decided_scale(
                         "{label} is in {unknown:?}, which is no unit that is known; name another column (--variable), or state the unit (--unit) or the g of one {unknown} (--scale)"
                     ));
                 }
+                if let Some(refusal) = other_by_name(label, stated) {
+                    return Err(refusal);
+                }
                 done(given, scaled_words("g", given), StatementSource::Assumed, None)
             }
         },
@@ -130,13 +134,33 @@ fn with_scale_of_file(
     }
 }
 
+/// Why a channel without a unit is not taken for g: its name says another quantity.
+fn other_by_name(label: &str, stated: &StatedChannel) -> Option<String> {
+    let says_volts = stated.name.as_deref().is_some_and(says_voltage);
+    match role(stated) {
+        // a person may name the length of the vector of three axes
+        ChannelRole::Other("magnitude") => None,
+        ChannelRole::Other(what) => Some(format!(
+            "{label} is {what} by its name, which is no acceleration; name another column (--variable), or state the unit of the acceleration that it is (--unit) or the g of one (--scale)"
+        )),
+        ChannelRole::Unknown if says_volts => Some(format!(
+            "{label} is a voltage by its name, and nothing states its unit; give the sensor's sensitivity in mV/g (--sensitivity, with --scale 1000 where the numbers are V), or the g of one (--scale)"
+        )),
+        ChannelRole::Acceleration
+        | ChannelRole::Time
+        | ChannelRole::Count
+        | ChannelRole::Unknown => None,
+    }
+}
+
 /// The unit that is not known: the one that the file states, or in the brackets of a name that says nothing
 /// else.
 fn unknown_unit(stated: &StatedChannel) -> Option<&str> {
     if let Some(own) = stated.unit.as_deref().map(str::trim).filter(|own| !states_no_unit(own)) {
         return StatedUnit::parse(own).is_none().then_some(own);
     }
-    let name = stated.name.as_deref().filter(|_| role(stated) == ChannelRole::Unknown)?;
+    let is_open = matches!(role(stated), ChannelRole::Unknown | ChannelRole::Acceleration);
+    let name = stated.name.as_deref().filter(|_| is_open)?;
     unknown_unit_of(name)
 }
 

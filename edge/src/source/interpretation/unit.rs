@@ -7,6 +7,11 @@ use pdm_shared::units::M_S2_PER_G;
 
 use super::ChannelRole;
 
+mod joined;
+mod unknown;
+
+pub(crate) use unknown::unknown_unit_of;
+
 /// The quantity that a unit measures, with the factor from the unit to the quantity's base unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum UnitKind {
@@ -76,23 +81,42 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
             "m/sec/sec",
             "meter/sec2",
             "metre/sec2",
-            "m_s2",
-            "m/s**2",
             "미터/초2",
             "meterpersecondsquared",
             "meterspersecondsquared",
             "metrepersecondsquared",
             "metrespersecondsquared",
+            "mss",
+            "ms^2",
+            "mps^2",
+            "м/с2",
+            "м/с^2",
+            "米/秒2",
+            "米/秒^2",
         ],
         UnitKind::Acceleration(1.0),
     ),
-    (&["mm/s2", "mm/s^2", "mm/s/s", "mm/sec2"], UnitKind::Acceleration(0.001)),
+    (
+        &[
+            "mm/s2",
+            "mm/s^2",
+            "mm/s/s",
+            "mm/sec2",
+            "mms2",
+            "mms^2",
+            "mms-2",
+            "mmps2",
+            "мм/с2",
+            "мм/с^2",
+        ],
+        UnitKind::Acceleration(0.001),
+    ),
     (&["cm/s2", "cm/s^2", "gal"], UnitKind::Acceleration(0.01)),
     (&["mgal"], UnitKind::Acceleration(1e-5)),
     (&["ft/s2", "ft/s^2"], UnitKind::Acceleration(0.3048)),
     (&["in/s2", "in/s^2"], UnitKind::Acceleration(0.0254)),
-    (&["mv", "millivolt", "millivolts", "밀리볼트"], UnitKind::Voltage(1.0)),
-    (&["v", "volt", "volts", "vdc", "볼트"], UnitKind::Voltage(1000.0)),
+    (&["mv", "millivolt", "millivolts", "밀리볼트", "мв"], UnitKind::Voltage(1.0)),
+    (&["v", "volt", "volts", "vdc", "볼트", "в"], UnitKind::Voltage(1000.0)),
     (&["uv", "microvolt", "microvolts"], UnitKind::Voltage(0.001)),
     (
         &[
@@ -114,7 +138,7 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
     (
         &[
             "s", "sec", "secs", "second", "seconds", "sek", "sekunde", "sekunden", "seconde",
-            "secondes", "segundo", "segundos", "초", "秒",
+            "secondes", "segundo", "segundos", "초", "秒", "с", "сек",
         ],
         UnitKind::Time(1.0),
     ),
@@ -130,6 +154,7 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
             "millisekunden",
             "밀리초",
             "毫秒",
+            "мс",
         ],
         UnitKind::Time(1e-3),
     ),
@@ -158,11 +183,35 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
     ),
     (&["d", "day", "days", "tag", "tage", "일"], UnitKind::Time(86_400.0)),
     (
-        &["mm/s", "mm/sec", "mm/srms", "mm/s(rms)", "in/s", "ips", "in/sec", "m/s", "cm/s", "um/s"],
+        &[
+            "mm/s",
+            "mm/sec",
+            "mm/sek",
+            "mm/srms",
+            "mm/s(rms)",
+            "mms",
+            "mms-1",
+            "mmps",
+            "in/s",
+            "ips",
+            "in/sec",
+            "inps",
+            "m/s",
+            "m/sec",
+            "ms-1",
+            "mps",
+            "cm/s",
+            "um/s",
+            "мм/с",
+            "м/с",
+        ],
         UnitKind::Other("velocity"),
     ),
     (
-        &["mm", "um", "mil", "mils", "inch", "cm", "m", "meter", "metre", "km", "ft", "feet"],
+        &[
+            "mm", "um", "mil", "mils", "inch", "cm", "m", "meter", "metre", "km", "ft", "feet",
+            "мм", "мкм",
+        ],
         UnitKind::Other("displacement"),
     ),
     (&["km/h", "kmh", "kph", "mph", "knots"], UnitKind::Other("velocity")),
@@ -181,10 +230,29 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
         &["degc", "°c", "℃", "degf", "°f", "℉", "kelvin", "celsius", "c", "f", "도"],
         UnitKind::Other("temperature"),
     ),
-    (&["a", "ma", "amp", "amps", "ampere", "암페어"], UnitKind::Other("current")),
+    (&["a", "ma", "amps", "ampere", "암페어"], UnitKind::Other("current")),
     (&["n", "kn", "newton", "lbf", "뉴턴"], UnitKind::Other("force")),
     (&["nm", "knm", "n.m"], UnitKind::Other("torque")),
     (&["deg/s", "°/s", "dps", "rad/s", "mdps"], UnitKind::Other("rate of turn")),
+    (&["deg/s2", "deg/s^2", "°/s2", "rad/s2", "rad/s^2"], UnitKind::Other("angular acceleration")),
+    (
+        &[
+            "g2/hz",
+            "g^2/hz",
+            "g/rthz",
+            "g/sqrthz",
+            "g/√hz",
+            "m2/s3",
+            "m/s2)2/hz",
+            "m/s^2)^2/hz",
+            "m2/s4/hz",
+            "v2/hz",
+            "v^2/hz",
+            "db/hz",
+        ],
+        UnitKind::Other("a spectral density"),
+    ),
+    (&["ge"], UnitKind::Other("an envelope")),
     (&["deg", "°", "rad"], UnitKind::Other("angle")),
     (&["pa", "kpa", "mpa", "bar", "mbar", "psi", "hpa"], UnitKind::Other("pressure")),
     (&["w", "kw", "kwh", "va"], UnitKind::Other("power")),
@@ -202,12 +270,14 @@ impl StatedUnit {
     pub fn parse(text: &str) -> Option<Self> {
         let spelling = text.trim().trim_matches(['[', ']', '(', ')', '{', '}', '"', '\'', ' ']);
         // `Sek.`, `min.`: a word that is cut short ends in a point
-        let kind = kind_of(spelling).or_else(|| kind_of(spelling.strip_suffix('.')?))?;
+        let kind = kind_of(spelling)
+            .or_else(|| kind_of(spelling.strip_suffix('.')?))
+            .or_else(|| joined::kind_of_text(spelling))?;
         Some(Self { spelling: spelling.to_owned(), kind })
     }
 
     /// The unit in a column's header: in brackets (`Acc X (m/s^2)`), after a comma, a slash with
-    /// spaces, or an underscore (`time_ms`, `acc_g`).
+    /// spaces, or an underscore (`time_ms`, `acc_g`, `acc_m_s2`).
     pub fn in_header(header: &str) -> Option<Self> {
         let behind = |header: &str| {
             let tail = header.rsplit([',', '_', ' ', ':']).next()?;
@@ -218,8 +288,13 @@ impl StatedUnit {
         };
         // `Accel X, g (S/N: 7)`: the brackets say something else
         let in_front = || header.find(['(', '[', '{']).and_then(|at| header.get(..at));
+        let joined = || {
+            let (spelling, kind) = joined::at_end(header)?;
+            Some(Self { spelling: spelling.to_owned(), kind })
+        };
         bracketed(header)
             .and_then(Self::parse)
+            .or_else(joined)
             .or_else(|| behind(header))
             .or_else(|| in_front().and_then(|front| behind(front.trim_end())))
     }
@@ -301,18 +376,6 @@ pub(crate) fn time_unit_of_name(name: &str) -> Option<f64> {
         .or_else(ending)
 }
 
-/// What stands in a header's brackets where it is no unit that is known: `Flow (gpm)`. Numbers and words
-/// longer than a unit are no unit.
-pub(crate) fn unknown_unit_of(header: &str) -> Option<&str> {
-    const LONGEST_UNIT: usize = 10;
-    // brackets within a name are those of a function: `cos(X) of a plot`
-    let is_at_end = header.trim_end().ends_with([')', ']', '}']);
-    let text = bracketed(header).filter(|_| is_at_end)?.trim();
-    let may_be_unit = text.chars().count() <= LONGEST_UNIT
-        && text.chars().any(|c| c.is_alphabetic() || matches!(c, '°' | '%'));
-    (may_be_unit && StatedUnit::parse(text).is_none()).then_some(text)
-}
-
 /// The text in the last pair of brackets.
 fn bracketed(header: &str) -> Option<&str> {
     let header = header.trim();
@@ -329,15 +392,14 @@ fn bracketed(header: &str) -> Option<&str> {
 fn kind_of(spelling: &str) -> Option<UnitKind> {
     // upper and lower case differ only here: megagram and milligauss are no units of vibration
     let mut plain = String::with_capacity(spelling.len());
-    for letter in spelling.chars().take(32) {
+    for letter in spelling.replace("**", "^").chars().take(32) {
         match letter {
             '²' => plain.push('2'),
             'µ' | 'μ' => plain.push('u'),
             '㎨' => plain.push_str("m/s2"),
             '㎜' => plain.push_str("mm"),
-            '*' if plain.ends_with("/s") => plain.push('*'),
             '·' | '*' | '⋅' | ' ' => {}
-            '⁻' => plain.push('-'),
+            '⁻' | '−' => plain.push('-'),
             '¹' => plain.push('1'),
             other => plain.extend(other.to_lowercase()),
         }
@@ -388,26 +450,6 @@ mod tests {
         for header in ["ax", "acc_x", "X", "acc_de", "vibration_1", "a_x", "ch0"] {
             assert_eq!(StatedUnit::in_header(header), None, "{header}");
         }
-    }
-
-    #[test]
-    fn a_unit_in_brackets_that_is_not_known_is_told_apart_from_a_unit_and_from_a_number() {
-        for (header, unit) in [
-            ("Flow (gpm)", Some("gpm")),
-            ("Dose [nGy/h]", Some("nGy/h")),
-            ("Height (m)", None),
-            ("Acc X (m/s^2)", None),
-            ("Channel (1)", None),
-            ("cos(X) - Plot 0", None),
-            ("Channel A", None),
-            ("x (measured at the drive end)", None),
-        ] {
-            assert_eq!(unknown_unit_of(header), unit, "{header}");
-        }
-        let magnetic = StatedUnit::in_header("X (mGa)").map(|unit| unit.kind);
-        assert_eq!(magnetic, Some(UnitKind::Other("magnetic field")));
-        let height = StatedUnit::in_header("Height (m)").map(|unit| unit.kind);
-        assert_eq!(height, Some(UnitKind::Other("displacement")));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Apache Parquet: tables by columns, as data frames and historians save them.
 //!
 //! Every column of numbers is a variable with its name; a column of stamps or durations is a time in its
-//! unit; the file's metadata state units and rates (`metadata`). The file is read without Arrow. Columns of lists, texts and bytes are named as what they are. Missing
+//! unit; decimals and numbers of 16 bits are numbers (`wide`); the file's metadata state units and rates
+//! (`metadata`). The file is read without Arrow. Columns of lists, texts and bytes are named as what they are. Missing
 //! values are NaN. Invariants: the rows of the file's own metadata are compared with the limit before
 //! anything is decoded; a page's announced size is bounded by the file's bytes and the limit.
 
@@ -10,6 +11,7 @@ use std::path::Path;
 
 use parquet::basic::{LogicalType, TimeUnit, Type as PhysicalType};
 use parquet::column::reader::ColumnReader;
+use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
@@ -19,9 +21,11 @@ use super::leaves::{Leaf, LeafContent, variables_of};
 use super::variables::recording_of_variables;
 use super::{NumberEncoding, RawRecording, SourceError};
 use metadata::statements_of;
+use wide::NumberForm;
 
 mod arrow;
 mod metadata;
+mod wide;
 
 /// Rows that are decoded at once.
 const PIECE_ROWS: usize = 4096;
@@ -59,16 +63,16 @@ fn leaves_of(content: Vec<u8>) -> Result<Vec<Leaf>, String> {
     let mut leaves = statements_of(pairs, &names);
     for (index, column) in schema.columns().iter().enumerate() {
         let name = column.path().string();
-        if !is_number(column) {
+        let Some(form) = wide::form_of(column) else {
             let content = LeafContent::Other(format!("a column of {}", column.physical_type()));
             leaves.push(Leaf { path: name, content });
             continue;
-        }
+        };
         let mut numbers = Vec::new();
         for group in 0..groups {
             let group = reader.get_row_group(group).map_err(told)?;
             let column = group.get_column_reader(index).map_err(told)?;
-            add_numbers(column, &mut numbers).map_err(told)?;
+            add_numbers(column, form, &mut numbers).map_err(told)?;
         }
         let rows = numbers.len();
         let content =
@@ -82,19 +86,17 @@ fn leaves_of(content: Vec<u8>) -> Result<Vec<Leaf>, String> {
     Ok(leaves)
 }
 
-fn is_number(column: &ColumnDescriptor) -> bool {
-    let is_plain = column.max_rep_level() == 0;
-    is_plain
-        && matches!(
-            column.physical_type(),
-            PhysicalType::INT32 | PhysicalType::INT64 | PhysicalType::FLOAT | PhysicalType::DOUBLE
-        )
-        && !matches!(column.logical_type_ref(), Some(LogicalType::Decimal(_)))
-}
-
 fn encoding_of(column: &ColumnDescriptor) -> NumberEncoding {
     let bits = match (column.logical_type_ref(), column.physical_type()) {
-        (_, PhysicalType::FLOAT | PhysicalType::DOUBLE) => return NumberEncoding::Real,
+        (Some(LogicalType::Decimal(_)), _)
+        | (
+            _,
+            PhysicalType::FLOAT
+            | PhysicalType::DOUBLE
+            | PhysicalType::INT96
+            | PhysicalType::BYTE_ARRAY
+            | PhysicalType::FIXED_LEN_BYTE_ARRAY,
+        ) => return NumberEncoding::Real,
         (Some(LogicalType::Integer(integer)), _) => integer.bit_width.unsigned_abs().into(),
         (_, PhysicalType::INT32) => 32,
         _ => 64,
@@ -105,6 +107,9 @@ fn encoding_of(column: &ColumnDescriptor) -> NumberEncoding {
 /// The unit of a column of stamps.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a foreign list; no other type is a time")]
 fn time_unit(column: &ColumnDescriptor) -> Option<&'static str> {
+    if column.physical_type() == PhysicalType::INT96 {
+        return Some(wide::INT96_UNIT);
+    }
     let unit = match column.logical_type_ref()? {
         LogicalType::Timestamp(stamp) => &stamp.unit,
         LogicalType::Time(time) => &time.unit,
@@ -119,7 +124,11 @@ fn time_unit(column: &ColumnDescriptor) -> Option<&'static str> {
 
 /// Adds the numbers of one column of a group of rows.
 #[expect(clippy::wildcard_enum_match_arm, reason = "columns of other types were left out before")]
-fn add_numbers(column: ColumnReader, numbers: &mut Vec<f64>) -> parquet::errors::Result<()> {
+fn add_numbers(
+    column: ColumnReader,
+    form: NumberForm,
+    numbers: &mut Vec<f64>,
+) -> parquet::errors::Result<()> {
     macro_rules! added {
         ($reader:expr, $number:expr) => {{
             let mut reader = $reader;
@@ -145,8 +154,15 @@ fn add_numbers(column: ColumnReader, numbers: &mut Vec<f64>) -> parquet::errors:
     match column {
         ColumnReader::DoubleColumnReader(reader) => added!(reader, |n: f64| n),
         ColumnReader::FloatColumnReader(reader) => added!(reader, f64::from),
-        ColumnReader::Int32ColumnReader(reader) => added!(reader, f64::from),
-        ColumnReader::Int64ColumnReader(reader) => added!(reader, |n: i64| n as f64),
+        ColumnReader::Int32ColumnReader(reader) => added!(reader, |n: i32| form.scaled(n.into())),
+        ColumnReader::Int64ColumnReader(reader) => added!(reader, |n: i64| form.scaled(n.into())),
+        ColumnReader::Int96ColumnReader(reader) => added!(reader, |n: Int96| wide::int96(&n)),
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            added!(reader, |bytes: ByteArray| form.of_bytes(bytes.data()))
+        }
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+            added!(reader, |bytes: FixedLenByteArray| form.of_bytes(bytes.data()))
+        }
         _ => Ok(()),
     }
 }

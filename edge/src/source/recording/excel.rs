@@ -5,6 +5,8 @@
 //! sheets the one with by far the most rows of numbers is the recording; else a person names it
 //! (`--variable SHEET`, `--variable SHEET!COLUMN`).
 //!
+//! Remarks in cells beside the table are no samples (`beside`), and formulas without values are refused.
+//!
 //! Invariants: what an archive expands into and where a cell stands are bounded before they cost memory; a
 //! date keeps its microseconds, of which Excel shows milliseconds.
 
@@ -17,6 +19,8 @@ use zip::ZipArchive;
 
 use super::guarded::guarded;
 use super::{RawRecording, RecordingOptions, SourceError, text};
+
+mod beside;
 
 /// The file of an archive by which a workbook is known.
 pub(super) const WORKBOOK: &str = "xl/workbook.xml";
@@ -39,12 +43,35 @@ const LEAST_ROWS: usize = 16;
 /// A sheet with fewer rows of numbers than this part of the largest one is no candidate, as with variables.
 const LEAST_PART: usize = 8;
 
+/// How many cells of a column hold what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct ColumnTally {
+    numbers: usize,
+    words: usize,
+    /// Cells that are there and hold no value: formatted ones, and formulas that nothing has computed.
+    empty: usize,
+}
+
+impl ColumnTally {
+    const fn take(&mut self, is_number: bool) {
+        if is_number {
+            self.numbers += 1;
+        } else {
+            self.words += 1;
+        }
+    }
+}
+
 /// A sheet as lines of text, fields separated by tabs.
 struct SheetText {
     name: String,
     text: String,
     /// Rows with a number.
     rows: usize,
+    /// What is in each column.
+    columns: Vec<ColumnTally>,
+    /// A column of formulas of which the workbook holds no values.
+    uncached: Option<usize>,
 }
 
 /// Reads a workbook.
@@ -60,9 +87,20 @@ pub(super) fn open(
         Some(Some((sheet, column))) => (Some(sheet), Some(column.to_owned())),
         Some(None) => named_sheet_or_column(&sheets, options),
     };
-    let (sheet, left_out) = chosen(path, sheets, wanted)?;
+    let (mut sheet, left_out) = chosen(path, sheets, wanted)?;
+    if let Some(column) = sheet.uncached {
+        let what = format!(
+            "column {} of sheet {:?} holds formulas, and the workbook no values of them; open and save it in a \
+             spreadsheet program, or save the sheet as CSV",
+            beside::letters(column),
+            sheet.name
+        );
+        return Err(SourceError::malformed(path, what));
+    }
+    let remarks = beside::without_remarks(&mut sheet);
     let options = RecordingOptions { variable: column, ..options.clone() };
     let mut recording = text::open_text(path, "Excel sheet", &sheet.text, &options)?;
+    recording.notes.extend(remarks);
     recording.notes.push(format!("sheet {:?}", sheet.name));
     recording.left_out.extend(left_out);
     Ok(recording)
@@ -113,24 +151,64 @@ fn sheets_of(path: &Path, content: Vec<u8>) -> Result<Vec<SheetText>, SourceErro
     for name in workbook.sheet_names() {
         // a chart has a sheet of its own, which holds no cells
         let Ok(mut cells) = workbook.worksheet_cells_reader(&name) else { continue };
-        let mut sheet = SheetText { name, text: String::new(), rows: 0 };
+        let (text, columns) = (String::new(), Vec::new());
+        let mut sheet = SheetText { name, text, rows: 0, columns, uncached: None };
         let mut place = SheetPlace::default();
         while let Some(cell) = cells.next_cell().map_err(damaged)? {
             let (row, column) = cell.get_position();
-            if matches!(cell.get_value(), DataRef::Empty) || column >= MAX_COLUMNS {
+            if column >= MAX_COLUMNS {
+                continue;
+            }
+            let at = column as usize;
+            if sheet.columns.len() <= at {
+                sheet.columns.resize(at + 1, ColumnTally::default());
+            }
+            if matches!(cell.get_value(), DataRef::Empty) {
+                sheet.columns[at].empty += 1;
                 continue;
             }
             place.move_to(&mut sheet, row, column);
-            place.has_number |= write_value(&mut sheet.text, cell.get_value());
+            let is_number = write_value(&mut sheet.text, cell.get_value());
+            sheet.columns[at].take(is_number);
+            place.has_number |= is_number;
             if sheet.text.len() > MAX_TEXT_BYTES {
                 let what = format!("sheet {:?} is longer than {MAX_TEXT_BYTES} bytes", sheet.name);
                 return Err(SourceError::malformed(path, what));
             }
         }
         sheet.rows += usize::from(place.has_number);
+        drop(cells);
+        sheet.uncached = uncached_column(&mut workbook, &sheet).map_err(damaged)?;
         sheets.push(sheet);
     }
     Ok(sheets)
+}
+
+/// The first column whose cells are formulas without a value. Programs that write workbooks and compute nothing
+/// leave the values to a spreadsheet program.
+fn uncached_column(
+    workbook: &mut Xlsx<Cursor<Vec<u8>>>,
+    sheet: &SheetText,
+) -> Result<Option<usize>, calamine::XlsxError> {
+    let may_be = |column: usize| {
+        sheet.columns.get(column).is_some_and(|own| own.empty >= LEAST_ROWS && own.numbers == 0)
+    };
+    if !(0..sheet.columns.len()).any(may_be) {
+        return Ok(None);
+    }
+    let mut formulas = vec![0usize; sheet.columns.len()];
+    let mut cells = workbook.worksheet_cells_reader(&sheet.name)?;
+    while let Some(cell) = cells.next_formula()? {
+        let column = cell.get_position().1 as usize;
+        if !may_be(column) || cell.get_value().is_empty() {
+            continue;
+        }
+        formulas[column] += 1;
+        if formulas[column] >= LEAST_ROWS {
+            return Ok(Some(column));
+        }
+    }
+    Ok(None)
 }
 
 /// Where the text of a sheet stands. Rows without a cell make no line, so a cell far down costs nothing.

@@ -17,7 +17,7 @@ use hdf5_reader::{Attribute, Dataset, Datatype, Hdf5File, OpenOptions};
 
 use super::bounds::{MAX_SAMPLES, whole};
 use super::guarded::guarded;
-use super::leaves::{Leaf, LeafContent, variables_of};
+use super::leaves::{Leaf, LeafContent, stated_speed, stated_start, variables_of};
 use super::variables::recording_of_variables;
 use super::{RawRecording, SourceError};
 
@@ -46,8 +46,14 @@ pub(super) fn open(
             SourceError::malformed(path, format!("no {format} that is read: {what}"))
         })
     })?;
+    let (speed, start) = (stated_speed(&leaves), stated_start(&leaves));
     let (variables, others) = variables_of(leaves);
-    recording_of_variables(path, format, variables, &others, variable)
+    let mut recording = recording_of_variables(path, format, variables, &others, variable)?;
+    recording.notes.extend(speed);
+    if let (None, Some((at, is_local))) = (recording.stated_start, start) {
+        (recording.stated_start, recording.is_start_local) = (Some(at), is_local);
+    }
+    Ok(recording)
 }
 
 fn leaves_of(content: Vec<u8>, is_matlab: bool) -> Result<Vec<Leaf>, String> {
@@ -115,7 +121,9 @@ impl Tree {
             let place = self.joined(path, dataset.name());
             self.add_dataset(&dataset, place, depth)?;
         }
-        for inner in groups.iter().filter(|inner| !inner.name().starts_with('#')) {
+        // `_i_table` holds the index of a table of PyTables, no data
+        let is_data = |name: &str| !name.starts_with('#') && !name.starts_with("_i_");
+        for inner in groups.iter().filter(|inner| is_data(inner.name())) {
             self.add_group(inner, &self.joined(path, inner.name()), depth + 1)?;
         }
         Ok(())

@@ -12,11 +12,13 @@ use std::path::Path;
 use serde_json::{Map, Number, Value};
 
 use super::bounds::check_samples;
-use super::leaves::{Leaf, LeafContent, variables_of};
+use super::leaves::{Leaf, LeafContent, stated_speed, stated_start, variables_of};
 use super::repeats::{MOST_CHANNELS, long_form_refusal, names_channels, repeated_times};
 use super::variables::recording_of_variables;
 use super::{NumberEncoding, RawRecording, SourceError, snapshots_of};
 use crate::source::interpretation::ChannelRole;
+
+mod frame;
 
 /// Most bytes of a document. A parsed number takes up to 16 times its text: 16 MiB stay below the
 /// memory that the service's unit grants.
@@ -36,8 +38,47 @@ pub(super) fn documents(content: &[u8]) -> Option<Vec<Value>> {
     if content.len() > MAX_BYTES {
         return None;
     }
-    let documents = serde_json::Deserializer::from_slice(content).into_iter::<Value>();
-    documents.collect::<Result<Vec<Value>, _>>().ok().filter(|documents| !documents.is_empty())
+    let parsed = |content: &[u8]| {
+        let documents = serde_json::Deserializer::from_slice(content).into_iter::<Value>();
+        documents.collect::<Result<Vec<Value>, _>>().ok().filter(|documents| !documents.is_empty())
+    };
+    parsed(content).or_else(|| parsed(&without_words_for_no_number(content)?))
+}
+
+/// A content in which `NaN`, `Infinity` and `-Infinity`, which Python writes although JSON has no such words,
+/// became `null`; `None` if there is none of them.
+fn without_words_for_no_number(content: &[u8]) -> Option<Vec<u8>> {
+    const WORDS: [&[u8]; 3] = [b"NaN", b"-Infinity", b"Infinity"];
+    let mut plain = Vec::with_capacity(content.len());
+    let (mut rest, mut is_text, mut is_escaped, mut is_changed) = (content, false, false, false);
+    while let Some((&byte, behind)) = rest.split_first() {
+        let word = WORDS.into_iter().find(|word| !is_text && rest.starts_with(word));
+        if let Some(word) = word {
+            plain.extend_from_slice(b"null");
+            rest = rest.get(word.len()..).unwrap_or(&[]);
+            is_changed = true;
+            continue;
+        }
+        if byte == b'"' && !is_escaped {
+            is_text = !is_text;
+        }
+        is_escaped = is_text && byte == b'\\' && !is_escaped;
+        plain.push(byte);
+        rest = behind;
+    }
+    is_changed.then_some(plain)
+}
+
+/// Why a content whose name says JSON is none.
+pub(super) fn fault(content: &[u8]) -> String {
+    if content.len() > MAX_BYTES {
+        return format!("a JSON document of more than {MAX_BYTES} bytes, the most that is read");
+    }
+    let first = serde_json::Deserializer::from_slice(content).into_iter::<Value>();
+    match first.filter_map(Result::err).next() {
+        Some(error) => format!("no JSON, although the name says so: {error}"),
+        None => "no JSON, although the name says so".to_owned(),
+    }
 }
 
 /// The recording in documents.
@@ -62,11 +103,17 @@ pub(super) fn open(
         let mut leaves = Vec::new();
         walk(document, String::new(), &mut leaves)
             .map_err(|what| SourceError::malformed(path, what))?;
+        let (start, speed) = (stated_start(&leaves), stated_speed(&leaves));
         let (variables, others) = variables_of(leaves);
         numbers += variables.iter().map(|v| v.numbers.len()).sum::<usize>();
         check_samples(path, numbers)?;
         let wanted = pointed.as_deref();
-        snapshots.push(recording_of_variables(path, "JSON document", variables, &others, wanted)?);
+        let mut own = recording_of_variables(path, "JSON document", variables, &others, wanted)?;
+        own.notes.extend(speed);
+        if let (None, Some((at, is_local))) = (own.stated_start, start) {
+            (own.stated_start, own.is_start_local) = (Some(at), is_local);
+        }
+        snapshots.push(own);
     }
     snapshots_of(path, snapshots, "document")
 }
@@ -98,6 +145,15 @@ fn walk(value: Value, path: String, leaves: &mut Vec<Leaf>) -> Result<(), String
         }
         Value::String(text) => push(leaves, path, LeafContent::Text(vec![text])),
         Value::Object(fields) => {
+            let fields = match frame::indexed(fields) {
+                Ok((index, items)) => {
+                    if let Some(index) = index {
+                        push_index(index, &path, leaves)?;
+                    }
+                    return array(items, path, leaves);
+                }
+                Err(fields) => fields,
+            };
             for (key, value) in fields {
                 walk(value, joined(&path, &key), leaves)?;
             }
@@ -105,6 +161,17 @@ fn walk(value: Value, path: String, leaves: &mut Vec<Leaf>) -> Result<(), String
         }
         Value::Array(items) => array(items, path, leaves),
     }
+}
+
+/// Adds the index of a data frame beside its column, once.
+fn push_index(index: Vec<f64>, path: &str, leaves: &mut Vec<Leaf>) -> Result<(), String> {
+    let scope = path.rfind('.').map_or("", |at| path.get(..at).unwrap_or_default());
+    let own = joined(scope, "index");
+    if leaves.iter().any(|leaf| leaf.path == own) {
+        return Ok(());
+    }
+    let (rows, encoding) = (index.len(), NumberEncoding::Real);
+    push(leaves, own, LeafContent::Numbers { rows, columns: 1, numbers: index, encoding })
 }
 
 fn joined(path: &str, key: &str) -> String {

@@ -11,8 +11,13 @@ use super::variables::{MAX_CHANNELS, Variable};
 use beside::{BesideStatement, Tree};
 
 pub(super) use beside::rate_of_property;
+pub(super) use speed::stated_speed;
+pub(super) use start::stated_start;
 
+mod aside;
 mod beside;
+mod speed;
+mod start;
 
 /// One leaf of a tree.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,10 +5,13 @@
 //! column holds comments. Source: National Instruments, *Specification for the LabVIEW Measurement
 //! File* (LVM). A channel whose `Samples` are 0 is empty and left out. The step is that of the X
 //! column, where there is one that rises evenly, else `Delta_X`. Several segments of one form are
-//! snapshots.
+//! snapshots. `Date` and `Time` of a segment are its start, by the clock of its computer; a channel that holds
+//! fewer samples than its header announces is told.
 
 use std::io::Read;
 use std::path::Path;
+
+use pdm_shared::time::Timestamp;
 
 use super::bounds::{check_samples, whole};
 use super::variables::{Variable, even_step, recording_of_variables};
@@ -44,13 +47,17 @@ pub(super) fn open(
     drop(text);
     let mut snapshots = Vec::new();
     let mut numbers = 0usize;
-    for Segment { variables, others, is_uneven } in segments {
+    for Segment { variables, others, is_uneven, notes, start } in segments {
         numbers += variables.iter().map(|v| v.numbers.len()).sum::<usize>();
         check_samples(path, numbers)?;
         let mut snapshot = recording_of_variables(path, "LVM file", variables, &others, variable)?;
         if is_uneven {
             let note = "the column of X does not rise evenly, so it gives no rate";
             snapshot.notes.push(note.to_owned());
+        }
+        snapshot.notes.extend(notes);
+        if let (Some(start), None) = (start, snapshot.stated_start) {
+            (snapshot.stated_start, snapshot.is_start_local) = (Some(start), true);
         }
         snapshots.push(snapshot);
     }
@@ -73,6 +80,10 @@ struct Segment {
     others: Vec<String>,
     /// A column of X has times without an even step.
     is_uneven: bool,
+    /// What a person should know.
+    notes: Vec<String>,
+    /// When it begins, by the clock of its computer.
+    start: Option<Timestamp>,
 }
 
 fn parse(text: &str) -> Result<Vec<Segment>, String> {
@@ -118,6 +129,7 @@ fn segment<'a>(
         }
     }
     let (mut variables, mut others, mut is_uneven) = (Vec::new(), Vec::new(), false);
+    let mut notes = Vec::new();
     for (channel, stated) in head.channels.iter().enumerate() {
         let mut numbers = std::mem::take(&mut values[channel]);
         while numbers.last().is_some_and(|number| number.is_nan()) {
@@ -127,6 +139,13 @@ fn segment<'a>(
             continue;
         }
         let path = stated.stated.name.clone().unwrap_or_else(|| format!("channel {channel}"));
+        if let Some(announced) = stated.samples.filter(|announced| *announced > numbers.len()) {
+            notes.push(format!(
+                "{path:?}: the header announces {announced} samples, {} are there: the file is cut short, {} values missing",
+                numbers.len(),
+                announced - numbers.len()
+            ));
+        }
         if stated.is_over_frequency {
             others.push(format!("{path} (a spectrum: its X_Dimension is a frequency)"));
             continue;
@@ -149,7 +168,9 @@ fn segment<'a>(
             numbers,
         });
     }
-    Ok(Segment { variables, others, is_uneven })
+    // one note for channels of one length
+    notes.truncate(1);
+    Ok(Segment { variables, others, is_uneven, notes, start: head.start() })
 }
 
 #[cfg(test)]

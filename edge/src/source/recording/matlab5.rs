@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::bounds::{MAX_SAMPLES, whole};
-use super::leaves::{Leaf, variables_of};
+use super::leaves::{Leaf, stated_speed, variables_of};
 use super::variables::recording_of_variables;
 use super::{RawRecording, SourceError};
 
@@ -61,8 +61,11 @@ pub(super) fn open(
     let content = whole(path, file)?;
     let leaves = parse(&content).map_err(|what| SourceError::malformed(path, what))?;
     drop(content);
+    let speed = stated_speed(&leaves);
     let (variables, others) = variables_of(leaves);
-    recording_of_variables(path, "MAT level 5", variables, &others, variable)
+    let mut recording = recording_of_variables(path, "MAT level 5", variables, &others, variable)?;
+    recording.notes.extend(speed);
+    Ok(recording)
 }
 
 /// All arrays of a file, in its order.

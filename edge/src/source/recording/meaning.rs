@@ -11,11 +11,13 @@ use pdm_shared::event::StatementSource;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{M_S2_PER_G, SampleRate};
 
+use super::spectrum;
 use super::time_columns::take_time_columns;
 use super::{
     Calibration, InMemory, Interpretation, NumberEncoding, RawRecording, RecordingOptions,
     SourceError, StatedChannel, check_channels,
 };
+use crate::source::Preferred;
 use crate::source::interleaved::axes_in_one;
 use crate::source::interpretation::{
     ChannelRole, InterpretedChannel, RateStatements, StatedUnit, choose_channels, decided_rate,
@@ -53,6 +55,7 @@ pub(super) fn meaning_of(
 ) -> Result<RecordingMeaning, SourceError> {
     let refused = |what: String| SourceError::options(path, what);
     let mut numbers = only_snapshot(path, raw)?;
+    refuse_spectrum(path, raw, options)?;
     let (rows, mut left_out) = chosen(path, raw, options, numbers.as_ref())?;
     refuse_interleaved(path, raw, &rows, options, numbers.as_ref())?;
     mark_counts(raw, numbers.as_ref());
@@ -72,13 +75,7 @@ pub(super) fn meaning_of(
     let DecidedChannels { calibrated, channels, notes } =
         decided_channels(path, raw, &rows, options)?;
     let mut notes = [raw.notes.clone(), codes, notes].concat();
-    if let Some(snapshot) = options.snapshot.filter(|_| raw.snapshots > 1) {
-        notes.push(format!(
-            "of {} snapshots (0 to {}) number {snapshot} alone is read (--snapshot)",
-            raw.snapshots,
-            raw.snapshots - 1
-        ));
-    }
+    notes.extend(snapshot_note(raw, options));
     notes.extend(full_scale_note(raw, &channels, numbers.as_ref()));
     let statements = RateStatements {
         option_hz: options.sample_rate.map(SampleRate::get),
@@ -102,6 +99,7 @@ pub(super) fn meaning_of(
     let interpretation = Interpretation {
         format: raw.format.to_owned(),
         channels,
+        further: further_channels(raw, &rows, options),
         left_out,
         time: time.filter(|axis| !axis.is_count).map(|axis| axis.column.clone()),
         rate_hz,
@@ -114,6 +112,29 @@ pub(super) fn meaning_of(
         notes,
     };
     Ok(RecordingMeaning { rows: calibrated, sample_rate, interpretation })
+}
+
+/// A note on the one snapshot of several that is read.
+fn snapshot_note(raw: &RawRecording, options: &RecordingOptions) -> Option<String> {
+    let snapshot = options.snapshot.filter(|_| raw.snapshots > 1)?;
+    Some(format!(
+        "of {} snapshots (0 to {}) number {snapshot} alone is read (--snapshot)",
+        raw.snapshots,
+        raw.snapshots - 1
+    ))
+}
+
+/// Refuses values over a frequency, unless a person states that the rows are samples over time.
+fn refuse_spectrum(
+    path: &Path,
+    raw: &RawRecording,
+    options: &RecordingOptions,
+) -> Result<(), SourceError> {
+    let is_over_time = options.sample_rate.is_some() && options.prefer == Some(Preferred::Option);
+    match raw.spectrum_over.as_deref().filter(|_| !is_over_time) {
+        Some(abscissa) => Err(SourceError::options(path, spectrum::refusal(abscissa))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses the one array of a document that looks like several axes in turn, unless a person has named it.
@@ -223,7 +244,10 @@ fn full_scale_note(
     let is_within = || {
         numbers.is_some_and(|all| all.iter().all(|number| number.is_nan() || number.abs() <= 1.0))
     };
-    (raw.format.starts_with("WAV") && is_assumed && is_within()).then(|| {
+    // libsndfile calls the samples so in MAT-files
+    let is_sound = raw.format.starts_with("WAV")
+        || channels.iter().all(|one| one.name.as_deref() == Some("wavedata"));
+    (is_sound && is_assumed && is_within()).then(|| {
         "all samples are within ±1, as recorders write sound: their full scale is taken for 1 g, which \
          nothing states; give the g of the full scale (--scale), or --unit g where they are calibrated"
             .to_owned()
@@ -266,6 +290,19 @@ fn decided_channels(
         all.notes.extend(decided.note);
     }
     Ok(all)
+}
+
+/// The channels that a person has not asked for.
+fn further_channels(
+    raw: &RawRecording,
+    rows: &[usize],
+    options: &RecordingOptions,
+) -> Vec<(usize, Option<String>)> {
+    if options.channels.is_empty() {
+        return Vec::new();
+    }
+    let others = rows.iter().enumerate().filter(|(place, _)| !options.channels.contains(place));
+    others.map(|(place, row)| (place, raw.channels[*row].name.clone())).collect()
 }
 
 /// Seconds in words of a fitting unit.
@@ -315,40 +352,66 @@ fn chosen(
             channel.unit = unit.map(|unit| unit.spelling);
         }
     }
-    if options.variable.is_some() {
-        return Ok(((0..raw.channels.len()).collect(), Vec::new()));
-    }
-    let choice =
-        choose_channels(&raw.channels, numbers).map_err(|what| SourceError::options(path, what))?;
+    let refused = |what: String| SourceError::options(path, what);
     let is_stated =
         |calibration: &Calibration| calibration.unit().is_some() || calibration.states_scale();
-    if !options.calibrations.iter().any(is_stated) {
-        check_unstated(path, &raw.channels, &choice.rows, numbers)
-            .map_err(|what| SourceError::options(path, what))?;
+    let is_open = !options.calibrations.iter().any(is_stated);
+    if options.variable.is_some() {
+        let rows: Vec<usize> = (0..raw.channels.len()).collect();
+        if is_open {
+            check_file_name(path, &raw.channels, &rows).map_err(refused)?;
+        }
+        return Ok((rows, Vec::new()));
+    }
+    let choice = choose_channels(&raw.channels, numbers)
+        .map_err(|what| refused(with_unread(what, &raw.unread)))?;
+    if is_open {
+        check_file_name(path, &raw.channels, &choice.rows).map_err(refused)?;
+        check_gravity(&raw.channels, &choice.rows, numbers).map_err(refused)?;
     }
     Ok((choice.rows, choice.left_out))
 }
 
-/// Refuses to take channels for g, of which nothing states a unit, where something else speaks against it:
-/// the name of the file, or gravity in three axes.
-fn check_unstated(
-    path: &Path,
+/// A refusal with the arrays and columns that could not be read.
+fn with_unread(what: String, unread: &[String]) -> String {
+    const MOST_TOLD: usize = 8;
+    if unread.is_empty() {
+        return what;
+    }
+    let more = if unread.len() > MOST_TOLD { ", …" } else { "" };
+    format!("{what}; not read: {}{more}", unread[..unread.len().min(MOST_TOLD)].join(", "))
+}
+
+/// Whether nothing states the unit of any of these channels.
+fn are_open(channels: &[StatedChannel], rows: &[usize]) -> bool {
+    rows.iter()
+        .all(|row| channels[*row].unit.is_none() && channels[*row].encoding == NumberEncoding::Real)
+}
+
+/// Refuses to take channels without a name and a unit for g where the name of the file says another quantity.
+fn check_file_name(path: &Path, channels: &[StatedChannel], rows: &[usize]) -> Result<(), String> {
+    let says_nothing = rows.iter().all(|row| role(&channels[*row]) == ChannelRole::Unknown);
+    if !says_nothing || !are_open(channels, rows) {
+        return Ok(());
+    }
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+    match stem.as_deref().and_then(sensor_of_file) {
+        None => Ok(()),
+        Some(what) => Err(format!(
+            "nothing names the columns, and the name of the file says {what}; name an acceleration in the header, or state the unit if it is one (--unit)"
+        )),
+    }
+}
+
+/// Refuses to take channels for g, of which nothing states a unit, where gravity in three axes speaks against
+/// it.
+fn check_gravity(
     channels: &[StatedChannel],
     rows: &[usize],
     numbers: Option<&Array2<f64>>,
 ) -> Result<(), String> {
-    let is_open = |row: &usize| {
-        channels[*row].unit.is_none() && channels[*row].encoding == NumberEncoding::Real
-    };
-    if !rows.iter().all(is_open) {
+    if !are_open(channels, rows) {
         return Ok(());
-    }
-    let says_nothing = rows.iter().all(|row| role(&channels[*row]) == ChannelRole::Unknown);
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
-    if let Some(what) = stem.as_deref().and_then(sensor_of_file).filter(|_| says_nothing) {
-        return Err(format!(
-            "nothing names the columns, and the name of the file says {what}; name the columns to read (--variable), or state their unit (--unit)"
-        ));
     }
     let (Some(numbers), [_, _, _]) = (numbers, rows) else { return Ok(()) };
     let square_of_mean = |row: &usize| {

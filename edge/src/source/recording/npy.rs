@@ -147,6 +147,8 @@ fn described(
         time_steps_back: 0,
         left_out: Vec::new(),
         notes: Vec::new(),
+        spectrum_over: None,
+        unread: Vec::new(),
         reader,
     }
 }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::name_days::days_of_names;
-use super::{Recording, RecordingOptions, counted};
+use super::{Recording, RecordingOptions};
+use crate::source::interpretation::short;
 use crate::source::{Block, Interpretation, Source, SourceError, SourceFormat};
 
 /// Difference of the rates of two files up to which they are one rate, ratio: the clocks of loggers differ by
@@ -192,12 +193,13 @@ impl Sequence {
         // rates that time columns give differ in their last digits
         let is_alike = (got / before - 1.0).abs() <= SAME_RATE;
         if next.format.channels != self.format.channels || !is_alike {
+            let channels = |n: usize| format!("{n} channel{}", if n == 1 { "" } else { "s" });
             let what = format!(
-                "{} at {}, but the files before it have {} at {}",
-                counted(next.format.channels as u64, "channel"),
-                next.format.sample_rate,
-                counted(self.format.channels as u64, "channel"),
-                self.format.sample_rate
+                "the file has {} at {} Hz, the files before it have {} at {} Hz; name files of one form",
+                channels(next.format.channels),
+                short(got),
+                channels(self.format.channels),
+                short(before)
             );
             return Err(SourceError::malformed(path, what));
         }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use ndarray::Array2;
 
-use super::{RawRecording, RawSnapshots, SourceError};
+use super::{RawRecording, RawSnapshots, SourceError, StatedChannel};
+use crate::source::interpretation::short;
 
 /// One recording of which each of these is a snapshot. They must have the same channels, samples
 /// and rate; `what` is what the format calls a part (`segment`).
@@ -27,18 +28,9 @@ pub(super) fn snapshots_of(
             first = Some(recording);
             continue;
         };
-        let form =
-            |r: &RawRecording| format!("{} channels of {} samples", r.channels.len(), r.samples);
-        let is_other = first.channels != recording.channels
-            || first.stated_rate_hz != recording.stated_rate_hz;
-        if form(first) != form(&recording) || is_other {
-            let told = format!(
-                "{what} {index} (from 0) has {}, the first has {}, or other names, \
-                 units, scales or rates; \
-                 {what}s of one form are read",
-                form(&recording),
-                form(first)
-            );
+        if let Some(difference) = difference(first, &recording) {
+            let told =
+                format!("{what} {index} (from 0) {difference}; {what}s of one form are read");
             return Err(SourceError::malformed(path, told));
         }
     }
@@ -47,6 +39,52 @@ pub(super) fn snapshots_of(
     };
     let snapshots = data.len() as u64;
     Ok(RawRecording { snapshots, reader: Box::new(InMemorySnapshots(data)), ..first })
+}
+
+/// Difference of the rates of two parts up to which they are one rate, ratio: those of columns of times differ in
+/// their last digits.
+const SAME_RATE: f64 = 1e-3;
+
+/// What tells a part from the first one, in words.
+fn difference(first: &RawRecording, other: &RawRecording) -> Option<String> {
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let differ = |own: String, before: String| Some(format!("has {own}, the first has {before}"));
+    if first.channels.len() != other.channels.len() {
+        let (own, before) = (other.channels.len(), first.channels.len());
+        return differ(count(own, "channel"), count(before, "channel"));
+    }
+    if first.samples != other.samples {
+        return differ(count(other.samples, "sample"), count(first.samples, "sample"));
+    }
+    for (before, own) in first.channels.iter().zip(&other.channels) {
+        let name = |stated: &StatedChannel| stated.name.clone().unwrap_or_default();
+        let unit = |stated: &StatedChannel| stated.unit.clone().unwrap_or_default();
+        if name(own) != name(before) {
+            return differ(
+                format!("a channel {:?}", name(own)),
+                format!("{:?} in its place", name(before)),
+            );
+        }
+        if unit(own) != unit(before) {
+            let place = name(own);
+            return differ(
+                format!("{place:?} in {:?}", unit(own)),
+                format!("it in {:?}", unit(before)),
+            );
+        }
+        if own != before {
+            return Some(format!("has another scale or encoding of {:?}", name(own)));
+        }
+    }
+    match (first.stated_rate_hz, other.stated_rate_hz) {
+        (Some(before), Some(own)) if (own / before - 1.0).abs() <= SAME_RATE => None,
+        (None, None) => None,
+        (before, own) => {
+            let words =
+                |hz: Option<f64>| hz.map_or("no rate".to_owned(), |hz| format!("{} Hz", short(hz)));
+            differ(words(own), words(before))
+        }
+    }
 }
 
 struct InMemorySnapshots(VecDeque<Array2<f64>>);

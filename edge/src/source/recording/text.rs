@@ -16,7 +16,7 @@ use ndarray::{Array2, Axis, Slice};
 use super::bounds::{check_samples, whole};
 use super::options::RecordingOptions;
 use super::time_columns::take_time_columns;
-use super::{NumberEncoding, RawRecording, SourceError, StatedChannel};
+use super::{NumberEncoding, RawRecording, SourceError, StatedChannel, spectrum};
 use crate::source::Preferred;
 use crate::source::interpretation::{
     ChannelRole, StatedUnit, UnitKind, label, role, unknown_unit_of,
@@ -37,6 +37,7 @@ mod layout;
 mod long_form;
 mod metadata;
 mod rows;
+mod stamped;
 
 /// Lines that are looked at for the layout.
 const LAYOUT_LINES: usize = MAX_PREAMBLE_LINES + 1000;
@@ -58,6 +59,11 @@ pub(super) fn open(
     })?;
     if let Some((table, notes)) = labelled::as_table(&text).map_err(malformed)? {
         let mut recording = open_text(path, "names and values", &table, options)?;
+        recording.notes.extend(notes);
+        return Ok(recording);
+    }
+    if let Some((table, notes)) = stamped::as_table(&text) {
+        let mut recording = open_text(path, "lines of a serial monitor", &table, options)?;
         recording.notes.extend(notes);
         return Ok(recording);
     }
@@ -247,10 +253,11 @@ fn recording(
     notes.extend(unfitting_names(layout, options).map_err(refused)?);
     let rows = columns.rows();
     notes.extend(columns.notes.iter().cloned());
+    let spectrum_over = spectrum_over(layout, &columns);
     if let Some(variable) = options.variable.as_deref() {
         let raw = named_columns(layout, &columns, variable, options).map_err(refused)?;
         let notes = [notes, raw.notes].concat();
-        return Ok(RawRecording { notes, ..raw });
+        return Ok(RawRecording { notes, spectrum_over, ..raw });
     }
     let all = all_columns(layout, &columns);
     if all.is_empty() || rows == 0 {
@@ -288,8 +295,16 @@ fn recording(
         notes,
         stated_start,
         is_start_local,
+        spectrum_over,
         ..raw
     })
+}
+
+/// The column over which the others are a spectrum.
+fn spectrum_over(layout: &Layout, columns: &TextColumns) -> Option<String> {
+    let all = all_columns(layout, columns);
+    let numbers = |place: usize| columns.table(&[all[place]]).into_raw_vec_and_offset().0;
+    spectrum::abscissa_of(&described(layout, &all), numbers)
 }
 
 /// The columns that a person names, with the course of the column of time among all.
@@ -320,7 +335,18 @@ fn named_columns(
     }
     let raw = RawRecording::described("columns of text", data, channels, layout.rate_hz());
     let (notes, time_steps_back) = (split.notes, split.steps_back);
-    Ok(RawRecording { time: split.axis, notes, time_steps_back, ..raw })
+    let start = columns.start_ns.map(|ns| ns as f64 / 1e9);
+    let start = start.or(layout.start_and_rate.map(|(start, _)| start));
+    let (stated_start, is_start_local) =
+        (start.and_then(super::meaning::since_1970), columns.is_start_local);
+    Ok(RawRecording {
+        time: split.axis,
+        notes,
+        time_steps_back,
+        stated_start,
+        is_start_local,
+        ..raw
+    })
 }
 
 /// Most rows of events at the end: a logger writes one when it is stopped, connected or read out.
@@ -388,5 +414,7 @@ mod forms;
 mod forms_of_heads;
 #[cfg(test)]
 mod forms_of_names;
+#[cfg(test)]
+mod forms_of_quantities;
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,7 @@ use ndarray::Array2;
 use pdm_shared::time::Timestamp;
 
 use super::bounds::check_samples;
-use super::{RawRecording, SourceError, StatedChannel};
+use super::{RawRecording, SourceError, StatedChannel, spectrum};
 use crate::source::interpretation::{ChannelRole, role};
 use rising::{TimeAxis, rate_of_named_time, time_axis};
 
@@ -127,10 +127,13 @@ pub(super) fn recording_of_variables(
     wanted: Option<&str>,
 ) -> Result<RawRecording, SourceError> {
     take_rates_of_times(&mut variables, wanted.is_some());
+    let abscissas = abscissas_of(&variables);
     let (chosen, left_out) = match wanted {
         Some(names) => (named(path, variables, others, names)?, Vec::new()),
-        None => fitting(path, format, variables, others)?,
+        None => fitting(path, format, variables, others, &abscissas)?,
     };
+    let spectrum_over =
+        abscissas.into_iter().find(|abscissa| chosen.iter().any(|one| abscissa.is_of(one)));
     let (channels, time) = without_time(chosen);
     let samples = channels.first().map_or(0, |first| first.numbers.len());
     check_samples(path, samples.saturating_mul(channels.len()))?;
@@ -151,6 +154,8 @@ pub(super) fn recording_of_variables(
     let mut recording = RawRecording::described(format, data, stated, rate_hz);
     recording.stated_start = start;
     recording.notes.extend(begins_apart);
+    recording.spectrum_over = spectrum_over.map(|abscissa| abscissa.path);
+    recording.unread = others.to_vec();
     if !left_out.is_empty() {
         let more = if left_out.len() > MOST_TOLD { ", …" } else { "" };
         let named = left_out[..left_out.len().min(MOST_TOLD)].join(", ");
@@ -161,6 +166,51 @@ pub(super) fn recording_of_variables(
         recording.time = Some(crate::source::time_axis::TimeAxis::even(time_path, rate_hz));
     }
     Ok(recording)
+}
+
+/// A vector of frequencies, over which vectors of its length beside it are a spectrum.
+struct Abscissa {
+    path: String,
+    scope: String,
+    length: usize,
+}
+
+impl Abscissa {
+    fn is_of(&self, variable: &Variable) -> bool {
+        self.length == variable.numbers.len() && self.scope == variable.scope()
+    }
+}
+
+fn is_over_abscissa(variable: &Variable, abscissas: &[Abscissa]) -> bool {
+    abscissas.iter().any(|abscissa| abscissa.is_of(variable))
+}
+
+/// The abscissas of spectra, without those beside which there is a time of their length.
+fn abscissas_of(variables: &[Variable]) -> Vec<Abscissa> {
+    let named = |variable: &Variable| StatedChannel {
+        name: variable.stated.name.clone().or_else(|| Some(variable.path.clone())),
+        ..variable.stated.clone()
+    };
+    let mut all: Vec<Abscissa> = variables
+        .iter()
+        .filter(|variable| spectrum::is_abscissa(&named(variable), &variable.numbers))
+        .map(|variable| Abscissa {
+            path: variable.path.clone(),
+            scope: variable.scope().to_owned(),
+            length: variable.numbers.len(),
+        })
+        .collect();
+    let is_time = |variable: &&Variable| {
+        let own = named(variable);
+        let key = own.name.as_deref().and_then(|name| name.rsplit(['.', '/']).next());
+        key.is_some_and(|key| ChannelRole::by_name(key) == ChannelRole::Time)
+            && time_axis(variable).is_some()
+    };
+    if !all.is_empty() {
+        let times: Vec<&Variable> = variables.iter().filter(is_time).collect();
+        all.retain(|abscissa| !times.iter().any(|time| abscissa.is_of(time)));
+    }
+    all
 }
 
 /// A note on channels that begin at different times: the same row of them is not the same moment.
@@ -298,6 +348,7 @@ fn fitting(
     format: &str,
     variables: Vec<Variable>,
     others: &[String],
+    abscissas: &[Abscissa],
 ) -> Result<(Vec<Variable>, Vec<String>), SourceError> {
     let longest = variables.iter().map(|v| v.numbers.len()).max().unwrap_or(0);
     if longest < 2 {
@@ -321,6 +372,12 @@ fn fitting(
         }
     }
     sets.retain(|set| set.iter().any(|v| time_axis(v).is_none()) || set.len() == 1);
+    // a spectrum beside the recording is no rival of it
+    let is_spectrum = |set: &Vec<Variable>| set.iter().any(|one| is_over_abscissa(one, abscissas));
+    if sets.iter().any(|set| !is_spectrum(set)) {
+        let spectra = sets.extract_if(.., |set| is_spectrum(set));
+        left_out.extend(spectra.flatten().map(|one| format!("{} (a spectrum)", one.path)));
+    }
     let Some(index) = chosen_set(&sets) else {
         let all: Vec<Variable> = sets.into_iter().flatten().collect();
         let what = format!(

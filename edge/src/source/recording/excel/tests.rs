@@ -150,6 +150,35 @@ fn a_workbook_that_expands_without_end_is_refused() {
     assert!(refused.to_string().contains("unpacks into more than"), "{refused}");
 }
 
+/// R-EDGE-4: a column of formulas that nothing has computed holds no samples.
+#[test]
+fn formulas_without_values_are_refused_and_remarks_cost_no_row() {
+    let mut rows = words(&["t", "ax [g]"]);
+    for row in 0..64 {
+        let t = f64::from(row) / 1000.0;
+        let _infallible =
+            write!(rows, "<row><c><v>{t}</v></c><c><f>SIN(A{row})</f><v></v></c></row>");
+    }
+    let Err(refused) = opened(workbook(&[("Data", &rows)]), None) else { panic!("no values") };
+    let refused = refused.to_string();
+    assert!(refused.contains("column B") && refused.contains("formulas"), "{refused}");
+    let mut rows = words(&["t", "ax [g]", "Remarks"]);
+    for row in 0..64 {
+        let (t, ax) = (f64::from(row) / 1000.0, (f64::from(row) * 0.7).sin());
+        let cells = format!("<c><v>{t}</v></c><c><v>{ax}</v></c>");
+        let remark = if row == 1 || row == 40 {
+            "<c t=\"inlineStr\"><is><t>by Lee</t></is></c>"
+        } else {
+            ""
+        };
+        let _infallible = write!(rows, "<row>{cells}{remark}</row>");
+    }
+    let recording = opened(workbook(&[("Data", &rows)]), None).expect("valid");
+    assert_eq!(recording.samples, 64);
+    assert_eq!(recording.channels[0].name.as_deref(), Some("ax [g]"));
+    assert!(recording.notes.iter().any(|note| note.contains("by Lee")), "{:?}", recording.notes);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]

@@ -5,6 +5,7 @@ use hdf5_reader::{Attribute, Dataset, Datatype};
 
 use super::LeafContent;
 use crate::source::recording::NumberEncoding;
+use crate::source::recording::half::half_to_f64;
 
 /// Most characters of a text.
 const MAX_CHARACTERS: usize = 4096;
@@ -88,17 +89,38 @@ pub(super) fn dataset(data: &Dataset) -> Result<Vec<(Option<String>, LeafContent
             }
             let raw = data.read_raw_bytes().map_err(|e| e.to_string())?;
             let size = (*size as usize).max(1);
-            let columns = fields.iter().filter_map(|field| {
-                let number = NumberField::of_type(&field.datatype, field.byte_offset as usize)?;
-                let column: Vec<f64> =
-                    raw.chunks_exact(size).map(|row| number.of_row(row)).collect();
-                let content = numbers((column.len(), 1), column, number.encoding());
-                Some((Some(field.name.clone()), content))
+            let columns = fields.iter().flat_map(|field| {
+                let column = |(name, number): (String, NumberField)| {
+                    let column: Vec<f64> =
+                        raw.chunks_exact(size).map(|row| number.of_row(row)).collect();
+                    (Some(name), numbers((column.len(), 1), column, number.encoding()))
+                };
+                let parts = parts_of(&field.name, &field.datatype, field.byte_offset as usize);
+                parts.into_iter().map(column).collect::<Vec<_>>()
             });
             Ok(columns.collect())
         }
         _ => Ok(other("data that is no number,")),
     }
+}
+
+/// The numbers of a field of a record, each with its name: one, or those of a block of columns as pandas writes
+/// them (`values_block_0[1]`).
+fn parts_of(name: &str, datatype: &Datatype, offset: usize) -> Vec<(String, NumberField)> {
+    const MOST_PARTS: u64 = 1024;
+    let Datatype::Array { base, dims } = datatype else {
+        let own = NumberField::of_type(datatype, offset);
+        return own.map(|number| (name.to_owned(), number)).into_iter().collect();
+    };
+    let count = dims.iter().try_fold(1u64, |all, dim| all.checked_mul(*dim));
+    let count = count.filter(|count| *count <= MOST_PARTS).unwrap_or(0) as usize;
+    let part = |at: usize| {
+        let first = NumberField::of_type(base, offset)?;
+        let number = NumberField { offset: offset.checked_add(at * first.bytes)?, ..first };
+        let own = if count == 1 { name.to_owned() } else { format!("{name}[{at}]") };
+        Some((own, number))
+    };
+    (0..count).filter_map(part).collect()
 }
 
 /// Where a number stands in a record, and how it is written.
@@ -123,7 +145,7 @@ impl NumberField {
             Datatype::FloatingPoint { size, byte_order } => (*size, true, true, *byte_order),
             _ => return None,
         };
-        let is_known = if is_float { matches!(size, 4 | 8) } else { (1..=8).contains(&size) };
+        let is_known = if is_float { matches!(size, 2 | 4 | 8) } else { (1..=8).contains(&size) };
         let is_big_endian = matches!(order, ByteOrder::BigEndian);
         is_known.then_some(Self { offset, bytes: size.into(), is_float, is_signed, is_big_endian })
     }
@@ -150,6 +172,7 @@ impl NumberField {
         }
         let bits = u64::from_le_bytes(little);
         match (self.is_float, width) {
+            (true, 2) => half_to_f64(bits as u16),
             (true, 4) => f64::from(f32::from_bits(bits as u32)),
             (true, _) => f64::from_bits(bits),
             (false, width) if self.is_signed => {

@@ -39,7 +39,9 @@ fn a_scale_beside_counts_is_taken_with_them() {
     assert_eq!(scales, [Some(0.5), Some(0.25)]);
     for other in [text.replace("1000", "2000"), text.replace("0.000488", "0.000976")] {
         let error = opened(&format!("{text}\n{other}"), None).err().expect("two forms").to_string();
-        assert!(error.contains("scales or rates"), "{error}");
+        let is_told =
+            error.contains("has 2000 Hz, the first has 1000 Hz") || error.contains("another scale");
+        assert!(is_told, "{error}");
     }
 }
 
@@ -121,4 +123,52 @@ fn rows_of_several_channels_are_refused_with_the_key_and_its_values() {
     }
     let constant = lines("\"state\"", ["\"ok\"", "\"ok\""]);
     assert!(opened(&constant, None).is_ok());
+}
+
+/// R-EDGE-4: pandas' `to_json` with its default and by index, its series, and its index of times.
+#[test]
+fn a_data_frame_of_pandas_is_a_table() {
+    let column = |scale: f64| -> String {
+        let cells: Vec<String> =
+            (0..64).map(|n| format!("\"{n}\":{}", scale * (f64::from(n) * 0.3).sin())).collect();
+        format!("{{{}}}", cells.join(","))
+    };
+    let cells = |value: &dyn Fn(u32) -> String| -> String {
+        let cells: Vec<String> = (0..64).map(|n| format!("\"{n}\":{}", value(n))).collect();
+        format!("{{{}}}", cells.join(","))
+    };
+    let times = cells(&|n| format!("{}", f64::from(n) / 2000.0));
+    let rows = cells(&|n| {
+        format!("{{\"time\":{},\"acc_g\":{}}}", f64::from(n) / 2000.0, (f64::from(n) * 0.3).sin())
+    });
+    for text in [format!("{{\"time\":{times},\"acc_g\":{}}}", column(1.0)), rows] {
+        let recording = opened(&text, None).expect("a table");
+        assert_eq!((recording.channels.len(), recording.samples), (1, 64), "{text:.60}");
+        let rate = recording.stated_rate_hz.expect("a rate");
+        assert!((rate / 2000.0 - 1.0).abs() < 1e-6, "{rate}");
+    }
+    let series = data(&column(1.0), None);
+    assert!((series[[0, 10]] - 3f64.sin()).abs() < 1e-9, "in the order of the index");
+    let dated: Vec<String> =
+        (0..64).map(|n| format!("\"{}\":{}.5", 1_772_359_200_000u64 + 2 * n, n % 7)).collect();
+    let recording = opened(&format!("{{\"acc_g\":{{{}}}}}", dated.join(",")), None).expect("dated");
+    assert_eq!(recording.stated_rate_hz, Some(500.0));
+    assert!(recording.stated_start.is_some_and(|at| at.to_string().starts_with("2026-03-01")));
+}
+
+/// R-EDGE-4: a rate in the metadata, a time of the document, and Python's words for no number.
+#[test]
+fn metadata_aside_of_the_samples_state_rate_and_start() {
+    let text = r#"{"setup": {"daq": {"sampling_rate": 2560}}, "start_time": "2026-02-03T04:05:06Z",
+        "axes": [{"name": "x", "unit": "g", "data": [0.5, NaN, -0.25, -Infinity, 1]}]}"#;
+    let recording = opened(text, None).expect("valid");
+    assert_eq!(recording.stated_rate_hz, Some(2560.0));
+    assert!(
+        recording.stated_start.is_some_and(|at| at.to_string().starts_with("2026-02-03T04:05:06"))
+    );
+    let data = data(text, None);
+    assert!(data[[0, 1]].is_nan() && data[[0, 3]].is_nan() && data[[0, 4]] > 0.9);
+    assert!(documents(br#"{"a": "NaN", "b": NaN}"#).is_some_and(|all| all[0]["a"] == "NaN"));
+    let told = fault(b"{\"fs\": 1000, \"x\": [1, 2,}");
+    assert!(told.contains("no JSON") && told.contains("line 1"), "{told}");
 }

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::aside::RatesAside;
 use super::{Leaf, LeafContent};
 use crate::source::recording::{NumberEncoding, StatedChannel};
 
 /// Fields with a rate in Hz, lower case, without `_`, `-` and spaces.
-const RATE_KEYS: [&str; 25] = [
+pub(super) const RATE_KEYS: [&str; 25] = [
     "sr",
     "fs",
     "fshz",
@@ -115,12 +116,14 @@ struct Field<'a> {
 pub(super) struct Tree<'a> {
     fields: BTreeMap<&'a str, Vec<Field<'a>>>,
     inner: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    aside: RatesAside<'a>,
 }
 
 impl<'a> Tree<'a> {
     /// Sorts the leaves by their structs.
     pub(super) fn new(leaves: &'a [Leaf]) -> Self {
-        let mut tree = Self { fields: BTreeMap::new(), inner: BTreeMap::new() };
+        let aside = RatesAside::new(leaves);
+        let mut tree = Self { fields: BTreeMap::new(), inner: BTreeMap::new(), aside };
         for leaf in leaves {
             let scope = scope_of(&leaf.path);
             // the content of a cell belongs to the struct that holds the cell array
@@ -263,9 +266,9 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// The rate in the same struct, else in the nearest one around it.
-    fn rate_beside(&self, scope: &str, own_key: &str) -> Option<f64> {
-        let mut scope = Some(scope);
+    /// The rate in the same struct, else in the nearest one around it, else in one aside of these.
+    fn rate_beside(&self, path: &str, own_key: &str) -> Option<f64> {
+        let mut scope = Some(path);
         while let Some(place) = scope {
             let direct = self.fields(place).iter().find_map(|field| {
                 let rest = field.key.strip_prefix(own_key).filter(|rest| !rest.is_empty());
@@ -282,7 +285,7 @@ impl<'a> Tree<'a> {
             }
             scope = (!place.is_empty()).then(|| scope_of(place));
         }
-        None
+        self.aside.rate_of(path)
     }
 
     /// The abscissa beside the struct's vectors is stated in Hz.
@@ -297,7 +300,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-fn is_vector(leaf: &Leaf) -> bool {
+pub(super) fn is_vector(leaf: &Leaf) -> bool {
     matches!(leaf.content, LeafContent::Numbers { rows, columns, .. } if rows.max(columns) > 1)
 }
 
@@ -305,7 +308,7 @@ fn is_abscissa(scope: &str) -> bool {
     ABSCISSA_KEYS.contains(&plain(key_of(scope)).as_str())
 }
 
-fn rate_of_field(key: &str, leaf: &Leaf) -> Option<f64> {
+pub(super) fn rate_of_field(key: &str, leaf: &Leaf) -> Option<f64> {
     let is_rate = RATE_KEYS.contains(&key) || key == "rate";
     if !is_rate && !STEP_KEYS.contains(&key) {
         return None;
@@ -345,16 +348,16 @@ fn hertz_of(text: &str) -> Option<f64> {
 }
 
 /// The path of the struct around a leaf; empty at the top.
-fn scope_of(path: &str) -> &str {
+pub(super) fn scope_of(path: &str) -> &str {
     path.rfind(['.', '/']).map_or("", |at| &path[..at])
 }
 
 /// The last key of a path.
-fn key_of(path: &str) -> &str {
+pub(super) fn key_of(path: &str) -> &str {
     path.rfind(['.', '/']).map_or(path, |at| &path[at + 1..])
 }
 
 /// A key in lower case without `_`, `-` and spaces.
-fn plain(key: &str) -> String {
+pub(super) fn plain(key: &str) -> String {
     key.to_lowercase().replace(['_', '-', ' '], "")
 }

@@ -2,8 +2,11 @@
 
 use std::iter::Peekable;
 
+use pdm_shared::time::Timestamp;
+
 use super::END_OF_HEADER;
 use crate::source::recording::StatedChannel;
+use crate::tabular::{DateOrder, Stamp};
 
 /// Most channels of a segment; a rack of sensors has fewer.
 const MAX_CHANNELS: usize = 1024;
@@ -103,18 +106,34 @@ impl Layout {
     }
 }
 
+/// A time of day with at most nine digits behind its seconds; LabVIEW writes up to twenty.
+fn cut_clock(text: &str) -> String {
+    let text = text.trim().replace(',', ".");
+    match text.split_once('.') {
+        Some((whole, part)) if whole.contains(':') => {
+            format!("{whole}.{}", part.chars().take(9).collect::<String>())
+        }
+        _ => text,
+    }
+}
+
 /// What a segment states of one channel.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChannelHead {
     pub(super) stated: StatedChannel,
     pub(super) delta_x: Option<f64>,
     pub(super) is_over_frequency: bool,
+    /// Samples that the header announces.
+    pub(super) samples: Option<usize>,
 }
 
 /// The header of a segment.
 pub(super) struct SegmentHead {
     pub(super) layout: Layout,
     pub(super) channels: Vec<ChannelHead>,
+    /// Date and time of the first channel, as the segment spells them.
+    date: Option<String>,
+    clock: Option<String>,
 }
 
 impl SegmentHead {
@@ -123,7 +142,7 @@ impl SegmentHead {
         layout: Layout,
         lines: &mut Peekable<impl Iterator<Item = (usize, &'a str)>>,
     ) -> Result<Self, String> {
-        let mut head = Self { layout, channels: Vec::new() };
+        let mut head = Self { layout, channels: Vec::new(), date: None, clock: None };
         let mut is_special = false;
         let mut is_ended = false;
         for (index, line) in lines.by_ref() {
@@ -158,6 +177,13 @@ impl SegmentHead {
             }
             self.channels = vec![ChannelHead::default(); count];
         }
+        let first =
+            || entries.iter().find(|entry| !entry.is_empty()).map(|&entry| entry.to_owned());
+        match key {
+            "Date" => self.date = first(),
+            "Time" => self.clock = first(),
+            _ => {}
+        }
         let layout = self.layout;
         for (channel, head) in self.channels.iter_mut().enumerate() {
             let entry = entries.get(layout.entry(channel)).copied().unwrap_or("");
@@ -167,6 +193,7 @@ impl SegmentHead {
             match key {
                 "Y_Unit_Label" => head.stated.unit = Some(entry.to_owned()),
                 "Delta_X" => head.delta_x = layout.parsed(entry).filter(|step| *step > 0.0),
+                "Samples" => head.samples = entry.parse().ok(),
                 "X_Dimension" => {
                     let dimension = entry.to_lowercase();
                     head.is_over_frequency =
@@ -192,6 +219,15 @@ impl SegmentHead {
             let name = fields.get(layout.value_column(channel)).copied().unwrap_or("");
             head.stated.name = Some(name.to_owned()).filter(|name| !name.is_empty());
         }
+    }
+
+    /// When the segment begins, by the clock of its computer.
+    pub(super) fn start(&self) -> Option<Timestamp> {
+        let stated = |text: &Option<String>| Stamp::parse(&cut_clock(text.as_deref()?));
+        let (date, clock) = (stated(&self.date)?, stated(&self.clock)?);
+        let at = date.with_clock_of(&clock).unix_ns(DateOrder::YearFirst)?;
+        let fits = date.has_date() && clock.has_clock();
+        fits.then(|| Timestamp::from_unix_ms(at / 1_000_000)).flatten()
     }
 
     /// 1 if a file without X column has no empty first field in its rows either.

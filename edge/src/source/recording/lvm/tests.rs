@@ -150,3 +150,33 @@ proptest! {
         let _ = open(Path::new("t.lvm"), Cursor::new(bytes), &RecordingOptions::default());
     }
 }
+
+/// R-EDGE-4: a file that ends early is told, and its segments may go on in their times.
+#[test]
+fn a_channel_with_fewer_samples_than_its_header_announces_is_told() {
+    let rows = "X_Value\tA\tB\tComment\n\t0,5\t1,25\n\t-0,5\t1,5\n";
+    let recording = opened(&file(NO_TIME, HEAD, rows)).expect("read");
+    let told = recording.notes.iter().any(|note| note.contains("3 samples, 2 are there"));
+    assert!(told, "{:?}", recording.notes);
+}
+
+#[test]
+fn segments_whose_times_go_on_are_of_one_rate_and_others_are_told_by_what_differs() {
+    let head = "Channels\t1\t\nSamples\t40\t\nDate\t2026/02/03\t\nTime\t04:05:06.7890123456789\t\n\
+                Y_Unit_Label\tg\t\nDelta_X\t0.000390625\t\n***End_of_Header***\t\t\n\
+                X_Value\tpump\tComment\n";
+    let rows = |from: usize, count: usize| -> String {
+        (from..from + count)
+            .map(|n| format!("{:.6}\t{:.4}\n", n as f64 * 0.000_390_625, (n as f64).sin()))
+            .collect()
+    };
+    let start = "LabVIEW Measurement\t\nSeparator\tTab\nDecimal_Separator\t.\nX_Columns\tOne\n\
+                 ***End_of_Header***\t\n\n";
+    let two = |count: usize| format!("{start}{head}{}\n{head}{}", rows(0, 40), rows(40, count));
+    let recording = opened(&two(40)).expect("one form");
+    assert_eq!(recording.snapshots, 2);
+    let at = recording.stated_start.expect("a start").to_string();
+    assert!(at.starts_with("2026-02-03T04:05:06.789") && recording.is_start_local, "{at}");
+    let Err(error) = opened(&two(30)) else { panic!("two lengths") };
+    assert!(error.to_string().contains("has 30 samples, the first has 40 samples"), "{error}");
+}

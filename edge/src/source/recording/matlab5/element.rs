@@ -97,15 +97,16 @@ impl<'a> Bytes<'a> {
             return Err(format!("a small element of {length} bytes; at most 4 are allowed"));
         }
         let left = self.rest.len() - start.min(self.rest.len());
-        let content = start
-            .checked_add(length)
-            .and_then(|end| self.rest.get(start..end))
-            .ok_or_else(|| {
-                format!(
-                    "the file ends inside a variable: {left} of {length} bytes are there; it is \
+        // libsndfile counts padding behind the last numbers that it does not write; numbers that are missing are
+        // found inside of the variable
+        let has_no_padding = kind == MATRIX && left < length && length - left <= 8;
+        let end = if has_no_padding { start.checked_add(left) } else { start.checked_add(length) };
+        let content = end.and_then(|end| self.rest.get(start..end)).ok_or_else(|| {
+            format!(
+                "the file ends inside a variable: {left} of {length} bytes are there; it is \
                      truncated or damaged"
-                )
-            })?;
+            )
+        })?;
         let taken = if is_small {
             8
         } else if kind == COMPRESSED {

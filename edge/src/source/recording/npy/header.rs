@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{MAGIC, NumberEncoding, SourceError};
+use crate::source::recording::half::half_to_f64;
 
 /// Longest header that is read. NumPy writes 118 bytes for a numeric array; 64 KiB is the most that
 /// a header of format version 1 can announce.
@@ -56,7 +57,7 @@ impl Number {
         };
         let bytes = match (kind, chars.as_str()) {
             (NumberKind::Signed | NumberKind::Unsigned, "1") => 1,
-            (NumberKind::Signed | NumberKind::Unsigned, "2") => 2,
+            (_, "2") => 2,
             (_, "4") => 4,
             (_, "8") => 8,
             _ => return None,
@@ -88,6 +89,7 @@ impl Number {
         let bits = u64::from_le_bytes(little);
         match (self.kind, self.bytes) {
             (NumberKind::Unsigned, _) => bits as f64,
+            (NumberKind::Float, 2) => half_to_f64(bits as u16),
             (NumberKind::Float, 4) => f64::from(f32::from_bits(bits as u32)),
             (NumberKind::Float, _) => f64::from_bits(bits),
             (NumberKind::Signed, bytes) => {
@@ -182,9 +184,9 @@ fn read_text(path: &Path, reader: &mut dyn Read) -> Result<String, SourceError> 
 pub(super) fn parse(text: &str) -> Result<Header, String> {
     let descr = value_of(text, "descr")?;
     let number = quoted(descr).and_then(Number::parse).ok_or_else(|| {
-        let shown: String = descr.chars().take(40).collect();
         format!(
-            "numbers of type {shown:?} are not read; allowed are i1, i2, i4, i8, u1, u2, u4, u8, f4, f8"
+            "{}; allowed are arrays of i1, i2, i4, i8, u1, u2, u4, u8, f2, f4 and f8",
+            unread_type(descr)
         )
     })?;
     let order = value_of(text, "fortran_order")?;
@@ -194,6 +196,28 @@ pub(super) fn parse(text: &str) -> Result<Header, String> {
         _ => return Err("fortran_order of the header is neither True nor False".to_owned()),
     };
     Ok(Header { number, fortran_order, shape: shape_of(value_of(text, "shape")?)? })
+}
+
+/// What a type that is not read holds.
+fn unread_type(descr: &str) -> String {
+    if let Some((fields, _)) = descr.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        let shown: String = fields.chars().take(80).collect();
+        return format!(
+            "a structured array with the fields {shown}, which is not read; save each field as an array of its own"
+        );
+    }
+    let own = quoted(descr).unwrap_or(descr);
+    let shown: String = own.chars().take(12).collect();
+    let what = match own.trim_start_matches(['<', '>', '=', '|']).chars().next() {
+        Some('c') => "complex numbers",
+        Some('b' | '?') => "truth values",
+        Some('O') => "objects of Python",
+        Some('U' | 'S') => "texts",
+        Some('M' | 'm') => "times",
+        Some('V') => "bytes without a meaning",
+        _ => "numbers",
+    };
+    format!("{what} of type {shown:?} are not read")
 }
 
 /// The text behind a key of the dictionary.

@@ -34,7 +34,7 @@ fn all(bytes: Vec<u8>) -> Result<Vec<Array2<f64>>, SourceError> {
 
 #[test]
 fn every_kind_of_number_is_decoded_in_both_byte_orders() {
-    let cases: [(&str, Vec<u8>, f64); 12] = [
+    let cases: [(&str, Vec<u8>, f64); 14] = [
         ("|i1", vec![0xfe], -2.0),
         ("|u1", vec![0xfe], 254.0),
         ("<i2", (-300i16).to_le_bytes().to_vec(), -300.0),
@@ -44,6 +44,8 @@ fn every_kind_of_number_is_decoded_in_both_byte_orders() {
         (">u4", 3_000_000_000u32.to_be_bytes().to_vec(), 3e9),
         ("<i8", (-5i64).to_le_bytes().to_vec(), -5.0),
         (">i8", (-5i64).to_be_bytes().to_vec(), -5.0),
+        ("<f2", vec![0x00, 0xc0], -2.0),
+        (">f2", vec![0x3c, 0x00], 1.0),
         ("<f4", 1.5f32.to_le_bytes().to_vec(), 1.5),
         (">f8", (-2.25f64).to_be_bytes().to_vec(), -2.25),
         ("<f8", f64::NAN.to_le_bytes().to_vec(), f64::NAN),
@@ -111,7 +113,14 @@ fn a_huge_shape_is_an_error_and_not_an_allocation() {
 #[test]
 fn errors_say_what_is_allowed() {
     let cases = [
-        ("{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }", "allowed are i1"),
+        (
+            "{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }",
+            "complex numbers of type \"<c16\" are not read; allowed are",
+        ),
+        (
+            "{'descr': [('t', '<f8')], 'fortran_order': False, 'shape': (1,), }",
+            "a structured array",
+        ),
         ("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1, 1), }", "1-D (samples)"),
         ("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", "1-D (samples)"),
         ("{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }", "holds no samples"),
