@@ -249,10 +249,7 @@ fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec
         let Text { ko: document, en: case } = one.record.name();
         let head = Text::new(
             format!("참고 사례 {document}: 비슷한 징후에서 {} 뒤 고장·교체,", told.ko),
-            format!(
-                "compare {case}, which was replaced or failed {} after like signs:",
-                told.en
-            ),
+            format!("compare {case}, which was replaced or failed {} after like signs:", told.en),
         );
         let (effect, tail) = if lived < taken {
             let ko = "모델의 잔여수명보다 짧으므로 더 이르게 계획";

@@ -67,6 +67,7 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
             ("read_state", of_bearing)
         }
         Lookup::ToldOfAll | Lookup::AlarmCounts => ("read_notifications", json!({})),
+        Lookup::Stock if focus.is_none() => ("search_part", query),
         Lookup::Stock => ("get_equipment_info", of_bearing),
         Lookup::WorkOfAll | Lookup::Overdue => ("read_work", json!({})),
         Lookup::Shelf => ("read_shelved", json!({})),
@@ -117,7 +118,10 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Alarms => Some(alarms::alarms(fleet, clause, reader)),
         Lookup::ToldOfAll => alarms::told_of_all(desk, fleet, clause, reader).await,
         Lookup::AlarmCounts => counts::alarm_counts(desk, fleet, clause, reader).await,
-        Lookup::Stock => Some(planned::stock(tools, focus?, reader).await),
+        Lookup::Stock => match focus {
+            Some(focus) => Some(planned::stock(tools, focus, reader).await),
+            None => planned::stock_of_part(tools, clause, language).await,
+        },
         Lookup::ReplaceTime => planned::replacement_time(tools, language).await,
         Lookup::LeadTime => {
             let of: Vec<&Focus> =

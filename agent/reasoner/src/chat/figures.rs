@@ -67,10 +67,12 @@ pub(super) fn speed(focus: &Focus, reader: Reader) -> String {
 const fn usual(language: Language) -> &'static str {
     match language {
         Language::Ko => {
-            "읽는 법: 첨도는 건전한 베어링에서 3 안팎이고 충격이 있으면 커집니다. 진동속도는 구역 A·B면 계속 운전, C면 기한을 두고, D면 손상 위험입니다.              한 값으로 판정하지 않습니다."
+            "읽는 법: 첨도는 건전한 베어링에서 3 안팎이고 충격이 있으면 커집니다. \
+             진동속도는 구역 A·B면 계속 운전, C면 기한을 두고, D면 손상 위험입니다. 한 값으로 판정하지 않습니다."
         }
         Language::En => {
-            "To read them: kurtosis is about 3 for a sound bearing and grows with impacts. Velocity in zones A and B may              go on, C for a limited time, D may cause damage. No single value decides."
+            "To read them: kurtosis is about 3 for a sound bearing and grows with impacts. Velocity in \
+             zones A and B may go on, C for a limited time, D may cause damage. No single value decides."
         }
     }
 }

@@ -95,6 +95,7 @@ fn by_words(text: &str) -> Vec<Lookup> {
         (Lookup::Sensors, &words.sensors),
         (Lookup::Notes, &words.notes),
         (Lookup::Standing, &words.standing),
+        (Lookup::LeadTime, &words.lead_time),
     ];
     all.into_iter().filter(|(_, words)| has(text, words)).map(|(lookup, _)| lookup).collect()
 }

@@ -9,6 +9,8 @@ use super::reader::Reader;
 use super::records::written;
 use crate::toolbox::{self, Toolbox};
 
+/// The tool that finds spare parts.
+const PARTS: &str = "search_part";
 /// The tool that tells the spare parts of a machine.
 const MACHINE: &str = "get_equipment_info";
 /// What is searched for where a question asks how long a replacement takes.
@@ -48,10 +50,35 @@ pub(super) async fn stock(tools: &dyn Toolbox, focus: &Focus, reader: Reader) ->
     std::iter::once(head).chain(spares).chain(none).chain(notes).collect::<Vec<_>>().join("\n")
 }
 
+/// The spare parts of a number that a clause names with how many are there; nothing where it names none.
+pub(super) async fn stock_of_part(
+    tools: &dyn Toolbox,
+    clause: &str,
+    language: Language,
+) -> Option<String> {
+    let number = clause
+        .split(|c: char| !c.is_ascii_alphanumeric() && !['-', '/', '.'].contains(&c))
+        .filter(|word| word.chars().filter(char::is_ascii_digit).count() > 2)
+        .max_by_key(|word| word.len())?;
+    let arguments = Map::from_iter([("query".to_owned(), Value::from(number))]);
+    let answer = toolbox::traced(tools, "extraction", PARTS, arguments).await;
+    let rows = answer.data.as_array();
+    let found: Vec<String> =
+        rows.into_iter().flatten().filter_map(|row| spare(row, language)).collect();
+    Some(match (found.is_empty(), language) {
+        (false, _) => found.join("\n"),
+        (true, Language::Ko) => format!("{number}: 자산 목록에 그런 예비품이 없습니다."),
+        (true, Language::En) => {
+            format!("{number}: the register of assets has no such spare part.")
+        }
+    })
+}
+
 fn spare(row: &Value, language: Language) -> Option<String> {
     let text = |field: &str| row.get(field).and_then(Value::as_str);
     let name = text("name").or_else(|| text("part_id"))?;
-    let id = text("part_id").map(|id| format!(" ({id})")).unwrap_or_default();
+    let id = text("part_no").or_else(|| text("part_id"));
+    let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
     let stock = row.get("stock").and_then(Value::as_f64);
     let stock = match (stock, language) {
         (Some(count), Language::Ko) => format!("재고 {count}"),

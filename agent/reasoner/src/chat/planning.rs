@@ -116,6 +116,11 @@ pub(super) fn plan(
     parts.retain(|part| {
         !has_case || part.lookup != Lookup::ToldOfAll || dates::names_day(&part.clause)
     });
+    // a question that is answered needs no bearing; a greeting before it is none
+    let is_vague = |part: &Part| matches!(part.lookup, Lookup::Which | Lookup::Help);
+    if parts.iter().any(|part| !is_vague(part)) {
+        parts.retain(|part| !is_vague(part));
+    }
     for key in silent {
         if !parts.is_empty() && parts.iter().all(|part| part.about.as_ref() != Some(&key)) {
             let clause = question.message.clone();
@@ -200,6 +205,16 @@ fn add(
     keys: &[BearingKey],
     (fleet, meant): (&[CoreFields], &Meant),
 ) {
+    let names_unknown = || {
+        let lower = clause.to_lowercase();
+        keys.is_empty() && meant.unknown.iter().any(|one| lower.contains(&one.name.to_lowercase()))
+    };
+    let is_of_machines =
+        !lookup.is_of_documents() && !matches!(lookup, Lookup::Duty | Lookup::Gateways);
+    if is_of_machines && names_unknown() {
+        // the plant's records do not answer for a machine that is not there
+        return;
+    }
     let asks_of_healing = || intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.heals);
     let clause = if lookup == Lookup::Cases {
         with_fault(clause, keys, fleet)
@@ -218,6 +233,13 @@ fn add(
     ) && !keys.is_empty()
     {
         of_each(lookup)
+    } else if lookup == Lookup::Stop
+        && keys.is_empty()
+        && meanings::named_in(&clause.to_lowercase()).is_some()
+    {
+        vec![new(Lookup::Meaning, None)]
+    } else if lookup == Lookup::Stock && keys.is_empty() && meant.unknown.is_empty() {
+        vec![new(Lookup::Stock, None)]
     } else if lookup == Lookup::LeadTime && !keys.is_empty() {
         of_each(lookup)
     } else if lookup == Lookup::Changes && keys.is_empty() && meant.unknown.is_empty() {

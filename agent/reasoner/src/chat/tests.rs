@@ -393,7 +393,7 @@ fn what_is_asked_for_is_found_in_the_words_of_people() {
         ("Is C-301 still measured", true, vec![L::Heard]),
         ("Which machines have not reported for a day", false, vec![L::Heard]),
         ("게이트웨이 gw-03 살아있어", false, vec![L::Gateways]),
-        ("P-101 속도가 몇 rpm이야", true, vec![L::Figures]),
+        ("P-101 속도가 몇 rpm이야", true, vec![L::Speed]),
         ("What was the RMS of P-101 on 20 November", true, vec![L::Figures]),
         ("List the bearings in zone C or D", false, vec![L::Zones]),
         ("P-101 온도는 몇 도야", true, vec![L::Unmeasured]),
@@ -408,6 +408,27 @@ fn what_is_asked_for_is_found_in_the_words_of_people() {
         ("When did the vibration at P-101 start rising", true, vec![L::Onset]),
         ("정상인 베어링은 뭐야", false, vec![L::Sound]),
         ("P-101 베어링 형번이 뭐야", true, vec![L::Identity]),
+    ] {
+        assert_eq!(asked_for(clause, names, names), asked, "{clause}");
+    }
+}
+
+/// R-CHAT-5: what a clause asks for in its halves is looked up for both, and rules that are plain stay.
+#[test]
+fn two_things_in_one_clause_are_both_asked_for() {
+    use super::intent::{Lookup as L, asked_for};
+    for (clause, names, asked) in [
+        ("K7 베어링 형번 뭐고 몇rpm임", true, vec![L::Identity, L::Speed]),
+        (
+            "what speed does the CT-3 fan run at and what bearing is in it",
+            true,
+            vec![L::Speed, L::Identity],
+        ),
+        ("컨베이어3번 언제까지 보류고 이유가 뭐임", true, vec![L::Shelf]),
+        ("compare P-101 DE and NDE", true, vec![L::Compare]),
+        ("how many bearings are in alarm", false, vec![L::Fleet]),
+        ("이번달 알람 몇 건 떴음", false, vec![L::AlarmCounts]),
+        ("spare lead time", false, vec![L::LeadTime]),
     ] {
         assert_eq!(asked_for(clause, names, names), asked, "{clause}");
     }

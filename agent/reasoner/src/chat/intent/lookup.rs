@@ -138,7 +138,7 @@ impl Lookup {
 /// Leaves out what something more precise stands for.
 pub(super) fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
     use Lookup as L;
-    const OVER: [(Lookup, &[Lookup]); 30] = [
+    const OVER: [(Lookup, &[Lookup]); 31] = [
         (
             L::Value,
             &[L::Manual, L::Work, L::State, L::Life, L::Changes, L::Doubts, L::Meaning, L::Onset],
@@ -147,6 +147,7 @@ pub(super) fn precise(mut asked: Vec<Lookup>) -> Vec<Lookup> {
         (L::Notes, &[L::State, L::Told, L::Doubts, L::Manual, L::Cases, L::Alarms, L::Past]),
         (L::Shelf, &[L::Told, L::State, L::Alarms, L::Fleet, L::Why, L::Life, L::Manual, L::Onset]),
         (L::Sensors, &[L::State, L::Fleet, L::Told, L::ToldOfAll, L::Alarms, L::Doubts, L::Sound]),
+        (L::LeadTime, &[L::Work, L::WorkOfAll, L::State, L::Life, L::Stop, L::Meaning, L::Manual]),
         (L::Lines, &[L::State, L::Figures, L::Meaning, L::Manual, L::Fleet]),
         (L::Standing, &[L::Stop, L::State, L::Fleet, L::Heard, L::Manual]),
         (L::Past, &[L::State, L::Changes, L::Alarms, L::Told]),

@@ -113,10 +113,13 @@ const BETWEEN: [&str; 14] = [
 
 /// What a clause asks for by rules and by its likeness to other questions.
 pub(super) fn settled(ruled: Vec<Lookup>, clause: &str, spoken: Spoken) -> Vec<Lookup> {
+    if is_name_alone(clause) {
+        return ruled;
+    }
     if ruled.len() < 2
-        && let Some(both) = in_halves(clause, spoken)
+        && let Some(both) = in_halves(&ruled, clause, spoken)
     {
-        return both.to_vec();
+        return both;
     }
     let [first, second] = likely(clause, spoken);
     let Some(lookup) = first.lookup else { return ruled };
@@ -125,31 +128,68 @@ pub(super) fn settled(ruled: Vec<Lookup>, clause: &str, spoken: Spoken) -> Vec<L
         (_, true) => LEAST,
         (_, false) => SURE,
     };
-    if first.share < least || ruled.contains(&lookup) {
+    if first.share < least || !may_replace(lookup, &ruled) {
         return ruled;
     }
-    let second = second.lookup.filter(|_| second.share >= SECOND);
+    let second = second.lookup.filter(|_| second.share >= SECOND && lookup != Lookup::Act);
     std::iter::once(lookup).chain(second).collect()
 }
 
-/// Whether a text alone has a word of the lists or plainly resembles questions of one kind.
-pub(super) fn is_plain(text: &str) -> bool {
-    !signs(text).is_empty() || likely(text, Spoken::Before)[0].share >= SURE
+/// Whether likeness may put this in the place of what the rules found. "Why" is part of many questions that ask for
+/// something else, which the rules know by a second word; alarms are counted where the rules find alarms.
+fn may_replace(lookup: Lookup, ruled: &[Lookup]) -> bool {
+    match lookup {
+        _ if ruled.is_empty() => true,
+        _ if ruled.contains(&lookup) => false,
+        Lookup::Why => false,
+        Lookup::AlarmCounts => {
+            ruled.iter().any(|one| matches!(one, Lookup::Alarms | Lookup::ToldOfAll | Lookup::Told))
+        }
+        _ => true,
+    }
 }
 
-/// The two things that a clause asks for in its halves; nothing if it asks for one.
-fn in_halves(clause: &str, spoken: Spoken) -> Option<[Lookup; 2]> {
+/// Whether a clause is a name and nothing else, such as `P-201?`.
+fn is_name_alone(clause: &str) -> bool {
+    let words =
+        clause.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
+    words.flat_map(str::chars).filter(|c| c.is_alphabetic()).count() < 2
+}
+
+/// The two things that a clause asks for in its halves; nothing if it asks for one. What the rules find is one of
+/// both, and then the other one is sure.
+fn in_halves(ruled: &[Lookup], clause: &str, spoken: Spoken) -> Option<Vec<Lookup>> {
+    if ruled.contains(&Lookup::Compare) {
+        return None;
+    }
     let later = if spoken == Spoken::Named { Spoken::Before } else { spoken };
     let cuts = BETWEEN.iter().flat_map(|word| clause.match_indices(word));
     let both = cuts.filter_map(|(at, word)| {
         let (before, after) = (&clause[..at + word.len()], &clause[at + word.len()..]);
         let ([first, _], [second, _]) = (likely(before, spoken), likely(after, later));
-        let share = first.share.min(second.share);
-        Some((share, [first.lookup?, second.lookup?]))
+        let lookups = [first.lookup?, second.lookup?];
+        let share = match ruled.first() {
+            None => first.share.min(second.share),
+            Some(known) if *known == lookups[0] => second.share - SURE + HALF,
+            Some(known) if *known == lookups[1] => first.share - SURE + HALF,
+            Some(_) => return None,
+        };
+        (!is_name_alone(after)).then_some((share, lookups))
     });
-    let best = both.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let (share, lookups) = best;
-    (share >= HALF && lookups[0] != lookups[1]).then_some(lookups)
+    let (share, lookups) = both.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    if share < HALF || lookups[0] == lookups[1] {
+        return None;
+    }
+    // an order beside anything else is an order; a greeting beside a question is none
+    if lookups.contains(&Lookup::Act) {
+        return Some(vec![Lookup::Act]);
+    }
+    Some(lookups.into_iter().filter(|lookup| *lookup != Lookup::Help).collect())
+}
+
+/// Whether a text alone has a word of the lists or plainly resembles questions of one kind.
+pub(super) fn is_plain(text: &str) -> bool {
+    !signs(text).is_empty() || likely(text, Spoken::Before)[0].share >= SURE
 }
 
 impl Spoken {

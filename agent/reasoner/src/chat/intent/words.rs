@@ -9,6 +9,7 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::chat) struct QuestionWords {
+    pub(in crate::chat) lead_time: Vec<String>,
     pub(in crate::chat) why: Vec<String>,
     pub(in crate::chat) life: Vec<String>,
     pub(in crate::chat) work: Vec<String>,

@@ -240,7 +240,7 @@ async fn a_name_that_nobody_knows_gets_no_other_machines_figures() {
     }
     check(&[
         (before, "언제부터?", &["daesan-3 B-12"], &["제 기록에 없"]),
-        (before, "and why?", &["근거"], &["There is no"]),
+        (before, "and why?", &["Grounds"], &["There is no"]),
     ])
     .await;
 }
