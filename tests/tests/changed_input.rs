@@ -24,6 +24,8 @@ use rand_chacha::ChaCha8Rng;
 
 const RATE_HZ: f64 = 5120.0;
 const SAMPLES: usize = 2560;
+/// Level 1 of the noise, g: a velocity in zone A. Ten times as much would be zone D by itself.
+const LEVEL_G: f64 = 0.05;
 /// Two bearings of a machine.
 const CHANNELS: usize = 2;
 
@@ -77,7 +79,7 @@ fn frames(step: &Step, random: &mut ChaCha8Rng) -> Vec<u8> {
         let turn = (TAU * 25.0 * i as f64 / RATE_HZ).sin();
         for level in step.levels {
             let noise: f64 = (0..6).map(|_| random.random_range(-0.5..0.5)).sum();
-            bytes.extend(((level * (0.2 * turn + noise)) as f32).to_le_bytes());
+            bytes.extend(((level * LEVEL_G * (0.2 * turn + noise)) as f32).to_le_bytes());
         }
     }
     bytes

@@ -58,6 +58,9 @@ fn the_simulated_bearing_goes_from_normal_to_critical_and_staff_is_told() {
     }
     assert!((2..=9).contains(&summary.notified), "{summary:?}");
     assert!(text.contains("outer"), "{text}");
+    // what the rules say themselves is never withheld as a figure without a source
+    assert!(!text.contains("[unverified]") && !text.contains("[근거 미확인]"), "{text}");
+    assert!(text.contains("P-F stage 2 to 3") || text.contains("P-F 2단계 → 3단계"), "{text}");
     // R-AGENT-8: reports are on, linked in notifications, and the last lines say where they are
     for what in ["last report: ", "last work order: "] {
         let path = text.lines().find_map(|line| line.strip_prefix(what));

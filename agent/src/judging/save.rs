@@ -217,6 +217,10 @@ fn grounded(
     if announcement.notification.reason == NotificationReason::Raised {
         outcome::name_documents(&mut announcement, &mut sources, promised);
     }
+    if let Some(told) = record.and_then(|one| one.episode.course.told_finding.as_ref()) {
+        // "P-F stage 2 to 3" names the stage that staff was told before
+        sources.add_stage(told.stage);
+    }
     let alarm = record.and_then(|record| record.alarm.as_ref());
     let withheld =
         outcome::hold_to_sources(&mut announcement, &mut sources, judgement, alarm, zone);

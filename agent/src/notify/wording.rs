@@ -277,8 +277,9 @@ pub(super) fn without_life(body: &Text) -> Text {
     )
 }
 
-/// The title of a repetition.
+/// The title of a repetition. What went on within the level was news once: a repetition is of the alarm.
 pub(super) fn repeated(title: &Text, times: u32) -> Text {
+    let title = developed::of_the_alarm(title);
     Text::new(
         format!("[재알림 {times}회] {}", title.ko),
         format!("[Reminder {times}] {}", title.en),

@@ -179,7 +179,8 @@ async fn acceleration_is_researched_in_rounds_that_build_on_each_other() {
     assert!(diagnosis.rul_assessment.conservative);
     assert_eq!(diagnosis.tools.len(), inquiry.answered.len());
     let cited = diagnosis.thoughts[2].evidence.iter().filter(|fact| fact.source.is_some()).count();
-    assert!(cited >= 2, "{:#?}", diagnosis.thoughts[2]);
+    // the manual; a case that is not like this one is read and is no evidence of it
+    assert!(cited >= 1, "{:#?}", diagnosis.thoughts[2]);
 }
 
 /// R-AGENT-6: a planted case that speaks against the hypothesis is told, and stands in the trace.

@@ -106,7 +106,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 fn one(args: &Args, job: &Job, is_later: bool) -> anyhow::Result<()> {
     let analysis = measure::measure(job)?;
     if let Some(input) = &analysis.input {
-        measure::tell(&job.path, input);
+        measure::print_reading(&job.path, input);
     }
     for note in &analysis.notes {
         super::note(note);

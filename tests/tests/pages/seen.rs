@@ -147,7 +147,7 @@ async fn a_planner_goes_from_a_bearing_to_its_machine_and_sees_what_stands_aroun
     assert_eq!((&drawn, &rows), (&json!(9), &json!(9)), "each neighbour is a dot and a row");
     let machine = browser.run(text).await;
     let machine = machine.as_str().expect("text");
-    assert!(machine.contains("← INSTALLED_IN") && machine.contains("→ FED_BY"), "{machine}");
+    assert!(machine.contains("← installed in") && machine.contains("→ fed by"), "{machine}");
     // a name that looks like markup is shown as it is, as far as a label goes
     assert!(machine.contains(&MARKUP[..28]), "{machine}");
     let is_reached = "const link = document.querySelector(\"main td ~ th a[href='/bearings/ulsan-1/P-101/DE']\");

@@ -8,6 +8,13 @@ pub(in crate::notify) fn developed(title: &Text) -> Text {
     Text::new(format!("[진행] {}", title.ko), format!("[Update] {}", title.en))
 }
 
+/// The title without the mark of damage that has gone on.
+pub(super) fn of_the_alarm(title: &Text) -> Text {
+    let ko = title.ko.strip_prefix("[진행] ").unwrap_or(&title.ko);
+    let en = title.en.strip_prefix("[Update] ").unwrap_or(&title.en);
+    Text::new(ko, en)
+}
+
 /// The body of such a message: what differs from what staff was told, before what is known now.
 pub(in crate::notify) fn since_told(
     body: Text,

@@ -67,7 +67,7 @@ pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
         (Ok((channel, at)), Ok(machine)) => (channel, at, machine),
         (Ok((channel, _)), Err(missing)) => {
             if let Some((input, _)) = &channel.input {
-                tell(&job.path, input);
+                print_reading(&job.path, input);
             }
             return Err(missing);
         }
@@ -91,7 +91,7 @@ pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
 }
 
 /// Prints how a file was read, and which of its channels were not asked for.
-pub(super) fn tell(path: &Path, input: &Interpretation) {
+pub(super) fn print_reading(path: &Path, input: &Interpretation) {
     super::super::note(&format!("{}: {input}", path.display()));
     if let Some(words) = input.further_words() {
         super::super::note(&format!("{}: {words}", path.display()));
