@@ -190,12 +190,12 @@ impl Course {
     }
 
     /// Notes what staff is told of the damage with a level.
-    pub(crate) fn tell_finding(&mut self, finding: &Finding) {
+    pub(crate) fn tell_finding(&mut self, finding: Finding) {
         self.told_finding.get_or_insert_default().take(finding);
     }
 
     /// Notes that staff is told of the damage alone.
-    pub(crate) fn tell_development(&mut self, finding: &Finding, at: Timestamp) {
+    pub(crate) fn tell_development(&mut self, finding: Finding, at: Timestamp) {
         let told = self.told_finding.get_or_insert_default();
         told.take(finding);
         told.note_telling(at);
@@ -203,10 +203,10 @@ impl Course {
 
     /// Whether the damage has gone on at the level that staff was told, and may be told now. At Critical staff
     /// was told to stop, and no stage and no name changes that.
-    pub(crate) fn has_developed(&self, level: RiskLevel, finding: &Finding, at: Timestamp) -> bool {
+    pub(crate) fn has_developed(&self, level: RiskLevel, finding: Finding, at: Timestamp) -> bool {
         let is_level = self.is_announced && self.told == Some(level) && level < RiskLevel::Critical;
         let told = self.told_finding.as_ref();
         is_level
-            && told.is_some_and(|told| told.is_exceeded_by(finding) && !told.is_told_enough(at))
+            && told.is_some_and(|told| told.is_exceeded_by(&finding) && !told.is_told_enough(at))
     }
 }

@@ -43,7 +43,7 @@ impl ToldFinding {
             || (finding.is_urgent && !self.is_urgent)
     }
 
-    pub(crate) fn take(&mut self, finding: &Finding) {
+    pub(crate) fn take(&mut self, finding: Finding) {
         self.stage = self.stage.max(finding.stage);
         self.is_urgent |= finding.is_urgent;
         if let Some(fault) = finding.fault.filter(|fault| !self.elements.contains(fault)) {

@@ -138,10 +138,10 @@ fn at_level(
     // what an earlier version told of the damage is not known: what is found now counts as told
     let is_unknown = episode.course.told.is_some() && episode.course.told_finding.is_none();
     if is_unknown {
-        episode.course.tell_finding(&window.finding);
+        episode.course.tell_finding(window.finding);
     }
     let is_held = episode.suppression.holds(window.now);
-    if !is_held && episode.course.has_developed(level, &window.finding, at) {
+    if !is_held && episode.course.has_developed(level, window.finding, at) {
         let tell = Some(Tell::Developed(level));
         return Some(stands(episode, window, Transition::Changed, tell));
     }
@@ -275,10 +275,10 @@ fn told(episode: &mut Episode, tell: Option<Tell>, window: &Observation) -> Opti
     }
     if let Some(level) = tell.and_then(Tell::level) {
         course.tell(level, window.at);
-        course.tell_finding(&window.finding);
+        course.tell_finding(window.finding);
         episode.acknowledgement = AcknowledgementState::Unacknowledged;
     } else if matches!(tell, Some(Tell::Developed(_))) {
-        course.tell_development(&window.finding, window.at);
+        course.tell_development(window.finding, window.at);
     }
     tell
 }

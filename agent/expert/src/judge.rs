@@ -322,6 +322,7 @@ fn without_anomaly(thoughts: &Thoughts, risk: RiskLevel) -> Text {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a list: one entry a reason")]
 fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Text {
     use crate::degradation::TrendClass;
     if thoughts.screening.finding == Finding::CannotJudge && case.before().is_none() {

@@ -90,7 +90,16 @@ impl OpenReason {
                 let path = format!("frequency_domain.{}.snr_db", fault.frequency_key());
                 fact(path, case.event.frequency_domain.line(fault).snr_db, "SCREEN-8")
             }
-            _ => fact(REASON, &case.event.frequency_domain.undetermined, "SCREEN-8"),
+            Self::TooFewTurns
+            | Self::SpeedMisfit
+            | Self::MovingSpeed
+            | Self::OtherBearing
+            | Self::EstimatedOrders
+            | Self::OtherCause
+            | Self::WeakLines
+            | Self::CageLines
+            | Self::NoWaveform
+            | Self::Other => fact(REASON, &case.event.frequency_domain.undetermined, "SCREEN-8"),
         }
     }
 

@@ -76,8 +76,8 @@ async def serve(port, modes):
     sensor = await server.nodes.objects.add_object(index, "Sensor")
 
     # values of a transmitter
-    await variable(sensor, index, "Velocity", 2.31, "mm/s", 4403510)
-    await variable(sensor, index, "Rms", ua.Variant(4.903325, ua.VariantType.Float), "m/s²", 5067595)
+    velocity = await variable(sensor, index, "Velocity", 2.31, "mm/s", 4403510)
+    rms = await variable(sensor, index, "Rms", ua.Variant(4.903325, ua.VariantType.Float), "m/s²", 5067595)
     await variable(sensor, index, "Temperature", 149.0, "Grad F", 4604232)
     await variable(sensor, index, "Speed", 24.8, "Hz", 4740186)
     await variable(sensor, index, "NoUnit", 0.5)
@@ -133,6 +133,9 @@ async def serve(port, modes):
             nans = [float("nan") if n == 7 else s for n, s in enumerate(samples)]
             await write(plain, ua.Variant(nans, double), at)
             await write(speed, ua.Variant(1000.0, double), at)
+            # a transmitter that measures again states a new time, also where the figure is the same
+            await write(velocity, ua.Variant(2.31, double), at)
+            await write(rms, ua.Variant(4.903325, ua.VariantType.Float), at)
             await write(counts, ua.Variant([number, 2, 3], ua.VariantType.Int16), at)
             await write(bad, ua.Variant(2.31, double), at, ua.StatusCodes.BadSensorFailure)
             await write(uncertain, ua.Variant(2.31, double), at, ua.StatusCodes.UncertainLastUsableValue)

@@ -59,11 +59,8 @@ pub(super) fn bearings_read(
 
 /// Whether a look-up reads the records of every bearing.
 const fn needs_every_record(part: &Part) -> bool {
-    match part.lookup {
-        Lookup::Zones | Lookup::WorkOfAll | Lookup::Overdue => true,
-        Lookup::LeadTime => part.about.is_none(),
-        _ => false,
-    }
+    matches!(part.lookup, Lookup::Zones | Lookup::WorkOfAll | Lookup::Overdue)
+        || matches!(part.lookup, Lookup::LeadTime) && part.about.is_none()
 }
 
 /// The look-ups of a question, in the order of its clauses. While the records are away, only those that need none.

@@ -38,6 +38,7 @@ pub(super) fn refusal_in_language(detail: &str, language: Language) -> Option<St
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: one entry a refusal")]
 fn whole(detail: &str) -> Option<&'static str> {
     let told = match detail {
         "the form is of an earlier login: open the page again" => {

@@ -50,7 +50,7 @@ pub(super) fn add(environment: &mut Environment<'static>) {
 pub(super) fn marked(text: &str) -> String {
     let parts: Vec<&str> = text.split("**").collect();
     // an odd number of marks is no pair: the text stands as it is
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return linked(text);
     }
     let mut html = String::with_capacity(text.len() + 64);

@@ -82,12 +82,13 @@ impl Shown {
     /// A comb at the cage's frequency or its double beside the lines of a rolling element is no belt: the element
     /// passes the load zone once a turn of the cage, with both sides of it twice.
     fn own_rhythm(&self, cause: ForeignCause, cage_hz: f64, cage_turns: f64) -> ForeignCause {
-        match cause {
-            ForeignCause::Comb(hz) if self.leading == Fault::Ball && is_of_cage(hz, cage_hz) => {
-                ForeignCause::CageHarmonic(cage_turns.round().max(1.0) as u32)
-            }
-            other => other,
+        if let ForeignCause::Comb(hz) = cause
+            && self.leading == Fault::Ball
+            && is_of_cage(hz, cage_hz)
+        {
+            return ForeignCause::CageHarmonic(cage_turns.round().max(1.0) as u32);
         }
+        cause
     }
 }
 

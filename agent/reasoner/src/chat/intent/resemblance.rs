@@ -138,15 +138,14 @@ pub(super) fn settled(ruled: Vec<Lookup>, clause: &str, spoken: Spoken) -> Vec<L
 /// Whether likeness may put this in the place of what the rules found. "Why" is part of many questions that ask for
 /// something else, which the rules know by a second word; alarms are counted where the rules find alarms.
 fn may_replace(lookup: Lookup, ruled: &[Lookup]) -> bool {
-    match lookup {
-        _ if ruled.is_empty() => true,
-        _ if ruled.contains(&lookup) => false,
-        Lookup::Why => false,
-        Lookup::AlarmCounts => {
-            ruled.iter().any(|one| matches!(one, Lookup::Alarms | Lookup::ToldOfAll | Lookup::Told))
-        }
-        _ => true,
+    if ruled.is_empty() {
+        return true;
     }
+    let is_of_alarms =
+        |one: &Lookup| matches!(one, Lookup::Alarms | Lookup::ToldOfAll | Lookup::Told);
+    !ruled.contains(&lookup)
+        && lookup != Lookup::Why
+        && (lookup != Lookup::AlarmCounts || ruled.iter().any(is_of_alarms))
 }
 
 /// Whether a clause is a name and nothing else, such as `P-201?`.
