@@ -90,6 +90,7 @@ pub(crate) struct Served {
 }
 
 /// Serves until `stop` is cancelled.
+#[expect(clippy::too_many_lines, reason = "one step after the other of a service")]
 pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     recorder();
     announced::announce_all(&served.lanes, served.routes.clone());

@@ -206,6 +206,7 @@ struct RulesFile {
 }
 
 impl File {
+    #[expect(clippy::too_many_lines, reason = "a list: one entry a table of the file")]
     fn meant(self, path: &Path) -> Result<AgentSettings, ConfigError> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut rules = match &self.rules.file {

@@ -93,17 +93,16 @@ fn an_import_tells_its_difference_and_is_idempotent() {
 fn two_sites_may_each_have_a_machine_of_one_id() {
     let plant = Plant::new();
     let two = |machines: &str, ends: [&str; 2]| {
-        let mut text = format!("nodes:\n{machines}");
-        for site in ["s-1", "s-2"] {
-            text += &format!("  - {{ type: Bearing, id: {site}/P-105/NDE }}\n");
-        }
-        text += "relationships:\n";
-        for (site, end) in ["s-1", "s-2"].iter().zip(ends) {
-            text += &format!(
+        let sites = ["s-1", "s-2"];
+        let bearings =
+            sites.map(|site| format!("  - {{ type: Bearing, id: {site}/P-105/NDE }}\n")).concat();
+        let placed = |(site, end): (&str, &str)| {
+            format!(
                 "  - {{ type: INSTALLED_IN, from: Bearing/{site}/P-105/NDE, to: Equipment/{end}, position: NDE }}\n"
-            );
-        }
-        text
+            )
+        };
+        let ends = sites.into_iter().zip(ends).map(placed).collect::<Vec<_>>().concat();
+        format!("nodes:\n{machines}{bearings}relationships:\n{ends}")
     };
     let machine = |id: &str| format!("  - {{ type: Equipment, id: {id}, name: pump }}\n");
     let clear = two(&(machine("s-1/P-105") + &machine("s-2/P-105")), ["s-1/P-105", "s-2/P-105"]);

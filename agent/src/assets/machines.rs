@@ -218,10 +218,13 @@ pub(crate) fn text_of<'n>(node: &'n Node, key: &str) -> Option<&'n Arc<str>> {
 
 /// The designation that the graph has of a bearing's node (`model`, as a text or a number).
 pub(crate) fn designation_of_node(node: &Node) -> Option<String> {
-    let model = match node.properties.get("model")? {
-        Value::Text(model) => model.trim().to_owned(),
-        Value::Int(model) => model.to_string(),
-        _ => return None,
+    let model = node.properties.get("model")?;
+    let model = if let Value::Text(model) = model {
+        model.trim().to_owned()
+    } else if let Value::Int(model) = model {
+        model.to_string()
+    } else {
+        return None;
     };
     Some(model).filter(|model| !model.is_empty())
 }

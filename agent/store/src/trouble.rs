@@ -197,6 +197,7 @@ impl StoreTrouble {
     }
 
     /// What is wrong, as the end of "the agent is blind: …".
+    #[expect(clippy::too_many_lines, reason = "a table: one entry a trouble")]
     pub fn what(self) -> Text {
         let (ko, en) = match self {
             Self::Away => ("저장소 무응답", "its store does not answer"),

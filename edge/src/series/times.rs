@@ -101,6 +101,10 @@ fn is_calendar(fields: &[String]) -> bool {
         || fields.iter().all(|field| Stamp::parse(field).is_some_and(|stamp| stamp.has_date()))
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "one reading after the other of what a calendar column may hold"
+)]
 fn calendar_seconds(
     rows: &[FieldRow<'_>],
     time: usize,

@@ -31,6 +31,7 @@ pub(super) struct JsonTable {
 
 impl JsonTable {
     /// The form of the messages; `encoding` is that of base64 texts.
+    #[expect(clippy::too_many_lines, reason = "a list: one entry a key")]
     pub(super) fn meant(
         &self,
         context: &SourceContext<'_>,

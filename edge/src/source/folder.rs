@@ -379,6 +379,7 @@ impl Folder {
     }
 
     /// Looks at the folder: what came, went, was renamed or is still being written.
+    #[expect(clippy::too_many_lines, reason = "one step after the other of a look")]
     fn look(&mut self) {
         self.last_look = Some(Instant::now());
         let listed = match list(&self.settings.paths) {

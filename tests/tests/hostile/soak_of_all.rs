@@ -132,7 +132,7 @@ async fn criticals(plant: &Plant, watch: &Peer, own: Gateway<'static>, until: In
         }
         let begun = Instant::now();
         let end = format!("/{bearing}/notification");
-        while !watch.has_heard(&end, "Critical") && begun.elapsed() < Duration::from_secs(120) {
+        while !watch.has_heard(&end, "Critical") && begun.elapsed() < Duration::from_mins(2) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         told_s.push(begun.elapsed().as_secs_f64());
@@ -213,7 +213,7 @@ async fn two_hostile_gateways_a_viewer_and_a_program_delay_no_critical_and_use_b
     let more = format!("[http]\nlisten = \"127.0.0.1:{port}\"\n[reports]\noff = true\n");
     let store = format!("max_bytes = {MOST_BYTES}\n");
     let Some(plant) = Plant::shipped_with(test, &names, &store, &more) else { return };
-    let length = setting("PDM_HOSTILE_MINUTES").map_or(SHORT, |n| Duration::from_mins(n));
+    let length = setting("PDM_HOSTILE_MINUTES").map_or(SHORT, Duration::from_mins);
     let seed = setting("PDM_HOSTILE_SEED").unwrap_or(20_261_127);
     let begun_mib = resident_mib(plant.agent_id(), "VmRSS");
     let heard = ["pdm/v1/ulsan-1/gateway/+/receipt", "pdm/v1/ulsan-1/+/+/notification"];

@@ -63,7 +63,7 @@ fn head(
         (None, Language::Ko) => format!("지난 {DAYS}일"),
         (None, Language::En) => format!("the last {DAYS} days"),
     };
-    let level = level.map(|level| level.label());
+    let level = level.map(RiskLevel::label);
     let level = level.as_ref().map(|label| format!("{} ", label.in_language(language)));
     let level = level.unwrap_or_default();
     match (is_cut, language) {

@@ -100,6 +100,7 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
 }
 
 /// What a look-up finds, in sentences; nothing if there is nothing.
+#[expect(clippy::too_many_lines, reason = "a table: one entry a look-up")]
 pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) -> Option<String> {
     let (language, clause, tools) = (reader.language, part.clause.as_str(), sources.tools);
     let (fleet, desk, focus) = (sources.fleet, sources.desk, sources.focus(part));

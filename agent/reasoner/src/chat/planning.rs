@@ -50,7 +50,7 @@ pub(super) fn bearings_read(
     fleet: &[CoreFields],
 ) -> Vec<BearingKey> {
     let mut read = about.to_vec();
-    if plan.iter().any(|part| needs_every_record(part)) {
+    if plan.iter().any(needs_every_record) {
         let others = fleet.iter().map(|core| &core.key).filter(|key| !about.contains(key));
         read.extend(others.take(MAX_READ).cloned());
     }
@@ -195,6 +195,7 @@ fn names_day_ahead(message: &str) -> bool {
         .is_some_and(|any| dates::day_ahead_in(message, any).is_some())
 }
 
+#[expect(clippy::too_many_lines, reason = "a list: one entry a kind of look-up")]
 fn add(
     parts: &mut Vec<Part>,
     lookup: Lookup,

@@ -46,12 +46,12 @@ async fn two_plants() -> (tempfile::TempDir, Store) {
     let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
     store.migrate().await.expect("migrated");
     let clock = Arc::new(SystemClock);
-    for (number, site) in [(1_u64, "ulsan-1"), (2, "yeosu-2")] {
+    for (number, site) in [(1_i64, "ulsan-1"), (2, "yeosu-2")] {
         let text = include_str!("../../../../config/examples/event.json");
         let mut event: Event = serde_json::from_str(text).expect("event");
         event.site = site.parse().expect("a site");
         event.gateway_id = format!("gw-{number}").parse().expect("a gateway");
-        event.event_id = EventId::at(event.measured_at.unix_ms() + 1000 * number as i64);
+        event.event_id = EventId::at(event.measured_at.unix_ms() + 1000 * number);
         let payload = serde_json::to_string(&event).expect("json");
         let batch = [Incoming::Event { event: Box::new(event), payload, proven: false }];
         store.intake().store(&batch, SystemClock.now(), "dead").await.expect("stored");

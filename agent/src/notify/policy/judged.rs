@@ -92,7 +92,7 @@ impl Policy {
                 let title = wording::developed(&wording::title(key, diagnosis));
                 let before = record.and_then(|one| one.episode.course.told_finding.as_ref());
                 let body = wording::body(diagnosis, state, self.settings.zone);
-                let body = wording::since_told(body, before, &finding_of(diagnosis));
+                let body = wording::since_told(body, before, finding_of(diagnosis));
                 (NotificationReason::Repeated, level, (title, body))
             }
             Tell::Cleared(highest) => {

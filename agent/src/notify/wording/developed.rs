@@ -19,7 +19,7 @@ pub(super) fn of_the_alarm(title: &Text) -> Text {
 pub(in crate::notify) fn since_told(
     body: Text,
     before: Option<&ToldFinding>,
-    now: &Finding,
+    now: Finding,
 ) -> Text {
     let unknown = ToldFinding::default();
     let before = before.unwrap_or(&unknown);
@@ -57,7 +57,7 @@ mod tests {
         let body = || Text::new("본문", "body");
         let before = ToldFinding { stage: 1, ..ToldFinding::default() };
         let now = Finding { stage: 3, fault: Some(Fault::Cage), is_urgent: true };
-        let told = since_told(body(), Some(&before), &now);
+        let told = since_told(body(), Some(&before), now);
         assert_eq!(
             told.en,
             "Since the last message: P-F stage 1 to 3; element not named to cage; action: now expedite the \

@@ -62,10 +62,9 @@ pub(super) fn with_notes(
     let input = input?;
     // the reader has said it in its own words
     let has_ahead = input.notes.iter().any(|note| note.contains("ahead of this machine's clock"));
-    let new: Vec<String> = notes
-        .into_iter()
-        .filter(|note| !input.notes.contains(note) && !(has_ahead && note.contains("ahead of")))
-        .collect();
+    let is_said =
+        |note: &String| input.notes.contains(note) || has_ahead && note.contains("ahead of");
+    let new: Vec<String> = notes.into_iter().filter(|note| !is_said(note)).collect();
     if new.is_empty() {
         return Some(Arc::clone(input));
     }

@@ -114,7 +114,7 @@ fn calendar(text: &[u8], changed_at: Timestamp, zone: LocalZone) -> Option<FileT
     match digits.offset() {
         Some(offset) => {
             let at = offset.from_local_datetime(&time).single()?.with_timezone(&Utc);
-            of_name(Timestamp::of(at)?, "dated by the file's name".to_owned())
+            Some(of_name(Timestamp::of(at)?, "dated by the file's name".to_owned()))
         }
         None => in_zone(time, changed_at, zone),
     }
@@ -128,7 +128,7 @@ fn in_zone(time: NaiveDateTime, changed_at: Timestamp, zone: LocalZone) -> Optio
     let of = |offset_s: i32| local.plus_seconds(-f64::from(offset_s));
     let note = format!("dated by the file's name in {}", zone.words(offsets.first_s));
     let first = of(offsets.first_s);
-    let Some(second) = offsets.second_s.map(of) else { return of_name(first, note) };
+    let Some(second) = offsets.second_s.map(of) else { return Some(of_name(first, note)) };
     let distance = |at: Timestamp| changed_at.seconds_since(at).abs();
     let (at, which) =
         if distance(second) < distance(first) { (second, "second") } else { (first, "first") };
@@ -136,11 +136,11 @@ fn in_zone(time: NaiveDateTime, changed_at: Timestamp, zone: LocalZone) -> Optio
         "{note}; its hour is repeated (the end of summer time): the {which} one lies nearer to the \
          file's last change"
     );
-    of_name(at, note)
+    Some(of_name(at, note))
 }
 
-const fn of_name(at: Timestamp, note: String) -> Option<FileTime> {
-    Some(FileTime { at, is_of_name: true, note })
+const fn of_name(at: Timestamp, note: String) -> FileTime {
+    FileTime { at, is_of_name: true, note }
 }
 
 /// Seconds or milliseconds since 1970.
@@ -153,7 +153,7 @@ fn unix(text: &[u8]) -> Option<FileTime> {
         _ => return None,
     };
     let at = UNIX_S.contains(&seconds).then(|| Timestamp::from_unix_ms(ms)).flatten()?;
-    of_name(at, "dated by the file's name".to_owned())
+    Some(of_name(at, "dated by the file's name".to_owned()))
 }
 
 #[cfg(test)]

@@ -216,8 +216,10 @@ fn a_recording_that_is_packed_after_it_was_measured_is_measured_once() {
 #[test]
 fn times_without_a_zone_are_those_of_the_source_and_a_time_ahead_is_told() {
     let mut bench = Bench::new();
-    let rows: String =
-        (0..64).map(|n| format!("2024-01-02 03:04:05.{n:03},{}\n", n % 2 * 3)).collect();
+    let rows: String = (0..64)
+        .map(|n| format!("2024-01-02 03:04:05.{n:03},{}\n", n % 2 * 3))
+        .collect::<Vec<_>>()
+        .concat();
     std::fs::write(bench.path("a.csv"), format!("time,acc (g)\n{rows}")).expect("writes");
     bench.write("20240102_040506.csv", 4);
     let zoned = |bench: &Bench, zone: &str| {

@@ -75,7 +75,7 @@ pub(super) fn fault(content: &[u8]) -> String {
         return format!("a JSON document of more than {MAX_BYTES} bytes, the most that is read");
     }
     let first = serde_json::Deserializer::from_slice(content).into_iter::<Value>();
-    match first.filter_map(Result::err).next() {
+    match first.into_iter().find_map(Result::err) {
         Some(error) => format!("no JSON, although the name says so: {error}"),
         None => "no JSON, although the name says so".to_owned(),
     }

@@ -328,11 +328,11 @@ mod tests {
     /// find what is asked for in two of five.
     #[test]
     fn questions_of_an_author_whom_the_fit_has_not_seen_are_understood() {
-        for left_out in 0..AUTHORS.len() {
+        for (left_out, questions) in AUTHORS.iter().enumerate() {
             let seen = AUTHORS.iter().enumerate().filter(|(author, _)| *author != left_out);
             let seen: Vec<KindExample> = seen.flat_map(|(_, text)| examples_of(text)).collect();
             let fitted = TextKinds::fitted(KINDS.len(), &seen);
-            let asked = examples_of(AUTHORS[left_out]);
+            let asked = examples_of(questions);
             let single: Vec<&KindExample> =
                 asked.iter().filter(|one| one.kinds.len() == 1).collect();
             let is_right = |one: &&&KindExample| {

@@ -73,7 +73,7 @@ pub(super) fn without_remarks(sheet: &mut SheetText) -> Option<String> {
         return None;
     }
     let comments: String =
-        remarks.iter().take(MOST_COMMENTS).map(|remark| format!("# {remark}\n")).collect();
+        remarks.iter().take(MOST_COMMENTS).flat_map(|remark| ["# ", remark, "\n"]).collect();
     sheet.text = comments + &text;
     let more = if remarks.len() > MOST_TOLD { ", …" } else { "" };
     let told: Vec<String> =

@@ -10,11 +10,12 @@ use crate::tabular::{DateOrder, Stamp};
 /// Fewest rows of a frame.
 const LEAST_ROWS: usize = 8;
 
+/// The index, where it is more than a count, and the items in its order.
+type IndexedItems = (Option<Vec<f64>>, Vec<Value>);
+
 /// The index and the items of an object whose keys are an index, in its order; the object again if they are none.
 /// An index that only counts the rows from 0 is left out.
-pub(super) fn indexed(
-    fields: Map<String, Value>,
-) -> Result<(Option<Vec<f64>>, Vec<Value>), Map<String, Value>> {
+pub(super) fn indexed(fields: Map<String, Value>) -> Result<IndexedItems, Map<String, Value>> {
     let is_item = |value: &Value| value.is_number() || value.is_null() || value.is_object();
     let places = places(&fields);
     let Some(places) = places.filter(|_| fields.values().all(is_item)) else { return Err(fields) };

@@ -168,7 +168,8 @@ fn segments_whose_times_go_on_are_of_one_rate_and_others_are_told_by_what_differ
     let rows = |from: usize, count: usize| -> String {
         (from..from + count)
             .map(|n| format!("{:.6}\t{:.4}\n", n as f64 * 0.000_390_625, (n as f64).sin()))
-            .collect()
+            .collect::<Vec<_>>()
+            .concat()
     };
     let start = "LabVIEW Measurement\t\nSeparator\tTab\nDecimal_Separator\t.\nX_Columns\tOne\n\
                  ***End_of_Header***\t\n\n";

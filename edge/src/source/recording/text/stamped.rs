@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     fn lines(stamp: impl Fn(u32) -> String, values: impl Fn(u32) -> String) -> String {
-        (0..8).map(|n| format!("{}{}\n", stamp(n), values(n))).collect()
+        (0..8).map(|n| format!("{}{}\n", stamp(n), values(n))).collect::<Vec<_>>().concat()
     }
 
     /// R-EDGE-4: the first value behind a stamp is the first channel.
