@@ -33,6 +33,7 @@ mod programs;
 mod reader;
 mod records;
 mod sites;
+mod stopping;
 mod suppressed;
 mod tools;
 mod values;

@@ -14,7 +14,7 @@ use plots::plots;
 
 /// The document of a report.
 pub fn document(report: &Report, language: Language) -> Document {
-    let speaker = Speaker::of(language, &report.subject);
+    let speaker = Speaker::to_reader(language, &report.subject);
     let kind = if report.is_full() {
         speaker.word("베어링 분석 리포트", "Bearing analysis report")
     } else {

@@ -134,7 +134,7 @@ pub(crate) struct Speaker(pub(crate) Language, pub(crate) Zone);
 
 impl Speaker {
     /// The speaker to a reader of this language at the plant of a bearing.
-    pub(crate) fn of(language: Language, subject: &Subject) -> Self {
+    pub(crate) fn to_reader(language: Language, subject: &Subject) -> Self {
         let zone = subject.zone.as_deref().and_then(|name| name.parse().ok());
         Self(language, zone.unwrap_or_default())
     }

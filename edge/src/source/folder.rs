@@ -222,7 +222,7 @@ impl Folder {
                 let rate = current.source.format().sample_rate;
                 let started_at =
                     current.started_at(&block, &self.settings.options, self.records.count());
-                let ahead = self.ahead.told(&self.settings.name, &current.path, started_at);
+                let ahead = self.ahead.note_of_time(&self.settings.name, &current.path, started_at);
                 let input = current.input(&block, &self.settings.options, ahead);
                 let order = current.order.clone();
                 let index = self.next_index;

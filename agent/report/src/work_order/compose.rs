@@ -10,7 +10,7 @@ use crate::drawing::Colour;
 
 /// The document of a work order.
 pub fn document(order: &WorkOrder, language: Language) -> Document {
-    let speaker = Speaker::of(language, &order.subject);
+    let speaker = Speaker::to_reader(language, &order.subject);
     let mut head = vec![
         speaker.pair("작업지시 번호", "Number", order.number.clone()),
         speaker.pair("우선순위", "Priority", priority(order.priority, speaker)),

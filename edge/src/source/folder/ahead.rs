@@ -31,7 +31,12 @@ impl Ahead {
     }
 
     /// A note on a recording that is dated ahead of the gateway's clock.
-    pub(super) fn told(&mut self, source: &str, path: &Path, at: Timestamp) -> Option<String> {
+    pub(super) fn note_of_time(
+        &mut self,
+        source: &str,
+        path: &Path,
+        at: Timestamp,
+    ) -> Option<String> {
         let ahead_s = at.seconds_since(self.clock.now());
         if ahead_s <= AHEAD_S {
             if std::mem::take(&mut self.is_told) {

@@ -135,22 +135,8 @@ fn described(
     reader: Box<dyn RawSnapshots>,
 ) -> RawRecording {
     let channel = StatedChannel { encoding, ..StatedChannel::default() };
-    RawRecording {
-        format: "NumPy array",
-        channels: vec![channel; channels],
-        samples,
-        snapshots,
-        stated_rate_hz: None,
-        stated_start: None,
-        is_start_local: false,
-        time: None,
-        time_steps_back: 0,
-        left_out: Vec::new(),
-        notes: Vec::new(),
-        spectrum_over: None,
-        unread: Vec::new(),
-        reader,
-    }
+    let channels = vec![channel; channels];
+    RawRecording::read_by("NumPy array", channels, (samples, snapshots), reader)
 }
 
 /// Snapshots, channels and samples of the array.

@@ -70,12 +70,22 @@ impl RawRecording {
     ) -> Self {
         let samples = data.ncols();
         let reader = Box::new(InMemory(Some(data)));
+        Self { stated_rate_hz, ..Self::read_by(format, channels, (samples, 1), reader) }
+    }
+
+    /// A file of so many samples and snapshots that a reader reads, which states no rate and no time.
+    pub(super) const fn read_by(
+        format: &'static str,
+        channels: Vec<StatedChannel>,
+        (samples, snapshots): (usize, u64),
+        reader: Box<dyn RawSnapshots>,
+    ) -> Self {
         Self {
             format,
             channels,
             samples,
-            snapshots: 1,
-            stated_rate_hz,
+            snapshots,
+            stated_rate_hz: None,
             stated_start: None,
             is_start_local: false,
             time: None,
