@@ -4,8 +4,9 @@
 use std::process::Command;
 
 use pdm_harness::{Postgres, SmallDisk, not_run, program, until};
-use sqlx::{Connection as _, PgConnection, SqliteConnection};
+use sqlx::{Connection as _, PgConnection};
 
+use crate::other_program::OtherProgram;
 use crate::watched::{PATIENCE, Watched};
 
 /// Issue 33, point 2: disk full.
@@ -31,19 +32,19 @@ fn a_full_disk_is_told_past_the_store_and_loses_no_alarm() {
 }
 
 /// Issue 33, point 2: another program holds the file.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_locked_file_is_told_past_the_store() {
+#[test]
+fn a_locked_file_is_told_past_the_store() {
     let test = "a_locked_file_is_told_past_the_store";
     let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
     plant.start();
     plant.works();
-    let url = format!("sqlite://{}", plant.path().join("agent.db").display());
-    let mut other = SqliteConnection::connect(&url).await.expect("opens");
-    sqlx::raw_sql("BEGIN EXCLUSIVE").execute(&mut other).await.expect("locked");
+    let file = plant.path().join("agent.db");
+    let Some(mut other) = OtherProgram::open(test, &file) else { return };
+    other.runs("BEGIN EXCLUSIVE");
     plant.fault("P-202");
     plant.is_blind("another program holds it");
     plant.hears("its store takes no row");
-    sqlx::raw_sql("ROLLBACK").execute(&mut other).await.expect("freed");
+    other.runs("ROLLBACK");
     plant.hears("works again");
     plant.hears("P-202");
 }
@@ -73,23 +74,23 @@ fn a_store_whose_file_was_moved_or_replaced_is_told_past_the_store() {
 
 /// Issue 33, point 2: the store takes events and judgements, and what waits for staff cannot be taken out
 /// of it (a right that is missing, a trigger of the database's keeper).
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_outbox_that_cannot_be_emptied_is_told_past_the_store() {
+#[test]
+fn an_outbox_that_cannot_be_emptied_is_told_past_the_store() {
     let test = "an_outbox_that_cannot_be_emptied_is_told_past_the_store";
     let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
     plant.start();
     plant.works();
-    let url = format!("sqlite://{}", plant.path().join("agent.db").display());
-    let mut keeper = SqliteConnection::connect(&url).await.expect("opens");
+    let file = plant.path().join("agent.db");
+    let Some(mut keeper) = OtherProgram::open(test, &file) else { return };
     let trigger = "CREATE TRIGGER kept BEFORE UPDATE ON outbox \
                    BEGIN SELECT RAISE(ABORT, 'kept by hand'); END";
-    sqlx::raw_sql(trigger).execute(&mut keeper).await.expect("made");
+    keeper.runs(trigger);
     plant.fault("P-212");
     plant.is_blind("do not leave the store");
     plant.hears("the diagnosis agent is mute: messages by ");
     plant.hears("do not leave its store");
     assert_eq!(plant.count("P-212"), 0, "nobody is told by the usual way");
-    sqlx::raw_sql("DROP TRIGGER kept").execute(&mut keeper).await.expect("dropped");
+    keeper.runs("DROP TRIGGER kept");
     plant.hears("P-212");
     plant.hears("messages leave its store");
     plant.works();

@@ -12,6 +12,7 @@ mod files;
 mod gateway_files;
 mod gateways;
 mod metrics;
+mod other_program;
 mod put_back;
 mod reload;
 mod removal;
