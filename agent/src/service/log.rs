@@ -12,6 +12,11 @@ pub(super) fn task_still_busy(part: &'static str) {
     tracing::warn!(part, "still busy at the end of the grace period, aborted");
 }
 
+/// Nothing is served over HTTP from now on: the threads of the server did not start, or ended.
+pub(super) fn http_ended(error: &std::io::Error) {
+    tracing::error!(%error, "the HTTP server ended: pages, health and tools are away until a restart");
+}
+
 /// The agent does not watch the machines from now on.
 pub(super) fn log_blindness(blindness: &Blindness) {
     metrics::counter!("pdm_agent_store_outages_total").increment(1);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use pdm_knowledge::Knowledge;
 use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_service::clock::{JumpWatch, Patience, SharedClock, SteadyClock};
+use pdm_service::own_threads::{half_of_processors, on_own_threads};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::Topic;
 use pdm_store::{IntakeTerms, Store};
@@ -15,10 +16,10 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::filling::Filling;
-use super::opening;
 use super::pulse::PulseWatch;
 use super::task::{RunningTask, StopSignal, Task};
 use super::tooling::Watching;
+use super::{log, opening};
 use crate::captures::Captures;
 use crate::conversation::Conversation;
 use crate::http::door::Door;
@@ -141,7 +142,13 @@ impl Parts {
             routes: self.settings.notify.route.iter().map(|route| route.name.clone()).collect(),
         };
         let stop = self.stops.publisher.clone();
-        self.spawn(Task::Http, http::serve(door, served, stop));
+        // nobody who asks for pages without end takes a thread from judging
+        let server = http::serve(door, served, stop);
+        self.spawn(Task::Http, async {
+            if let Err(error) = on_own_threads("http", half_of_processors(), server).await {
+                log::http_ended(&error);
+            }
+        });
     }
 
     /// Starts a lane for the broker, for the knowledge base and for each channel; returns the bells

@@ -14,6 +14,7 @@ pub mod error_chain;
 pub mod exit;
 pub mod files;
 pub mod http;
+pub mod own_threads;
 pub mod places;
 #[cfg(feature = "postgres")]
 pub mod postgres;
