@@ -22,6 +22,9 @@ use crate::soak::{SHORT, attack, honest_event, resident_mib, setting, stored, wo
 /// `[store] max_bytes` of the plant: above what ten minutes bring, so that each honest window can be looked for. Kills
 /// at the ceiling are tests of their own.
 const MOST_BYTES: u64 = 256 << 20;
+/// `[notify] per_recipient_per_hour` of the plant: above what the honest gateway tells in ten minutes. The ceiling of an
+/// hour, above which a summary names the bearings, is a test of its own.
+const MESSAGES_PER_HOUR: u32 = 2000;
 /// Between two honest Criticals, each the first of a bearing.
 const BETWEEN: Duration = Duration::from_secs(5);
 /// What staff waits at most for 99 of 100 honest Criticals in the long form, s.
@@ -210,7 +213,10 @@ async fn two_hostile_gateways_a_viewer_and_a_program_delay_no_critical_and_use_b
         "two_hostile_gateways_a_viewer_and_a_program_delay_no_critical_and_use_bounded_memory";
     let names = ["gw-01", "gw-02", "gw-03", "gw-04", "gw-05"].map(|name| (name, "ulsan-1"));
     let port = free_port();
-    let more = format!("[http]\nlisten = \"127.0.0.1:{port}\"\n[reports]\noff = true\n");
+    let more = format!(
+        "[http]\nlisten = \"127.0.0.1:{port}\"\n[reports]\noff = true\n\
+         [notify]\nper_recipient_per_hour = {MESSAGES_PER_HOUR}\n"
+    );
     let store = format!("max_bytes = {MOST_BYTES}\n");
     let Some(plant) = Plant::shipped_with(test, &names, &store, &more) else { return };
     let length = setting("PDM_HOSTILE_MINUTES").map_or(SHORT, Duration::from_mins);

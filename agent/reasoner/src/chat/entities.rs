@@ -11,7 +11,7 @@ use super::{Question, Said, Speaker, planning, sites};
 use in_short::named_in_short;
 use naming::near;
 pub(super) use naming::{named_in, names_bearing};
-use strange::strange_name;
+use strange::{strange_in_state, strange_name};
 
 mod called;
 mod in_short;
@@ -56,7 +56,7 @@ pub(super) fn meant(question: &Question, all: &[CoreFields]) -> Meant {
         // a machine of a site that nobody knows is none of another one
         return Meant { unknown_sites, ..Meant::default() };
     }
-    let mut meant = meant_at(question, fleet);
+    let mut meant = meant_at(question, fleet, named.known.is_empty());
     meant.unknown_sites = unknown_sites;
     meant.names_site = !named.known.is_empty();
     if named.known.is_empty() {
@@ -77,7 +77,8 @@ fn prefer_site(keys: &mut Vec<BearingKey>, about: Option<&BearingKey>) {
     });
 }
 
-fn meant_at(question: &Question, fleet: &[CoreFields]) -> Meant {
+/// The bearings of a question among these; `may_be_strange`: what it asks the state of may be unknown here.
+fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> Meant {
     let asking = planning::asking(&question.message);
     let mut meant = named_in(&asking, fleet);
     if meant.keys.is_empty() && meant.unknown.is_empty() && asking != question.message {
@@ -96,13 +97,14 @@ fn meant_at(question: &Question, fleet: &[CoreFields]) -> Meant {
             }));
         }
     }
-    if is_going_on
-        && meant.keys.is_empty()
-        && meant.unknown.is_empty()
-        && let Some(strange) = strange_name(&question.message, fleet)
-    {
-        meant.unknown.push(strange);
-        return meant;
+    if meant.keys.is_empty() && meant.unknown.is_empty() {
+        let asked = may_be_strange.then(|| strange_in_state(&question.message, fleet)).flatten();
+        let strange =
+            asked.or_else(|| strange_name(&question.message, fleet).filter(|_| is_going_on));
+        if strange.is_some() {
+            meant.unknown.extend(strange);
+            return meant;
+        }
     }
     if meant.is_ambiguous {
         // "the pump" is the one that is spoken of, where one is

@@ -137,6 +137,17 @@ pub(super) fn is_of_questions(text: &str) -> bool {
         || resemblance::is_plain(text)
 }
 
+/// Whether a question resembles most of all those that ask for the state of a machine if it names one, and none that
+/// asks for something else of the plant, such as its gateways.
+pub(super) fn asks_state(question: &str) -> bool {
+    let of_one = resemblance::likely(question, resemblance::Spoken::Named)[0].lookup;
+    let of_plant = resemblance::likely(question, resemblance::Spoken::Plant)[0];
+    let is_of_state = of_plant
+        .lookup
+        .is_none_or(|lookup| matches!(lookup, Lookup::State | Lookup::Fleet | Lookup::Sound));
+    of_one == Some(Lookup::State) && (is_of_state || of_plant.share < resemblance::SURE)
+}
+
 /// Whether a text in lower case asks for a temperature.
 pub(super) fn asks_temperature(text: &str) -> bool {
     has(text, &QUESTION_WORDS.temperature)

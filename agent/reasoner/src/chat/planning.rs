@@ -195,7 +195,16 @@ fn names_day_ahead(message: &str) -> bool {
         .is_some_and(|any| dates::day_ahead_in(message, any).is_some())
 }
 
-#[expect(clippy::too_many_lines, reason = "a list: one entry a kind of look-up")]
+/// Look-ups of a bearing that are of the whole plant where no bearing is meant.
+const OF_PLANT: [(Lookup, Lookup); 5] = [
+    (Lookup::Stock, Lookup::Stock),
+    (Lookup::Changes, Lookup::ToldOfAll),
+    (Lookup::Told, Lookup::ToldOfAll),
+    (Lookup::Work, Lookup::WorkOfAll),
+    (Lookup::Past, Lookup::Cases),
+];
+
+/// Adds what a clause asks for, each thing once.
 fn add(
     parts: &mut Vec<Part>,
     lookup: Lookup,
@@ -203,81 +212,13 @@ fn add(
     keys: &[BearingKey],
     (fleet, meant): (&[CoreFields], &Meant),
 ) {
-    let names_unknown = || {
-        let lower = clause.to_lowercase();
-        keys.is_empty() && meant.unknown.iter().any(|one| lower.contains(&one.name.to_lowercase()))
-    };
-    let is_of_machines =
-        !lookup.is_of_documents() && !matches!(lookup, Lookup::Duty | Lookup::Gateways);
-    if is_of_machines && names_unknown() {
+    if is_of_unknown(lookup, clause, keys, meant) {
         // the plant's records do not answer for a machine that is not there
         return;
     }
-    let asks_of_healing = || intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.heals);
-    let clause = if lookup == Lookup::Cases {
-        with_fault(clause, keys, fleet)
-    } else if lookup == Lookup::Manual && asks_of_healing() {
-        HEALS.to_owned()
-    } else {
-        clause.to_owned()
-    };
-    let new = |lookup, about| Part { about, lookup, clause: clause.clone() };
-    let of_each = |lookup| keys.iter().map(|key| new(lookup, Some(key.clone()))).collect();
-    let found: Vec<Part> = if lookup == Lookup::Compare && keys.len() < 2 {
-        of_each(Lookup::State)
-    } else if matches!(
-        lookup,
-        Lookup::Heard | Lookup::Gateways | Lookup::Shelf | Lookup::Sensors | Lookup::Unmeasured
-    ) && !keys.is_empty()
-    {
-        of_each(lookup)
-    } else if lookup == Lookup::Stop
-        && keys.is_empty()
-        && meanings::named_in(&clause.to_lowercase()).is_some()
-    {
-        vec![new(Lookup::Meaning, None)]
-    } else if lookup == Lookup::Stock && keys.is_empty() && meant.unknown.is_empty() {
-        vec![new(Lookup::Stock, None)]
-    } else if lookup == Lookup::LeadTime && !keys.is_empty() {
-        of_each(lookup)
-    } else if lookup == Lookup::Changes && keys.is_empty() && meant.unknown.is_empty() {
-        vec![new(Lookup::ToldOfAll, None)]
-    } else if lookup == Lookup::Meaning && meanings::named_in(&clause.to_lowercase()).is_none()
-        || lookup == Lookup::Value && intent::topic(&clause).is_none()
-    {
-        vec![new(Lookup::Manual, None)]
-    } else if lookup == Lookup::Told && keys.is_empty() && meant.unknown.is_empty() {
-        vec![new(Lookup::ToldOfAll, None)]
-    } else if lookup == Lookup::Work && keys.is_empty() && meant.unknown.is_empty() {
-        vec![new(Lookup::WorkOfAll, None)]
-    } else if lookup == Lookup::Stop && keys.is_empty() && asks_of_any(&clause) {
-        vec![new(Lookup::Stops, None)]
-    } else if lookup == Lookup::Past && keys.is_empty() && meant.unknown.is_empty() {
-        vec![new(Lookup::Cases, None)]
-    } else if !lookup.is_of_bearing() {
-        vec![new(lookup, None)]
-    } else if !keys.is_empty() {
-        of_each(lookup)
-    } else if meant.unknown.is_empty() {
-        let mut standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal);
-        match (standing.next(), standing.next()) {
-            (Some(_), None) if lookup == Lookup::State && meant.names_site => {
-                vec![new(Lookup::Fleet, None)]
-            }
-            // the only bearing of all is the one that is meant
-            (Some(one), None) if fleet.len() == 1 => vec![new(lookup, Some(one.key.clone()))],
-            // "why" goes on with something that was said: it is no question about whatever stands
-            (Some(_), None) if matches!(lookup, Lookup::Why | Lookup::Doubts | Lookup::Past) => {
-                vec![new(Lookup::Which, None)]
-            }
-            (Some(one), None) => vec![new(lookup, Some(one.key.clone()))],
-            (Some(_), Some(_)) if lookup != Lookup::State => vec![new(Lookup::Which, None)],
-            (Some(_), Some(_)) | (None, _) => vec![new(Lookup::Fleet, None)],
-        }
-    } else {
-        Vec::new()
-    };
-    for part in found {
+    let clause = searched(lookup, clause, keys, fleet);
+    for (lookup, about) in looked_up(lookup, &clause, keys, (fleet, meant)) {
+        let part = Part { about, lookup, clause: clause.clone() };
         // one search for each clause, everything else once
         let is_search = matches!(part.lookup, Lookup::Manual | Lookup::Cases | Lookup::Value);
         let is_there = |one: &Part| {
@@ -287,6 +228,101 @@ fn add(
         if !parts.iter().any(is_there) {
             parts.push(part);
         }
+    }
+}
+
+/// Whether a clause asks for records of a machine that nobody knows.
+fn is_of_unknown(lookup: Lookup, clause: &str, keys: &[BearingKey], meant: &Meant) -> bool {
+    let is_of_machines =
+        !lookup.is_of_documents() && !matches!(lookup, Lookup::Duty | Lookup::Gateways);
+    let lower = clause.to_lowercase();
+    is_of_machines
+        && keys.is_empty()
+        && meant.unknown.iter().any(|one| lower.contains(&one.name.to_lowercase()))
+}
+
+/// The text that is searched for, or the clause as it is.
+fn searched(lookup: Lookup, clause: &str, keys: &[BearingKey], fleet: &[CoreFields]) -> String {
+    let asks_of_healing = || intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.heals);
+    if lookup == Lookup::Cases {
+        with_fault(clause, keys, fleet)
+    } else if lookup == Lookup::Manual && asks_of_healing() {
+        HEALS.to_owned()
+    } else {
+        clause.to_owned()
+    }
+}
+
+/// What is looked up for a look-up that a clause asks for, and about which bearings.
+fn looked_up(
+    lookup: Lookup,
+    clause: &str,
+    keys: &[BearingKey],
+    (fleet, meant): (&[CoreFields], &Meant),
+) -> Vec<(Lookup, Option<BearingKey>)> {
+    let of_each = |lookup| keys.iter().map(|key| (lookup, Some(key.clone()))).collect();
+    let is_of_each_or_all = matches!(
+        lookup,
+        Lookup::Heard
+            | Lookup::Gateways
+            | Lookup::Shelf
+            | Lookup::Sensors
+            | Lookup::Unmeasured
+            | Lookup::LeadTime
+    );
+    if lookup == Lookup::Compare && keys.len() < 2 {
+        return of_each(Lookup::State);
+    }
+    if is_of_each_or_all && !keys.is_empty() {
+        return of_each(lookup);
+    }
+    if let Some(other) = of_plant(lookup, clause, keys, meant) {
+        return vec![(other, None)];
+    }
+    if lookup == Lookup::Meaning && meanings::named_in(&clause.to_lowercase()).is_none()
+        || lookup == Lookup::Value && intent::topic(clause).is_none()
+    {
+        return vec![(Lookup::Manual, None)];
+    }
+    if !lookup.is_of_bearing() {
+        vec![(lookup, None)]
+    } else if !keys.is_empty() {
+        of_each(lookup)
+    } else if meant.unknown.is_empty() {
+        vec![of_unnamed(lookup, fleet, meant)]
+    } else {
+        Vec::new()
+    }
+}
+
+/// What is looked up of the plant where no bearing is meant.
+fn of_plant(lookup: Lookup, clause: &str, keys: &[BearingKey], meant: &Meant) -> Option<Lookup> {
+    if !keys.is_empty() {
+        return None;
+    }
+    if lookup == Lookup::Stop {
+        let is_term = meanings::named_in(&clause.to_lowercase()).is_some();
+        let of_any = asks_of_any(clause).then_some(Lookup::Stops);
+        return if is_term { Some(Lookup::Meaning) } else { of_any };
+    }
+    let found = OF_PLANT.iter().find(|(asked, _)| *asked == lookup && meant.unknown.is_empty());
+    found.map(|(_, of_all)| *of_all)
+}
+
+/// What is looked up of a bearing that a clause does not name: the one that stands, or the list of all.
+fn of_unnamed(lookup: Lookup, fleet: &[CoreFields], meant: &Meant) -> (Lookup, Option<BearingKey>) {
+    let mut standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal);
+    match (standing.next(), standing.next()) {
+        (Some(_), None) if lookup == Lookup::State && meant.names_site => (Lookup::Fleet, None),
+        // the only bearing of all is the one that is meant
+        (Some(one), None) if fleet.len() == 1 => (lookup, Some(one.key.clone())),
+        // "why" goes on with something that was said: it is no question about whatever stands
+        (Some(_), None) if matches!(lookup, Lookup::Why | Lookup::Doubts | Lookup::Past) => {
+            (Lookup::Which, None)
+        }
+        (Some(one), None) => (lookup, Some(one.key.clone())),
+        (Some(_), Some(_)) if lookup != Lookup::State => (Lookup::Which, None),
+        (Some(_), Some(_)) | (None, _) => (Lookup::Fleet, None),
     }
 }
 

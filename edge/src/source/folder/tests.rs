@@ -309,7 +309,7 @@ fn churn(seed: u64, rounds: usize, most_added: u64) {
         let kill = next(&mut state) % (most_added + 1);
         let run = bench.run((round % 3 != 2).then_some(kill as usize));
         measured.extend(run.into_iter().map(|(mark, _)| mark));
-        let names: Vec<PathBuf> = list(&[bench.folder.path().to_owned()])
+        let names: Vec<PathBuf> = super::listing::list(&[bench.folder.path().to_owned()])
             .expect("lists")
             .into_iter()
             .map(|file| file.path)

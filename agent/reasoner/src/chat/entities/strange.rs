@@ -1,5 +1,6 @@
-//! A name in a follow-up that nobody here knows: `and the boiler?`, `보일러는?`. Without it the figures of the machine
-//! that was spoken of before would answer for another one.
+//! A name that nobody here knows, in a follow-up (`and the boiler?`, `보일러는?`) or in a question about its state
+//! (`status of the boiler`, `보일러 상태`). Without it the figures of the machine that was spoken of before, or the list
+//! of the plant, would answer for another one.
 
 use super::naming::near;
 use super::{UnknownName, named_in};
@@ -32,6 +33,166 @@ const POINTING: [&str; 33] = [
 /// Most words of a name.
 const MOST_WORDS: usize = 3;
 
+/// Begins of a question about a state, the longest first; `is` needs an end of [`STATE_ENDS`].
+const STATE_BEGINS: [&str; 10] = [
+    "what is the status of ",
+    "what's the status of ",
+    "what is the state of ",
+    "tell me the status of ",
+    "status of ",
+    "state of ",
+    "condition of ",
+    "how is ",
+    "how's ",
+    "is ",
+];
+const ARTICLES: [&str; 4] = ["the ", "our ", "my ", "that "];
+/// Ends of a question about a state.
+const STATE_ENDS: [&str; 14] = [
+    " today",
+    " now",
+    " doing",
+    " status",
+    " state",
+    " condition",
+    " ok",
+    " okay",
+    " fine",
+    " alright",
+    " all right",
+    " healthy",
+    " normal",
+    " in good shape",
+];
+/// Begins of Korean words that ask for a state.
+const STATE_STEMS: [&str; 9] =
+    ["상태", "어때", "어떤", "어떻", "괜찮", "멀쩡", "정상", "현황", "컨디션"];
+/// Begins of Korean words behind these.
+const STATE_TAILS: [&str; 12] =
+    ["알려", "보여", "말해", "보고", "확인", "요약", "좀", "부탁", "해줘", "있", "없", "지금"];
+/// Words of what is said of the whole plant, of the programs, or of any machine: a question about these is answered
+/// with what is known of all.
+const GENERAL: [&str; 66] = [
+    "plant",
+    "factory",
+    "site",
+    "fleet",
+    "line",
+    "machine",
+    "machines",
+    "equipment",
+    "bearing",
+    "bearings",
+    "everything",
+    "all",
+    "any",
+    "anything",
+    "system",
+    "agent",
+    "gateway",
+    "gateways",
+    "sensor",
+    "sensors",
+    "pump",
+    "pumps",
+    "motor",
+    "motors",
+    "fan",
+    "fans",
+    "weather",
+    "there",
+    "it",
+    "things",
+    "network",
+    "broker",
+    "server",
+    "situation",
+    "공장",
+    "현장",
+    "전체",
+    "전부",
+    "모든",
+    "모두",
+    "설비",
+    "기계",
+    "장비",
+    "베어링",
+    "시스템",
+    "에이전트",
+    "게이트웨이",
+    "센서",
+    "현재",
+    "지금",
+    "오늘",
+    "최근",
+    "요즘",
+    "라인",
+    "우리",
+    "플랜트",
+    "네트워크",
+    "서버",
+    "통신",
+    "브로커",
+    "경보",
+    "알람",
+    "작업",
+    "펌프",
+    "모터",
+    "팬",
+];
+
+/// The name, where a question asks for the state of something and nothing in it is known.
+pub(super) fn strange_in_state(message: &str, fleet: &[CoreFields]) -> Option<UnknownName> {
+    let lower = message.trim().trim_end_matches(['?', '!', '.', '~', ' ']).to_lowercase();
+    let name = if lower.is_ascii() { english_subject(&lower)? } else { korean_subject(&lower)? };
+    let is_general = name.split_whitespace().any(|word| GENERAL.contains(&without_particle(word)));
+    if is_general || !is_name(&name) || names_known(&name, fleet) || !intent::asks_state(message) {
+        return None;
+    }
+    Some(UnknownName { near: near(&name, fleet), name })
+}
+
+/// `boiler` of `how is the boiler doing`.
+fn english_subject(lower: &str) -> Option<String> {
+    let begin = STATE_BEGINS.iter().find(|begin| lower.starts_with(**begin)).copied();
+    let mut rest = begin.map_or(lower, |begin| &lower[begin.len()..]);
+    let mut ends = 0;
+    while let Some(shorter) = STATE_ENDS.iter().find_map(|end| rest.strip_suffix(end)) {
+        rest = shorter.trim_end();
+        ends += 1;
+    }
+    let asks = begin.is_some_and(|begin| begin != "is ") || ends > 0;
+    let rest = ARTICLES.iter().find_map(|article| rest.strip_prefix(article)).unwrap_or(rest);
+    asks.then(|| rest.to_owned())
+}
+
+/// `보일러` of `보일러 상태 좀 알려줘`.
+fn korean_subject(lower: &str) -> Option<String> {
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let begins = |word: &str, with: &[&str]| with.iter().any(|begin| word.starts_with(begin));
+    let at = words.iter().position(|word| begins(word, &STATE_STEMS))?;
+    let behind = &words[at + 1..];
+    let is_end = behind.iter().all(|word| begins(word, &STATE_STEMS) || begins(word, &STATE_TAILS));
+    let (last, before) = words[..at].split_last()?;
+    let name: Vec<&str> = before.iter().copied().chain([without_particle(last)]).collect();
+    is_end.then(|| name.join(" "))
+}
+
+/// A Korean word without the particle that stands behind a subject.
+fn without_particle(word: &str) -> &str {
+    let stem = ["은", "는", "이", "가", "도", "의"].iter().find_map(|end| word.strip_suffix(end));
+    stem.filter(|stem| stem.chars().count() > 1).unwrap_or(word)
+}
+
+/// Whether a text can be the name of something: a few words of letters.
+fn is_name(name: &str) -> bool {
+    let words = name.split_whitespace().count();
+    (1..=MOST_WORDS).contains(&words)
+        && name.chars().count() > 1
+        && name.chars().all(|c| c.is_alphabetic() || c == ' ' || c == '-')
+        && !name.split_whitespace().all(|word| POINTING.contains(&word))
+}
+
 /// The name, where a short follow-up names something and nothing in it is known.
 pub(super) fn strange_name(message: &str, fleet: &[CoreFields]) -> Option<UnknownName> {
     let lower = message.trim().trim_end_matches(['?', '!', '.', '~', ' ']).to_lowercase();
@@ -41,12 +202,7 @@ pub(super) fn strange_name(message: &str, fleet: &[CoreFields]) -> Option<Unknow
     // an English one is known by its begin, a Korean one by its particle
     let is_follow_up = particle.is_some() || begin.is_some() && rest.is_ascii();
     let name = particle.unwrap_or(rest).trim();
-    let words = name.split_whitespace().count();
-    let is_name = (1..=MOST_WORDS).contains(&words)
-        && name.chars().count() > 1
-        && name.chars().all(|c| c.is_alphabetic() || c == ' ' || c == '-')
-        && !name.split_whitespace().all(|word| POINTING.contains(&word));
-    if !is_follow_up || !is_name || is_known(name, fleet) {
+    if !is_follow_up || !is_name(name) || is_known(name, fleet) {
         return None;
     }
     Some(UnknownName { name: name.to_owned(), near: near(name, fleet) })
@@ -54,6 +210,11 @@ pub(super) fn strange_name(message: &str, fleet: &[CoreFields]) -> Option<Unknow
 
 /// Whether a name is that of a machine or a site, a word of questions, a day, or a term of the field.
 fn is_known(name: &str, fleet: &[CoreFields]) -> bool {
+    names_known(name, fleet) || intent::is_of_questions(name)
+}
+
+/// Whether a name is that of a machine, a site, a day, or a term of the field.
+fn names_known(name: &str, fleet: &[CoreFields]) -> bool {
     let named = named_in(name, fleet);
     let of_sites = sites::named_in(name, fleet);
     !named.keys.is_empty()
@@ -62,5 +223,75 @@ fn is_known(name: &str, fleet: &[CoreFields]) -> bool {
         || !of_sites.unknown.is_empty()
         || dates::names_day(name)
         || meanings::named_in(name).is_some()
-        || intent::is_of_questions(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use pdm_service::config;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn name(message: &str) -> Option<String> {
+        strange_in_state(message, &[]).map(|unknown| unknown.name)
+    }
+
+    #[test]
+    fn what_a_question_asks_the_state_of_is_named() {
+        for (message, told) in [
+            ("보일러 상태", "보일러"),
+            ("보일러는 어때?", "보일러"),
+            ("보일러 상태 좀 알려줘", "보일러"),
+            ("폐수 처리기 괜찮아?", "폐수 처리기"),
+            ("status of the boiler", "boiler"),
+            ("How is the condensate tank doing?", "condensate tank"),
+            ("is our chiller ok?", "chiller"),
+            ("boiler status", "boiler"),
+        ] {
+            assert_eq!(name(message).as_deref(), Some(told), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_question_about_the_whole_plant_names_nothing_that_is_unknown() {
+        for message in [
+            "상태 어때?",
+            "지금 상태",
+            "공장 상태는?",
+            "전체 현황 알려줘",
+            "그거 괜찮아?",
+            "how is the plant doing?",
+            "is everything ok?",
+            "is it normal",
+            "status",
+            "system status",
+            "how is it today?",
+        ] {
+            assert_eq!(name(message), None, "{message}");
+        }
+    }
+
+    /// The authors of these questions knew nothing of this rule.
+    #[test]
+    fn no_question_that_its_author_says_is_about_the_plant_names_something_unknown() {
+        let mut named = Vec::new();
+        for text in [
+            include_str!("../../../../../config/words/asked/author_1.toml"),
+            include_str!("../../../../../config/words/asked/author_2.toml"),
+            include_str!("../../../../../config/words/asked/author_3.toml"),
+        ] {
+            let asked: Value = config::parse(Path::new("asked"), text).expect("shipped");
+            let kinds = asked.as_object().expect("kinds").iter();
+            // what is on no record may be named as unknown: "how's the weather doing"
+            for (_, questions) in kinds.filter(|(kind, _)| *kind != "none") {
+                let all = questions["all"].as_array().into_iter().flatten();
+                let before = questions["before"].as_array().into_iter().flatten();
+                let texts = all.chain(before).filter_map(Value::as_str);
+                named.extend(texts.filter_map(|text| Some((text.to_owned(), name(text)?))));
+            }
+        }
+        assert!(named.is_empty(), "{named:#?}");
+    }
 }

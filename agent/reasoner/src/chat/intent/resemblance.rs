@@ -98,7 +98,7 @@ pub(super) fn likely(clause: &str, spoken: Spoken) -> [Likely; 2] {
 const LEAST: f32 = 0.1;
 /// Least share by which it asks for something else than the rules say. Chosen by the same questions; with less, rules
 /// for rare things lose to common ones.
-const SURE: f32 = 0.5;
+pub(super) const SURE: f32 = 0.5;
 /// Least share by which it asks to do something: a question that is taken for an order is not answered.
 const TO_DO: f32 = 0.3;
 /// Least share of a second thing beside the first.

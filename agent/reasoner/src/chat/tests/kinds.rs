@@ -239,6 +239,9 @@ async fn a_name_that_nobody_knows_gets_no_other_machines_figures() {
         assert!(told.contains(name), "{message}: {told}");
     }
     check(&[
+        (&[], "보일러 상태", &["보일러"], &["daesan-3", "B-12 blower · DE:"]),
+        (&[], "how is the boiler doing?", &["There is no boiler"], &["B-12 blower · DE:"]),
+        (before, "is the chiller ok?", &["There is no chiller"], &["B-12 blower · DE:"]),
         (before, "언제부터?", &["daesan-3 B-12"], &["제 기록에 없"]),
         (before, "and why?", &["Grounds"], &["There is no"]),
     ])
