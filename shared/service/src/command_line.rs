@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::exit::{Exit, exit_of};
+use crate::exit::{Exit, exit_of, told};
 
 /// Parses the command line, runs the command and prints a failure to standard error.
 ///
@@ -33,7 +33,7 @@ pub fn run<C: Parser>(dispatch: impl FnOnce(C) -> anyhow::Result<Exit>) -> ExitC
     reason = "the error of a command goes to the person at the terminal"
 )]
 pub fn report(program: &str, error: &anyhow::Error) {
-    eprintln!("{program}: {error:#}");
+    eprintln!("{program}: {}", told(error));
 }
 
 /// Standard output for which a closed pipe (`| head`) is not an error: output after that is
