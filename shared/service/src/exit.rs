@@ -64,7 +64,7 @@ impl Failure {
 }
 
 /// An error and its causes in one line, each cause once.
-pub fn told(error: &anyhow::Error) -> String {
+fn told(error: &anyhow::Error) -> String {
     error_chain(&**error)
 }
 
