@@ -359,3 +359,110 @@ fn notify_preview_names_whoever_would_be_told() {
     let text = String::from_utf8_lossy(&stored.stdout).into_owned();
     assert!(text.starts_with("0 events, at worst Normal"), "{text} {}", said(&stored));
 }
+
+/// The check made both databases, which then stood in the way of the service's user.
+#[test]
+fn the_check_makes_no_database_and_says_where_it_would_be() {
+    let folder = tempfile::tempdir().expect("folder");
+    let text = format!(
+        "[store]\nsqlite = \"deep/agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n",
+        free_port()
+    );
+    let path = config(folder.path(), &text);
+    let output = run(&["check", "--config", &path], "");
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    for what in ["ok    store ", "ok    knowledge base"] {
+        let line = out.lines().find(|line| line.starts_with(what));
+        assert!(line.is_some_and(|line| line.contains("will be made in")), "{what}: {out}");
+    }
+    assert!(said(&output).contains("1 of 5 checks failed: broker"), "{}", said(&output));
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("there").collect();
+    assert_eq!(left.len(), 1, "the configuration alone: {left:?}");
+    // nor does a command that reads
+    for command in ["stats", "gateways"] {
+        let more: &[&str] = if command == "gateways" { &["list"] } else { &[] };
+        let output = run(&[&[command][..], more, &["--config", &path]].concat(), "");
+        assert_eq!(code(&output), 66, "{command}: {}", said(&output));
+        assert!(said(&output).contains("there is no store"), "{}", said(&output));
+        assert!(!folder.path().join("deep").exists(), "{command}");
+    }
+    let path = config(folder.path(), "[store]\nsqlite = \"/proc/a.db\"\n[broker]\n");
+    for command in ["check", "migrate"] {
+        let output = run(&[command, "--config", &path], "");
+        assert_eq!(code(&output), 74, "{command}: {}", said(&output));
+        assert!(!said(&output).contains("server"), "{command}: {}", said(&output));
+    }
+}
+
+/// The same input had another exit code in each command; each cause stood up to three times.
+#[test]
+fn exit_codes_follow_what_is_wrong_and_a_cause_is_told_once() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = config(folder.path(), "[store]\nsqlite = \"a.db\"\n[broker]\n");
+    assert_eq!(code(&run(&["migrate", "--config", &path], "")), 0);
+    let place = folder.path().display().to_string();
+    for (arguments, expected) in [
+        (&["judge", &place][..], 65),
+        (&["judge", &place, "--jsonl"], 65),
+        (&["backtest", "--from", &place], 65),
+        (&["notify", "preview", &place, "--config", &path], 65),
+        (&["judge", "/nowhere/e.json"], 66),
+        (&["backtest", "--from", "/nowhere/e.jsonl"], 66),
+        (&["assets", "import", "/nowhere/plant.yaml", "--config", &path], 66),
+        (&["series", "import", "/nowhere/values.csv", "--config", &path], 66),
+        (&["knowledge", "ingest", "/nowhere/a.pdf", "--config", &path], 66),
+        (&["judge", "-", "--rules", "/nowhere/rules.toml"], 78),
+        (&["stats", "--config", "/nowhere/agent.toml"], 78),
+    ] {
+        let output = run(arguments, EVENT);
+        let told = said(&output);
+        assert_eq!(code(&output), expected, "{arguments:?}: {told}");
+        assert!(told.matches("os error").count() <= 1, "{arguments:?}: {told}");
+        assert!(!told.contains("cannot read configuration"), "{arguments:?}: {told}");
+    }
+}
+
+/// A full disk below standard output was reported as a bug of the program (70).
+#[test]
+fn output_to_a_full_disk_is_74() {
+    let folder = tempfile::tempdir().expect("folder");
+    let event = folder.path().join("event.json");
+    std::fs::write(&event, EVENT).expect("written");
+    let event = event.display().to_string();
+    for arguments in [&["judge", &event][..], &["judge", &event, "--json"], &["tools", "list"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a full disk");
+        let output = Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+            .args(arguments)
+            .stdout(full)
+            .output()
+            .expect("runs");
+        assert_eq!(code(&output), 74, "{arguments:?}: {}", said(&output));
+    }
+}
+
+/// With the last administrator gone, users, record of acts and removal were closed for everybody.
+#[test]
+fn the_last_administrator_stays_unless_that_is_asked_for() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = config(folder.path(), "[store]\nsqlite = \"a.db\"\n[broker]\n");
+    let password = folder.path().join("password");
+    std::fs::write(&password, "correct horse battery\n").expect("written");
+    let password = password.display().to_string();
+    let user = |more: &[&str]| run(&[&["user"][..], more, &["--config", &path]].concat(), "");
+    let add =
+        |name: &str, role: &str| user(&["add", name, "--role", role, "--password-file", &password]);
+    assert_eq!(code(&add("boss", "admin")), 0);
+    assert_eq!(code(&add("kim", "technician")), 0);
+    // a program with tokens alone enters no page
+    assert_eq!(code(&user(&["add", "scada", "--role", "admin", "--no-password"])), 0);
+    for last in [&["disable", "boss"][..], &["role", "boss", "viewer"]] {
+        let output = user(last);
+        assert_eq!(code(&output), 64, "{last:?}: {}", said(&output));
+        assert!(said(&output).contains("the last administrator"), "{}", said(&output));
+    }
+    assert_eq!(code(&user(&["disable", "scada"])), 0, "no person");
+    assert_eq!(code(&user(&["role", "kim", "admin"])), 0);
+    assert_eq!(code(&user(&["disable", "boss"])), 0, "kim is there");
+    assert_eq!(code(&user(&["role", "kim", "technician"])), 64, "a disabled one counts for nobody");
+    assert_eq!(code(&user(&["role", "kim", "technician", "--even-last"])), 0);
+}

@@ -49,3 +49,18 @@ fn exit_codes_tell_what_went_wrong() {
     assert_eq!(code(&["search", "?"]), Some(64));
     assert_eq!(typed(folder.path(), &["search", "외륜"]).status.code(), Some(69));
 }
+
+/// A search made an empty `knowledge.db` in whatever folder it was typed in.
+#[test]
+fn a_search_makes_no_knowledge_base_and_says_that_there_is_none() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = folder.path().join("deep/knowledge.db");
+    for arguments in [&["search", "외륜"][..], &["section", "EM-06", "9"], &["title", "절차서"]]
+    {
+        let output = typed(&store, arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(66), "{arguments:?}: {told}");
+        assert!(told.contains("there is no knowledge base"), "{arguments:?}: {told}");
+        assert!(!folder.path().join("deep").exists(), "{arguments:?}");
+    }
+}

@@ -62,6 +62,20 @@ impl fmt::Display for Prefix {
 /// The level in the place of a machine under which a gateway's own documents stand.
 pub const GATEWAY_LEVEL: &str = "gateway";
 
+/// The level in the place of a machine under which gateways stand whose events are refused.
+pub const REFUSED_LEVEL: &str = "refused-events";
+
+/// The level in the place of a machine under which gateways stand that cannot measure or keep their events.
+pub const TROUBLE_LEVEL: &str = "gateway-trouble";
+
+/// The level in the place of a machine under which gateways stand that no longer measure a bearing of theirs.
+pub const UNMEASURED_LEVEL: &str = "not-measured";
+
+/// Whether what stands in the place of a machine is a gateway; no machine may have such a name.
+pub fn is_gateway_level(equipment: &str) -> bool {
+    [GATEWAY_LEVEL, REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL].contains(&equipment)
+}
+
 /// The kinds of topics of a bearing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BearingTopic {

@@ -105,6 +105,11 @@ static HASHES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     documents.into_iter().map(|one| (one.id.to_lowercase(), one.about.hash)).collect()
 });
 
+/// Whether a document of this id comes with the program.
+pub fn is_shipped(id: &str) -> bool {
+    HASHES.contains_key(&id.trim().to_lowercase())
+}
+
 /// True if `document` has the id of a shipped document and another content.
 pub(super) fn is_claimed_by(document: &Document) -> bool {
     let id = document.id.trim().to_lowercase();

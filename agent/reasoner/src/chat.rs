@@ -375,6 +375,10 @@ impl Chat<'_> {
             let is_registered = self.is_registered(name).await;
             parts.push(plant_records::unknown(name, is_registered, reader.language));
         }
+        if let Some((text, call)) = extract::beside_records(plan, reader, sources).await {
+            making.tell(vec![call], Some(cut(&text)), None);
+            parts.push(text);
+        }
         if !told.is_empty() {
             parts.push(answer::fused(&told, sources.foci, reader));
         }

@@ -32,7 +32,7 @@ A file is YAML (nodes, relationships) or CSV (columns type, id, … or type, fro
 CP949). An import prints what changes (+ new, ~ different, - gone) and applies it whole or not \
 at all; the same import again changes nothing.
 
-Exit codes: 0 done, 64 wrong arguments, 65 a file or a query is refused, 69 store unavailable, \
+Exit codes: 0 done, 64 wrong arguments, 65 a file or a query is refused, 66 no such file or node, 69 store unavailable, \
 78 bad configuration")]
 pub struct Args {
     #[command(subcommand)]
@@ -268,11 +268,20 @@ fn refused(problems: &[FileProblem]) -> Failure {
         lines.push(format!("and {} more", problems.len() - TOLD));
     }
     lines.push("nothing is imported".into());
-    Failure::new(Exit::BadInput, anyhow::anyhow!(lines.join("\n")))
+    let is_missing = |problem: &FileProblem| {
+        !is_of_store(problem) && matches!(problem.file.try_exists(), Ok(false))
+    };
+    let exit = if problems.iter().any(is_missing) { Exit::NoInput } else { Exit::BadInput };
+    Failure::new(exit, anyhow::anyhow!(lines.join("\n")))
+}
+
+/// Whether a problem is of what is stored already, and of no file.
+fn is_of_store(problem: &FileProblem) -> bool {
+    problem.file == Path::new("(stored)")
 }
 
 fn place(problem: &FileProblem) -> String {
-    if problem.file == Path::new("(stored)") {
+    if is_of_store(problem) {
         return format!("(stored): {}", problem.message);
     }
     problem.to_string()

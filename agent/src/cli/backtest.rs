@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use pdm_service::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure, exit_of_input};
 use pdm_service::files::read_regular;
 use pdm_shared::text::Language;
 
@@ -177,8 +177,9 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
 fn truth(args: &Args) -> Result<Truth, Failure> {
     let Some(path) = &args.truth else { return Ok(Truth::default()) };
     let missing = |error: std::io::Error| {
+        let exit = exit_of_input(&error);
         let told = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
-        Failure::new(Exit::NoInput, told)
+        Failure::new(exit, told)
     };
     let wrong = |told: String| Failure::new(Exit::BadInput, anyhow::anyhow!(told));
     let bytes = read_regular(path, MOST_TRUTH).map_err(missing)?;
@@ -286,7 +287,7 @@ fn tell(args: &Args, plan: &Plan, truth: &Truth, told: Told) -> anyhow::Result<(
     }
     let mut out = pdm_service::command_line::stdout();
     if args.json {
-        serde_json::to_writer(&mut out, &json()?)?;
+        serde_json::to_writer(&mut out, &json()?).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
         write!(out, "{}", words::summary_in_words(&summary, args.lang.into()))?;

@@ -136,7 +136,7 @@ async fn one(
     let answer = conversation.answer(question, &Terminal).await;
     let mut out = pdm_service::command_line::stdout();
     if args.json {
-        serde_json::to_writer(&mut out, &answer)?;
+        serde_json::to_writer(&mut out, &answer).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
         writeln!(out, "{}\n({})\n", answer.answer, word(answer.by))?;

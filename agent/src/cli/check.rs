@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pdm_knowledge::Knowledge;
 use pdm_knowledge::embed::local::LocalEmbedder;
+use pdm_knowledge::settings::StoreChoice;
 use pdm_reasoner::client::Client;
 use pdm_reasoner::probe::{ProbeError, probe, speaks, writes_programs};
 use pdm_reasoner::settings::{ChatActions, ReasonerSettings};
@@ -29,6 +30,8 @@ use crate::service::tooling::{self, ToolParts};
 use crate::service::{StartError, connect_store, install_cryptography};
 use crate::settings::{AgentSettings, StorePlace, WebhookSettings};
 
+mod unmade;
+
 /// Longest wait for each connection.
 const WAIT: Duration = Duration::from_secs(10);
 
@@ -45,8 +48,8 @@ const LOOKED_THROUGH: u64 = 256 << 20;
 Example:
   pdm-agent check --config /etc/pdm/agent.toml
 
-The check publishes nothing and notifies nobody. Exit codes: 0 no error, 69 a connection failed, \
-78 bad configuration")]
+The check publishes nothing, notifies nobody and makes no database. Exit codes: 0 no error, 69 a \
+connection failed, 74 a file cannot be made or opened, 78 bad configuration")]
 pub struct Args {
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
@@ -113,12 +116,21 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     for gap in gaps(&settings) {
         writeln!(out, "warn  {gap}")?;
     }
-    let failed = findings.iter().filter(|finding| finding.wrong.is_some()).count();
-    if failed == 0 {
-        return Ok(Exit::Ok);
+    match failed(&findings) {
+        None => Ok(Exit::Ok),
+        Some(told) => Err(Failure::new(failed_with, anyhow::anyhow!(told)).into()),
     }
-    let error = anyhow::anyhow!("{failed} of {} cannot be reached", findings.len());
-    Err(Failure::new(failed_with, error).into())
+}
+
+/// What did not pass, by name; what was reached may be unfit, so no line says that it was not.
+fn failed(findings: &[Finding]) -> Option<String> {
+    let names: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding.wrong.is_some())
+        .map(|finding| finding.what.as_str())
+        .collect();
+    let (count, all) = (names.len(), findings.len());
+    (count > 0).then(|| format!("{count} of {all} checks failed: {}", names.join("; ")))
 }
 
 /// Where waveforms are kept, and how many gateways may send them.
@@ -185,6 +197,11 @@ fn room(size: StoreSize, max_bytes: u64) -> String {
 
 /// What the store answers, and the ways to staff that it knows as failing.
 async fn store(settings: &AgentSettings, exit: &mut Exit) -> Vec<Finding> {
+    if let StorePlace::Sqlite(path) = &settings.store.place
+        && let Some(unmade) = unmade::file(path)
+    {
+        return vec![unmade.finding(&format!("store {}", settings.store), exit)];
+    }
     // opened without migration, because an agent may be running on the store
     let answers = async {
         let store = connect_store(&settings.store).await?;
@@ -201,10 +218,13 @@ async fn store(settings: &AgentSettings, exit: &mut Exit) -> Vec<Finding> {
             (None, channels)
         }
         Err(error) => {
-            if !StoreTrouble::from(&error).may_end() {
+            let trouble = StoreTrouble::from(&error);
+            if !trouble.may_end() {
                 *exit = Exit::Config;
+            } else if trouble == StoreTrouble::Unopened {
+                *exit = Exit::Io;
             }
-            (Some(format!("{:#}", anyhow::Error::new(error))), Vec::new())
+            (Some(error_chain(&error)), Vec::new())
         }
     };
     let room = size.map(|size| room(size, settings.store.max_bytes)).unwrap_or_default();
@@ -213,13 +233,24 @@ async fn store(settings: &AgentSettings, exit: &mut Exit) -> Vec<Finding> {
     findings
 }
 
+/// Whether the knowledge base answers; a file that is not there is not made.
+async fn knowledge(settings: &AgentSettings, exit: &mut Exit) -> Finding {
+    let what = "knowledge base".to_owned();
+    if let StoreChoice::Sqlite(path) = &settings.knowledge.store
+        && let Some(unmade) = unmade::file(path)
+    {
+        return unmade.finding(&what, exit);
+    }
+    let answer =
+        async { Knowledge::probe(&settings.knowledge).await.err().map(|error| error.to_string()) };
+    Finding { what, wrong: in_time(answer).await }
+}
+
 /// What every connection answers, and the exit code if one of them fails.
 async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), Failure> {
     let mut exit = Exit::Unavailable;
     let mut findings = store(settings, &mut exit).await;
-    let knowledge =
-        async { Knowledge::probe(&settings.knowledge).await.err().map(|error| error.to_string()) };
-    findings.push(Finding { what: "knowledge base".to_owned(), wrong: in_time(knowledge).await });
+    findings.push(knowledge(settings, &mut exit).await);
     if let Some(reasoner) = &settings.reasoner {
         findings.push(model(reasoner).await?);
     }
@@ -358,7 +389,7 @@ async fn collector(url: &str) -> Option<String> {
             Some(format!("answers {status}"))
         }
         Ok(_) => None,
-        Err(error) => Some(format!("{:#}", anyhow::Error::new(error))),
+        Err(error) => Some(error_chain(&error)),
     }
 }
 
@@ -378,7 +409,7 @@ async fn broker(settings: &AgentSettings, attempt: usize) -> Option<String> {
     let identity = mqtt::outgoing_id(&settings.broker.client_id);
     let mut options = match mqtt::options_with(&settings.broker, &client_id, &identity, attempt) {
         Ok(options) => options,
-        Err(error) => return Some(format!("{:#}", anyhow::Error::new(error))),
+        Err(error) => return Some(error_chain(&error)),
     };
     options.set_clean_start(true);
     let (client, mut events) = AsyncClient::new(options, 4);
@@ -396,5 +427,24 @@ async fn broker(settings: &AgentSettings, attempt: usize) -> Option<String> {
             }
             Err(error) => return Some(error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database that was reached and is unfit was "cannot be reached".
+    #[test]
+    fn what_fails_is_named_and_not_said_to_be_out_of_reach() {
+        let finding = |what: &str, wrong: Option<&str>| Finding {
+            what: what.to_owned(),
+            wrong: wrong.map(str::to_owned),
+        };
+        let good = finding("configuration agent.toml", None);
+        let unfit = finding("store postgres://db/pdm", Some("server_encoding is SQL_ASCII"));
+        assert_eq!(failed(std::slice::from_ref(&good)), None);
+        let told = failed(&[good, unfit]).expect("one failed");
+        assert_eq!(told, "1 of 2 checks failed: store postgres://db/pdm");
     }
 }

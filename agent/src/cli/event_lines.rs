@@ -7,7 +7,7 @@
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use pdm_service::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure, exit_of_input};
 use pdm_shared::bounds::MAX_EVENT_BYTES;
 use pdm_shared::event::Event;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ impl EventLines {
         } else {
             let opened = std::fs::File::open(path).map_err(|error| {
                 let told = anyhow::anyhow!("cannot read {}: {error}", path.display());
-                Failure::new(Exit::NoInput, told)
+                Failure::new(exit_of_input(&error), told)
             })?;
             Box::new(BufReader::new(opened))
         };

@@ -4,7 +4,7 @@ use pdm_knowledge::KnowledgeError;
 use pdm_knowledge::document::DocumentError;
 use pdm_service::config::ConfigError;
 use pdm_service::exit::{Exit, Failure};
-use pdm_store::{StoreError, Unfit};
+use pdm_store::{StoreError, StoreTrouble, Unfit};
 
 use crate::service::StartError;
 
@@ -16,6 +16,9 @@ pub(super) fn config(error: ConfigError) -> Failure {
 /// The exit code of a store that cannot be opened or fails.
 pub(super) fn store(error: StoreError) -> Failure {
     let exit = match &error {
+        StoreError::Missing { .. } => Exit::NoInput,
+        // a file that cannot be made or read is no service that is away
+        StoreError::Open { .. } if StoreTrouble::from(&error) == StoreTrouble::Unopened => Exit::Io,
         StoreError::Unavailable(_)
         | StoreError::Open { .. }
         | StoreError::Moved { .. }

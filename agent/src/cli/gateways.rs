@@ -1,6 +1,7 @@
 //! `pdm-agent gateways`: lists the gateways and their bearings and what is refused of them, releases one that
 //! has moved, replaces one, and takes one out.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::delivery::Presence;
 use pdm_shared::id::{BearingKey, GatewayKey, NameError};
-use pdm_store::{GatewayState, RefusedEvents, Store};
+use pdm_store::{BearingOwners, GatewayState, RefusedEvents, Store};
 use pdm_web::plant::{PlantChange, TakenOut};
 
 use super::failure;
@@ -38,8 +39,8 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List every gateway with the bearings that its first events brought; what [[gateways]] of agent.toml
-    /// gives to a gateway stands there alone
+    /// List every gateway with its bearings: those that its first events brought, and those that [[gateways]]
+    /// of agent.toml gives to it
     List,
     /// Let the next event decide: which gateway a bearing belongs to, or how a gateway proves itself
     Release {
@@ -143,28 +144,56 @@ fn listed(settings: &AgentSettings) -> anyhow::Result<Vec<String>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let lines = runtime.map_err(failure::runtime)?.block_on(async {
         let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let lines = list(&store).await;
+        let lines = list(&store, &settings.gateways).await;
         store.close().await;
         lines
     })?;
     Ok(lines)
 }
 
-async fn list(store: &Store) -> Result<Vec<String>, Failure> {
+async fn list(store: &Store, configured: &BearingOwners) -> Result<Vec<String>, Failure> {
     let gateways = store.gateways().gateways().await.map_err(failure::store)?;
-    let owners = store.gateways().bearing_owners().await.map_err(failure::store)?;
+    let brought = store.gateways().bearing_owners().await.map_err(failure::store)?;
+    let known = store.gateways().known_bearings().await.map_err(failure::store)?;
     let refused = store.gateways().refused().await.map_err(failure::store)?;
     let mut lines = Vec::new();
-    for state in gateways {
-        lines.push(line(&state));
-        let own = owners.iter().filter(|(_, gateway)| *gateway == state.gateway);
-        lines.extend(own.map(|(bearing, _)| format!("    {bearing}")));
+    for state in &gateways {
+        lines.push(line(state));
+        lines.extend(bearings_of(&state.gateway, &known, &brought, configured));
     }
+    let unheard = configured.gateways().filter(|named| {
+        // two entries may give bearings to one gateway
+        !gateways.iter().any(|state| state.gateway == *named)
+    });
+    let unheard: BTreeSet<GatewayKey> = unheard.collect();
+    lines.extend(
+        unheard
+            .iter()
+            .map(|named| format!("{named}  named by [[gateways]], nothing has come of it")),
+    );
     lines.extend(refused.iter().map(|one| {
         let RefusedEvents { gateway, bearing, count, first_at, reason, .. } = one;
         format!("{gateway}  {count} events of {bearing} refused since {first_at}: {reason}")
     }));
     Ok(lines)
+}
+
+/// The bearings of a gateway, a line each: those that the configuration gives to it, and those that its events
+/// brought and the configuration gives to nobody.
+fn bearings_of(
+    gateway: &GatewayKey,
+    known: &[BearingKey],
+    brought: &[(BearingKey, GatewayKey)],
+    configured: &BearingOwners,
+) -> Vec<String> {
+    let of = |bearing: &BearingKey| match configured.of(bearing) {
+        Some(owner) => (owner == *gateway).then(|| format!("    {bearing}  by [[gateways]]")),
+        None => {
+            let is_own = brought.iter().any(|(one, owner)| one == bearing && owner == gateway);
+            is_own.then(|| format!("    {bearing}"))
+        }
+    };
+    known.iter().filter_map(of).collect()
 }
 
 /// What became of a change.
@@ -198,7 +227,7 @@ fn said(change: &PlantChange, out: &TakenOut, is_dry: bool) -> Vec<String> {
 }
 
 /// A gateway on one line: name, presence, highest number, how it proves itself, losses.
-fn line(state: &GatewayState) -> String {
+pub(super) fn line(state: &GatewayState) -> String {
     let presence = match state.presence {
         Some((Presence::Online, at)) => format!("online since {at}"),
         Some((Presence::Offline, at)) => format!("offline since {at}"),
@@ -209,4 +238,40 @@ fn line(state: &GatewayState) -> String {
         "{}  {presence}  stored up to {}  lost {}  {proof}",
         state.gateway, state.highest_sequence, state.lost_events
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// Bearings that `[[gateways]]` names were listed under no gateway.
+    #[test]
+    fn bearings_of_the_configuration_stand_below_their_gateway() {
+        let entries = "[[gateways]]\nsite = \"ulsan-1\"\ngateway = \"gw-01\"\n\
+                       bearings = [\"P-101/DE\", \"P-205/*\"]\n";
+        let mut read: toml::Table = entries.parse().expect("TOML");
+        let entries = read.remove("gateways").expect("entries").try_into().expect("gateways");
+        let owners = BearingOwners::of_settings(Path::new("agent.toml"), entries).expect("apart");
+        let key = |name: &str| BearingKey::parse("ulsan-1", name, "DE").expect("a name");
+        let known: Vec<BearingKey> = ["P-101", "P-205", "P-301", "P-302"].map(key).into();
+        let gateway = |name: &str| -> GatewayKey { name.parse().expect("a name") };
+        // the configuration decides also where an event of another gateway came first
+        let brought = [
+            (key("P-301"), gateway("ulsan-1/gw-01")),
+            (key("P-205"), gateway("ulsan-1/gw-02")),
+            (key("P-302"), gateway("ulsan-1/gw-02")),
+        ];
+        let of = |name: &str| bearings_of(&gateway(name), &known, &brought, &owners);
+        assert_eq!(
+            of("ulsan-1/gw-01"),
+            [
+                "    ulsan-1/P-101/DE  by [[gateways]]",
+                "    ulsan-1/P-205/DE  by [[gateways]]",
+                "    ulsan-1/P-301/DE"
+            ]
+        );
+        assert_eq!(of("ulsan-1/gw-02"), ["    ulsan-1/P-302/DE"]);
+    }
 }

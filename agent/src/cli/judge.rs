@@ -14,7 +14,7 @@ use pdm_report::files::{self, Format};
 use pdm_report::settings::ReportSettings;
 use pdm_report::{CaseFile, english, findings, gather, grounds, words};
 use pdm_service::clock::{Clock, SystemClock};
-use pdm_service::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure, exit_of_input};
 use pdm_shared::diagnosis::{Diagnosis, Thought};
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
@@ -102,7 +102,7 @@ async fn one(args: &Args, event: &Event, rules: Rules) -> anyhow::Result<()> {
     let diagnosis = rehearsal.judgement(&state).diagnosis;
     let mut out = pdm_service::command_line::stdout();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &diagnosis)?;
+        serde_json::to_writer_pretty(&mut out, &diagnosis).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
         write!(out, "{}", card(&diagnosis, args.lang.into()))?;
@@ -187,7 +187,7 @@ impl<'a> InSequence<'a> {
         let judgement = self.rehearsal.judgement(&state);
         let diagnosis = &judgement.diagnosis;
         if self.args.json {
-            serde_json::to_writer(&mut self.out, diagnosis)?;
+            serde_json::to_writer(&mut self.out, diagnosis).map_err(std::io::Error::from)?;
             writeln!(self.out)?;
         } else if diagnosis.risk_level != before {
             let why = diagnosis.thoughts.last().map(|thought| &thought.conclusion);
@@ -208,7 +208,7 @@ impl<'a> InSequence<'a> {
     fn end(mut self) -> anyhow::Result<()> {
         if self.args.slice && self.args.json {
             let end = SliceEnd::new(self.events, self.bearings.len() as u64);
-            serde_json::to_writer(&mut self.out, &end)?;
+            serde_json::to_writer(&mut self.out, &end).map_err(std::io::Error::from)?;
             writeln!(self.out)?;
         }
         Ok(())
@@ -222,8 +222,11 @@ fn read(path: &Path) -> Result<String, Failure> {
     } else {
         std::fs::read(path).map(|read| bytes = read)
     };
-    done.with_context(|| format!("cannot read {}", path.display()))
-        .map_err(|error| Failure::new(Exit::NoInput, error))?;
+    done.map_err(|error| {
+        let exit = exit_of_input(&error);
+        let told = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
+        Failure::new(exit, told)
+    })?;
     String::from_utf8(bytes)
         .with_context(|| format!("{} is not UTF-8", path.display()))
         .map_err(|error| Failure::new(Exit::BadInput, error))

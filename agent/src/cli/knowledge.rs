@@ -113,7 +113,23 @@ fn settings(args: &Args) -> Result<KnowledgeSettings, Failure> {
     Ok(settings)
 }
 
+/// Refuses to search a file that is not there: an empty one would be made, and nothing be found in it.
+fn there(args: &Args, settings: &KnowledgeSettings) -> Result<(), Failure> {
+    let StoreChoice::Sqlite(file) = &settings.store else { return Ok(()) };
+    let makes = matches!(args.action, KnowledgeAction::Ingest { .. });
+    if makes || !matches!(file.try_exists(), Ok(false)) {
+        return Ok(());
+    }
+    let told = anyhow::anyhow!(
+        "there is no knowledge base {}: `pdm-agent knowledge ingest` and `pdm-agent run` make it; --store FILE \
+         or --config FILE names another one",
+        file.display()
+    );
+    Err(Failure::new(Exit::NoInput, told))
+}
+
 async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> {
+    there(args, settings)?;
     let knowledge = Knowledge::open(settings).await.map_err(failure::knowledge)?;
     let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
     match &args.action {
@@ -220,7 +236,7 @@ fn told(entries: Vec<(String, Value)>, json: bool) -> anyhow::Result<Exit> {
     let is_empty = entries.is_empty();
     if json {
         let fields: Vec<Value> = entries.into_iter().map(|(_line, fields)| fields).collect();
-        serde_json::to_writer_pretty(&mut out, &fields)?;
+        serde_json::to_writer_pretty(&mut out, &fields).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
         for (line, _fields) in entries {

@@ -10,6 +10,7 @@ use pdm_knowledge::keeper::Keeper;
 use pdm_knowledge::{Knowledge, KnowledgeSettings, PdfReader};
 use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
+use pdm_store::StoreError;
 use pdm_tools::exec::search::KnowledgeSearch;
 use pdm_tools::pack::{self, PackPlace};
 use pdm_tools::settings::ToolSettings;
@@ -21,7 +22,7 @@ use crate::notify::policy::Policy;
 use crate::progress::Reporter;
 use crate::service::search::SearchedKnowledge;
 use crate::service::tooling::{self, StoreParts, ToolParts};
-use crate::service::{connect_store, install_cryptography};
+use crate::service::{connect_store, install_cryptography, open_store};
 use crate::settings::AgentSettings;
 
 /// The arguments that locate the tools and define the names in them.
@@ -158,7 +159,12 @@ impl PlacedTools {
 async fn stored(
     settings: &AgentSettings,
 ) -> Result<(StoreParts, Option<Arc<LanguageModel>>), Failure> {
-    let store = connect_store(&settings.store).await.map_err(failure::store)?;
+    let store = match connect_store(&settings.store).await {
+        // tools write to it: notifications, values, the use of a model
+        Err(StoreError::Missing { .. }) => open_store(&settings.store).await,
+        found => found,
+    };
+    let store = store.map_err(failure::store)?;
     let clock: SharedClock = Arc::new(SystemClock);
     let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
     let model = LanguageModel::open(settings, store.opinions(), Arc::clone(&clock));

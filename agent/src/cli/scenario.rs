@@ -86,7 +86,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let kpis = Kpis::of(&played);
     let mut out = pdm_service::command_line::stdout();
     if *json {
-        serde_json::to_writer_pretty(&mut out, &json!({ "kpis": kpis, "scenarios": played }))?;
+        serde_json::to_writer_pretty(&mut out, &json!({ "kpis": kpis, "scenarios": played }))
+            .map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
         tell(&played, &kpis, &mut out)?;

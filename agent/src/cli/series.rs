@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use pdm_decision::table::{TableError, cases, values};
 use pdm_graph::files::decoded;
-use pdm_service::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure, exit_of_input};
 use pdm_shared::id::BearingKey;
 use pdm_store::Store;
 
@@ -138,8 +138,9 @@ async fn open(settings: &AgentSettings) -> Result<Store, Failure> {
 
 fn text(file: &Path) -> Result<String, Failure> {
     let bytes = std::fs::read(file).map_err(|error| {
+        let exit = exit_of_input(&error);
         let error = anyhow::Error::new(error).context(file.display().to_string());
-        Failure::new(Exit::NoInput, error)
+        Failure::new(exit, error)
     })?;
     decoded(file, &bytes).map_err(|problem| Failure::new(Exit::BadInput, problem))
 }

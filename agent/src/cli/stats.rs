@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         all["precision"] = serde_json::to_value(precision)?;
         all["opinions"] = serde_json::to_value(opinions)?;
         all["opinions"]["agreement"] = serde_json::to_value(opinions.agreement())?;
-        serde_json::to_writer_pretty(&mut out, &all)?;
+        serde_json::to_writer_pretty(&mut out, &all).map_err(std::io::Error::from)?;
         writeln!(out)?;
         return Ok(Exit::Ok);
     }

@@ -101,7 +101,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             let Some(spec) = registry.get(name) else {
                 return Err(unknown(name, &registry).into());
             };
-            serde_json::to_writer_pretty(&mut out, &described(spec))?;
+            serde_json::to_writer_pretty(&mut out, &described(spec))
+                .map_err(std::io::Error::from)?;
             writeln!(out)?;
             Ok(Exit::Ok)
         }
@@ -155,7 +156,8 @@ fn validate(sources: &Sources, json: bool, out: &mut impl Write) -> anyhow::Resu
     let is_valid = problems.is_empty();
     if json {
         let errors: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        serde_json::to_writer_pretty(&mut *out, &json!({ "valid": is_valid, "errors": errors }))?;
+        serde_json::to_writer_pretty(&mut *out, &json!({ "valid": is_valid, "errors": errors }))
+            .map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
         for problem in &problems {
@@ -226,7 +228,8 @@ fn call(
     let answer = tokio.block_on(runtime.call(&call));
     match answer {
         Ok(observation) => {
-            serde_json::to_writer_pretty(&mut *out, &observation.value)?;
+            serde_json::to_writer_pretty(&mut *out, &observation.value)
+                .map_err(std::io::Error::from)?;
             writeln!(out)?;
             Ok(Exit::Ok)
         }

@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut out = pdm_service::command_line::stdout();
     if args.json {
         let all = json!({ "event_id": event_id, "steps": steps, "follow_up": follow_up });
-        serde_json::to_writer_pretty(&mut out, &all)?;
+        serde_json::to_writer_pretty(&mut out, &all).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
         tell(&steps, &follow_up, &mut out)?;

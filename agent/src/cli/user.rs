@@ -13,7 +13,8 @@ use pdm_service::http::callers::Role;
 use pdm_service::secret::SecretSource;
 use pdm_store::Store;
 use pdm_web::accounts::{
-    AccountStore as _, Act, User, UserChange, UserToken, new_secret, token_digest, user_name,
+    AccountStore as _, Act, User, UserChange, UserToken, ends_last_admin, new_secret, token_digest,
+    user_name,
 };
 use pdm_web::password;
 use pdm_web::plant::PlantError;
@@ -35,7 +36,8 @@ Examples:
   pdm-agent user list
 
 viewer reads; technician also acknowledges, shelves, reports work and uploads; admin also \
-manages users and reads who did what. A changed password ends the user's sessions.
+manages users and reads who did what. A changed password ends the user's sessions. The last \
+administrator who can log in is neither disabled nor given another role without --even-last.
 
 Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
 
@@ -75,6 +77,9 @@ enum What {
         name: String,
         /// viewer, technician, admin
         role: Role,
+        /// Also of the last administrator: then nobody manages users on the pages
+        #[arg(long)]
+        even_last: bool,
     },
     /// Change a password; ends the user's sessions
     Passwd {
@@ -90,6 +95,9 @@ enum What {
         /// The user
         #[arg(value_parser = user_name)]
         name: String,
+        /// Also the last administrator: then nobody manages users on the pages
+        #[arg(long)]
+        even_last: bool,
     },
     /// Let a user in again
     Enable {
@@ -164,15 +172,19 @@ async fn act(store: &Store, what: &What) -> Result<Vec<String>, Failure> {
             note(store, "user add", format!("{name} {role}")).await?;
             Ok(vec![format!("{name}: {role}")])
         }
-        What::Role { name, role } => {
-            change(store, name, &UserChange::Role(*role), format!("role {role}")).await
+        What::Role { name, role, even_last } => {
+            let new = UserChange::Role(*role);
+            keeps_an_admin(store, name, &new, *even_last).await?;
+            change(store, name, &new, format!("role {role}")).await
         }
         What::Passwd { name, password_file } => {
             let hash = hashed(name, password_file.as_deref())?;
             change(store, name, &UserChange::Password(hash), "password".to_owned()).await
         }
-        What::Disable { name } => {
-            change(store, name, &UserChange::Disabled(true), "disabled".to_owned()).await
+        What::Disable { name, even_last } => {
+            let new = UserChange::Disabled(true);
+            keeps_an_admin(store, name, &new, *even_last).await?;
+            change(store, name, &new, "disabled".to_owned()).await
         }
         What::Enable { name } => {
             change(store, name, &UserChange::Disabled(false), "enabled".to_owned()).await
@@ -199,6 +211,25 @@ async fn list(store: &Store) -> Result<Vec<String>, Failure> {
         lines.push("there is no user".to_owned());
     }
     Ok(lines)
+}
+
+/// Refuses a change that takes away the last administrator, unless it is asked for in so many words.
+async fn keeps_an_admin(
+    store: &Store,
+    name: &str,
+    change: &UserChange,
+    even_last: bool,
+) -> Result<(), Failure> {
+    let users = store.accounts().users().await.map_err(away)?;
+    if even_last || !ends_last_admin(&users, name, change) {
+        return Ok(());
+    }
+    let told = anyhow::anyhow!(
+        "{name} is the last administrator who can log in: without one nobody enters /users, /audit and \
+         /removal, from this machine neither. Make another one first (pdm-agent user add NAME --role \
+         admin), or say --even-last"
+    );
+    Err(Failure::new(Exit::Usage, told))
 }
 
 async fn change(

@@ -13,11 +13,12 @@ use pdm_shared::episode::{AcknowledgementState, Suppression};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_shared::topic::is_gateway_level;
 use pdm_store::{Delivery, EpisodeRecord, Store};
 use uuid::Uuid;
 
 use super::bearing_name::bearing;
-use super::failure;
+use super::{failure, gateways};
 use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
@@ -34,7 +35,7 @@ Examples:
 
 Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
 
-Exit codes: 0 told, 64 wrong arguments, 66 no such event or bearing, 69 store unavailable, 78 \
+Exit codes: 0 told, 64 wrong arguments, 66 no such event, bearing or gateway, 69 store unavailable, 78 \
 bad configuration")]
 pub struct Args {
     /// An event's id, SITE/EQUIPMENT/BEARING, SITE/gateway/GATEWAY, SITE/refused-events/GATEWAY,
@@ -143,6 +144,9 @@ async fn of_bearing(
     let refused = store.gateways().refused().await.map_err(failure::store)?;
     let refused: Vec<_> = refused.iter().filter(|one| one.bearing == *key).collect();
     if record.is_none() && standing.is_none() && refused.is_empty() {
+        if let Some(lines) = of_quiet_gateway(store, key).await? {
+            return Ok(lines);
+        }
         let told = anyhow::anyhow!("nothing is known of {key}");
         return Err(Failure::new(Exit::NoInput, told));
     }
@@ -182,6 +186,24 @@ async fn of_bearing(
         lines.extend(deliveries(store, one.notification_id).await?);
     }
     Ok(lines)
+}
+
+/// What is said of a gateway that staff was never told of under this name: that it is known, and how it stands.
+async fn of_quiet_gateway(store: &Store, key: &BearingKey) -> Result<Option<Vec<String>>, Failure> {
+    if !is_gateway_level(key.equipment.as_str()) {
+        return Ok(None);
+    }
+    let all = store.gateways().gateways().await.map_err(failure::store)?;
+    let own = all.iter().find(|state| {
+        let name = &state.gateway;
+        name.site == key.site && name.gateway.as_str() == key.bearing.as_str()
+    });
+    Ok(own.map(|state| {
+        vec![
+            format!("gateway          {}", gateways::line(state)),
+            format!("alarm            none: nothing was told under {key}"),
+        ]
+    }))
 }
 
 /// What the episode says of telling, or of not telling.
@@ -279,5 +301,36 @@ fn delivery(one: &Delivery) -> String {
             format!("    {lane:<20} waits until {due_at}, {attempts} tries failed{why}")
         }
         _ => format!("    {lane:<20} waits until {due_at}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::event::Event;
+    use pdm_store::Incoming;
+
+    use super::*;
+
+    /// A gateway that is there was "nothing is known of" as long as nobody had been told of it.
+    #[tokio::test]
+    async fn a_gateway_of_which_nothing_was_told_is_known() {
+        let folder = tempfile::tempdir().expect("folder");
+        let settings = AgentSettings::embedded("127.0.0.1", 1, folder.path().join("agent.db"));
+        let store = pdm_store::open(&settings.store).await.expect("opens");
+        let payload = include_str!("../../../config/examples/event.json").to_owned();
+        let event: Event = serde_json::from_str(&payload).expect("event");
+        let (site, gateway) = (event.site.clone(), event.gateway_id.clone());
+        let incoming = Incoming::Event { event: Box::new(event), payload, proven: false };
+        store.intake().store(&[incoming], SystemClock.now(), "dead").await.expect("stored");
+        for level in ["gateway", "refused-events", "gateway-trouble", "not-measured"] {
+            let key = BearingKey::parse(site.as_str(), level, gateway.as_str()).expect("a name");
+            let lines = of_bearing(&store, &settings, &key).await.expect("known");
+            assert!(lines[0].contains(&format!("{site}/{gateway}")), "{lines:?}");
+            assert!(lines[1].contains("nothing was told"), "{lines:?}");
+            let other = BearingKey::parse(site.as_str(), level, "gw-99").expect("a name");
+            let unknown = of_bearing(&store, &settings, &other).await.expect_err("unknown");
+            assert!(unknown.to_string().contains("nothing is known"), "{unknown}");
+        }
+        store.close().await;
     }
 }

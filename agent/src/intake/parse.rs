@@ -8,9 +8,8 @@ use pdm_shared::event::Event;
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState};
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
-use pdm_shared::topic::{BearingTopic, GATEWAY_LEVEL, GatewayTopic, Prefix, Topic};
+use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic, is_gateway_level};
 use pdm_store::Incoming;
-use pdm_store::gateway_alarm::{REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL};
 
 use super::log;
 use crate::settings::TopicProof;
@@ -136,9 +135,8 @@ fn event(
             event.gateway_id
         ));
     }
-    if let equipment @ (GATEWAY_LEVEL | REFUSED_LEVEL | TROUBLE_LEVEL | UNMEASURED_LEVEL) =
-        key.equipment.as_str()
-    {
+    let equipment = key.equipment.as_str();
+    if is_gateway_level(equipment) {
         // the alarms of gateways stand under these names
         return Err(format!("equipment_id is {equipment:?}, a name that no machine may have"));
     }

@@ -153,13 +153,14 @@ pub(super) fn vectors(diagnosis: &Diagnosis) -> Outgoing {
 }
 
 /// The actions that follow from a judgement; none if it repeats the bearing's last one. They take the
-/// place of what earlier judgements asked for; an action that was asked for before keeps its time.
+/// place of what earlier judgements asked for; an action that was asked for before keeps its time, unless that
+/// is over: nothing is due before it is asked for.
 pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State, has_orders: bool) -> Vec<FollowUp> {
     let recent = &state.memory_context.recent;
     if !pdm_expert::research::is_news(diagnosis, recent) {
         return Vec::new();
     }
-    let mut actions = asked_actions(diagnosis, state);
+    let mut actions = asked_actions(diagnosis, &state.memory_context);
     if has_orders
         && diagnosis.risk_level >= RiskLevel::Warning
         && let Some(first) = actions.first_mut()
@@ -170,10 +171,13 @@ pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State, has_orders: bool) 
 }
 
 /// What a judgement asks staff to do: of the bearing, or of the machine where nothing speaks of the bearing.
-fn asked_actions(diagnosis: &Diagnosis, state: &State) -> Vec<FollowUp> {
+fn asked_actions(diagnosis: &Diagnosis, memory: &Memory) -> Vec<FollowUp> {
     let at = diagnosis.judged_at;
     let lead = diagnosis.lead_time_h().map(|hours| at.plus_seconds(hours * 3600.0));
-    let open = |(ko, en): (&str, &str), due_at| open_action(state, ko, en, due_at);
+    let open = |(ko, en): (&str, &str), due_at| {
+        let due_at = kept_due(memory, en, due_at);
+        open_action(ko, en, due_at.map(|due| due.max(at)))
+    };
     let measure = ("측정 주기를 단축해 추세 확인", "Measure more often, follow the trend");
     let apart = ("접근 제한과 부하 저감", "Keep people away, reduce load");
     let stop = |then: (&str, &str)| vec![open(then, Some(at)), open(apart, Some(at))];
@@ -206,13 +210,18 @@ fn asked_actions(diagnosis: &Diagnosis, state: &State) -> Vec<FollowUp> {
     }
 }
 
-/// An action that waits; one that was asked for before keeps its time.
-fn open_action(state: &State, ko: &str, en: &str, due_at: Option<Timestamp>) -> FollowUp {
-    let work = state.memory_context.work.iter();
+/// The earlier one of the time until which an action is due now, and of that of the same action that waits.
+fn kept_due(memory: &Memory, en: &str, due_at: Option<Timestamp>) -> Option<Timestamp> {
+    let work = memory.work.iter();
     let before = work.filter(|work| work.state == FollowUpState::Open && work.action.en == en);
+    before.filter_map(|work| work.due_at).chain(due_at).min()
+}
+
+/// An action that waits.
+fn open_action(ko: &str, en: &str, due_at: Option<Timestamp>) -> FollowUp {
     FollowUp {
         action: Text::new(ko, en),
-        due_at: before.filter_map(|work| work.due_at).chain(due_at).min(),
+        due_at,
         work_order: None,
         state: FollowUpState::Open,
         by: None,
@@ -312,6 +321,33 @@ mod tests {
     use super::*;
     use crate::notify::policy::{Followed, JudgedWindow, Policy};
     use crate::settings::NotifySettings;
+
+    /// The work of a stop that was ordered anew was overdue from the time of the order before it.
+    #[test]
+    fn no_work_is_due_before_it_is_asked_for_and_a_time_ahead_is_kept() {
+        let event: Event =
+            serde_json::from_str(include_str!("../../../config/examples/event.json"))
+                .expect("event");
+        let memory = Memory::default();
+        let case = Case { event: &event, memory: &memory, now: event.measured_at };
+        let mut diagnosis = pdm_expert::judge(&case, &Rules::default()).diagnosis;
+        for (risk, before_s) in [
+            (RiskLevel::Critical, -43.0),
+            (RiskLevel::Warning, -86_400.0),
+            (RiskLevel::Warning, 60.0),
+        ] {
+            diagnosis.risk_level = risk;
+            let first = asked_actions(&diagnosis, &Memory::default());
+            let kept = diagnosis.judged_at.plus_seconds(before_s);
+            let mut memory = Memory::default();
+            note_work(&mut memory, &diagnosis, &first, false);
+            memory.work.iter_mut().for_each(|work| work.due_at = Some(kept));
+            let again = asked_actions(&diagnosis, &memory);
+            let due: Vec<Timestamp> = again.iter().filter_map(|one| one.due_at).collect();
+            let expected = kept.max(diagnosis.judged_at);
+            assert!(due.len() == 2 && due.iter().all(|due| *due == expected), "{risk}: {due:?}");
+        }
+    }
 
     /// Every message of a plant whose clock is not UTC once told its times as unverified.
     #[test]

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::id::GatewayKey;
 use pdm_shared::risk::RiskLevel;
-use pdm_shared::topic::GATEWAY_LEVEL;
-use pdm_store::gateway_alarm::{REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL};
+use pdm_shared::topic::is_gateway_level;
 
 /// One part of so many of an hour's messages is kept for first Criticals. Chosen: a quarter.
 const RESERVE: u32 = 4;
@@ -31,11 +30,7 @@ impl Share {
     pub(super) fn of_message(told: &Notification, owner: Option<&GatewayKey>) -> Self {
         let level = told.equipment_id.as_str();
         let name = match owner {
-            _ if [GATEWAY_LEVEL, REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL]
-                .contains(&level) =>
-            {
-                "gateways".to_owned()
-            }
+            _ if is_gateway_level(level) => "gateways".to_owned(),
             Some(gateway) => gateway.to_string(),
             // messages of tools and programs about machines that nobody measures
             None => "others".to_owned(),

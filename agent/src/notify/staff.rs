@@ -118,6 +118,7 @@ fn away(error: StoreError) -> Failure {
         StoreError::Content { .. } => Failure::Permanent(error.to_string()),
         StoreError::Unavailable(_)
         | StoreError::Open { .. }
+        | StoreError::Missing { .. }
         | StoreError::Moved { .. }
         | StoreError::LogMoved { .. }
         | StoreError::Swallowed { .. }

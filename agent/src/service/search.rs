@@ -129,6 +129,7 @@ fn part(chunk: &Chunk, section: &Section, score: f32) -> Found {
         source: chunk.citation(),
         score: f64::from(score),
         close: None,
+        own: own(chunk),
         title_en: told(&format!("{} §{} {}", chunk.about.title.en, section.number, section.title)),
         english: told(&section.whole_in_english()),
     }
@@ -221,9 +222,15 @@ fn found(hit: Hit) -> Found {
         source: hit.chunk.citation(),
         score: f64::from(hit.score),
         close: None,
+        own: own(&hit.chunk),
         title_en: told(&hit.chunk.about.title.en),
         english: told(&hit.chunk.body_in_english()),
     }
+}
+
+/// Whether a chunk is of a document that the plant brought.
+fn own(chunk: &Chunk) -> Option<bool> {
+    (!pdm_knowledge::shipped::is_shipped(&chunk.document)).then_some(true)
 }
 
 fn told(text: &str) -> Option<String> {

@@ -19,6 +19,12 @@ pub enum StoreError {
         #[source]
         source: sqlx::Error,
     },
+    /// There is no such file, and whoever asks is not to make it. The caller says so.
+    #[error("there is no store {place}: `pdm-agent run` and `pdm-agent migrate` make it")]
+    Missing {
+        /// The file.
+        place: String,
+    },
     /// The settings of the server cannot be used. The configuration has to change.
     #[error("store.postgres.{0}")]
     Way(WayError),

@@ -4,16 +4,7 @@
 //! names.
 
 use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, GatewayKey, SiteId};
-use pdm_shared::topic::GATEWAY_LEVEL;
-
-/// The machine under which gateways stand whose events are refused.
-pub const REFUSED_LEVEL: &str = "refused-events";
-
-/// The machine under which gateways stand that cannot measure or keep their events.
-pub const TROUBLE_LEVEL: &str = "gateway-trouble";
-
-/// The machine under which gateways stand that no longer measure a bearing of theirs.
-pub const UNMEASURED_LEVEL: &str = "not-measured";
+use pdm_shared::topic::{GATEWAY_LEVEL, REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL};
 
 /// The alarm of a gateway whose configuration names a bearing of its no more.
 pub fn unmeasured_alarm(gateway: &GatewayKey) -> Option<BearingKey> {

@@ -111,6 +111,11 @@ impl BearingOwners {
         self.0.iter().filter_map(move |entry| Some((named(entry), entry.token.as_ref()?)))
     }
 
+    /// Every gateway that the configuration names, in its order.
+    pub fn gateways(&self) -> impl Iterator<Item = GatewayKey> {
+        self.0.iter().map(|entry| GatewayKey::new(entry.site.clone(), entry.gateway.clone()))
+    }
+
     /// Whether the configuration names a gateway.
     pub fn names(&self, gateway: &GatewayKey) -> bool {
         self.0.iter().any(|entry| entry.site == gateway.site && entry.gateway == gateway.gateway)

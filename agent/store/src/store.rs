@@ -30,16 +30,26 @@ pub struct Store {
 /// # Errors
 /// [`StoreError`] if either fails.
 pub async fn open(settings: &StoreSettings) -> Result<Store, StoreError> {
-    let store = connect(settings).await?;
+    let store = opened(settings).await?;
     store.migrate().await?;
     Ok(store)
 }
 
-/// Opens the configured store without changing its schema, as another agent may be running on it.
+/// Opens the configured store without changing its schema, as another agent may be running on it. A file that
+/// is not there is not made: whoever reads an empty one is answered that nothing is known.
 ///
 /// # Errors
-/// [`StoreError`] if the store cannot be opened.
+/// [`StoreError::Missing`] if there is no such file, else [`StoreError`] if the store cannot be opened.
 pub async fn connect(settings: &StoreSettings) -> Result<Store, StoreError> {
+    if let StorePlace::Sqlite(path) = &settings.place
+        && matches!(path.try_exists(), Ok(false))
+    {
+        return Err(StoreError::Missing { place: path.display().to_string() });
+    }
+    opened(settings).await
+}
+
+async fn opened(settings: &StoreSettings) -> Result<Store, StoreError> {
     match &settings.place {
         StorePlace::Sqlite(path) => Store::open_sqlite(path).await,
         StorePlace::Postgres(server) => {

@@ -84,9 +84,10 @@ impl From<&StoreError> for StoreTrouble {
                 let known = of_driver(source);
                 // a file has no server that could be away: its folder cannot be made or read
                 let is_file = !place.contains("://");
-                let is_unopened = known == Self::Other || (known == Self::Away && is_file);
-                if is_unopened { Self::Unopened } else { known }
+                let is_unnamed = matches!(known, Self::Other | Self::Away);
+                if is_file && is_unnamed { Self::Unopened } else { known }
             }
+            StoreError::Missing { .. } => Self::Unopened,
             StoreError::Way(WayError::Password(_)) => Self::Secret,
             StoreError::Way(_) => Self::Other,
             StoreError::Unfit { unfit: Unfit::Encoding { .. }, .. } => Self::Encoding,
@@ -270,9 +271,13 @@ impl StoreTrouble {
     #[expect(clippy::too_many_lines, reason = "one sentence for each kind, in two languages")]
     pub fn action(self) -> Text {
         let (ko, en) = match self {
-            Self::Away | Self::Starting | Self::Other => {
+            Self::Starting => {
                 ("데이터베이스 서버와 네트워크 확인", "check the database server and the network")
             }
+            Self::Away | Self::Other => (
+                "데이터베이스 서버와 네트워크 확인. SQLite 파일이면 디스크와 권한 확인",
+                "check the database server and the network; of a SQLite file, its disk and its rights",
+            ),
             Self::Locked => (
                 "agent.db를 연 다른 프로그램(백업, sqlite3) 또는 서버의 잠금을 종료하고 디스크 확인",
                 "end the other program (a backup, sqlite3) or the lock in the server, and check the disk",
@@ -387,6 +392,14 @@ mod tests {
             let source = sqlx::Error::Io(std::io::Error::other("no folder"));
             let error = StoreError::Open { place: place.to_owned(), source };
             assert_eq!(StoreTrouble::from(&error), trouble, "a file has no server: {place}");
+            let source = sqlx::Error::Configuration("no such option".into());
+            let error = StoreError::Open { place: place.to_owned(), source };
+            let is_file_told = StoreTrouble::from(&error).what().en.contains("file");
+            assert_eq!(is_file_told, place.starts_with('/'), "a server has no file: {place}");
+        }
+        // the kind alone does not tell a file from a server, so the words have to fit both
+        for trouble in [StoreTrouble::Away, StoreTrouble::Other] {
+            assert!(trouble.action().en.contains("of a SQLite file"), "{trouble:?}");
         }
         for (code, text, trouble) in [
             ("25006", "cannot execute INSERT in a read-only transaction", StoreTrouble::ReadOnly),

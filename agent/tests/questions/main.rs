@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use pdm_agent::service::{Agent, Handle, open_store};
 use pdm_harness::free_port;
+use pdm_knowledge::{Collection, Knowledge, KnowledgeSettings};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingId, EquipmentId};
@@ -155,5 +156,29 @@ async fn bad_questions_are_answered_as_what_they_are() {
     }
     let long = "그리스 ".repeat(400);
     assert!(!plant.ask(&long, &[]).await.is_empty());
+    plant.agent.stop().await.expect("stops");
+}
+
+/// What a plant wrote down was denied where one of its words asks for records: "교체" was open work alone.
+#[tokio::test]
+async fn a_document_of_the_plant_answers_beside_the_records_that_share_its_words() {
+    let folder = tempfile::tempdir().expect("folder");
+    let document = folder.path().join("씰.md");
+    std::fs::write(&document, "# 냉각수 펌프 씰\n\n씰은 2년마다 교체한다.\n").expect("written");
+    let knowledge = KnowledgeSettings::embedded_in(folder.path());
+    let knowledge = Knowledge::open(&knowledge).await.expect("opens");
+    let taken = knowledge.ingest(&document, Collection::EquipmentManual).await.expect("ingested");
+    assert!(taken.iter().all(|one| one.outcome.is_ok()), "{taken:?}");
+    drop(knowledge);
+    let plant = plant(folder.path()).await;
+    for message in ["씰은 언제 교체하나", "냉각수 펌프 씰 교체 주기"] {
+        let answer = plant.ask(message, &[]).await;
+        assert!(answer.contains("2년마다 교체한다"), "{message}: {answer}");
+    }
+    for message in ["P-101 베어링은 언제 교체해야 해?", "열린 작업 목록 보여줘"]
+    {
+        let answer = plant.ask(message, &[]).await;
+        assert!(!answer.contains("2년마다"), "{message}: {answer}");
+    }
     plant.agent.stop().await.expect("stops");
 }

@@ -58,6 +58,22 @@ pub enum UserChange {
     Disabled(bool),
 }
 
+/// Whether a change takes away the last administrator who can log in: then nobody changes users or reads who did
+/// what, also not from the agent's own machine.
+pub fn ends_last_admin(users: &[User], name: &str, change: &UserChange) -> bool {
+    let loses = match change {
+        UserChange::Role(role) => *role != Role::Admin,
+        UserChange::Disabled(disabled) => *disabled,
+        UserChange::Password(_) => false,
+    };
+    let enters = |user: &&User| {
+        let has_login = user.password.is_some() || user.provider.is_some();
+        user.role == Role::Admin && !user.is_disabled && has_login
+    };
+    let mut admins = users.iter().filter(enters);
+    loses && admins.next().is_some_and(|one| one.name == name) && admins.next().is_none()
+}
+
 /// A token of a user, without its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserToken {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::error_chain::error_chain;
 use crate::exit::{Exit, exit_of};
 
 /// Parses the command line, runs the command and prints a failure to standard error.
@@ -33,7 +34,7 @@ pub fn run<C: Parser>(dispatch: impl FnOnce(C) -> anyhow::Result<Exit>) -> ExitC
     reason = "the error of a command goes to the person at the terminal"
 )]
 pub fn report(program: &str, error: &anyhow::Error) {
-    eprintln!("{program}: {error:#}");
+    eprintln!("{program}: {}", error_chain(&**error));
 }
 
 /// Standard output for which a closed pipe (`| head`) is not an error: output after that is

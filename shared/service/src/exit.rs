@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::error_chain::error_chain;
+
 /// The reason why a program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -45,9 +47,9 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A failure of a command, with its exit code.
+/// A failure of a command, with its exit code; its text tells each cause once.
 #[derive(Debug, thiserror::Error)]
-#[error("{cause:#}")]
+#[error("{}", told(.cause))]
 pub struct Failure {
     exit: Exit,
     // no `source`: the failure's own text already holds the whole chain
@@ -61,14 +63,48 @@ impl Failure {
     }
 }
 
-/// The exit code of an error: that of the [`Failure`] in its chain, else [`Exit::Software`].
+/// An error and its causes in one line, each cause once.
+fn told(error: &anyhow::Error) -> String {
+    error_chain(&**error)
+}
+
+/// The exit code of an input that cannot be read: a folder where a file is wanted has the wrong form, everything
+/// else is not there.
+pub fn exit_of_input(error: &std::io::Error) -> Exit {
+    if error.kind() == std::io::ErrorKind::IsADirectory { Exit::BadInput } else { Exit::NoInput }
+}
+
+/// The exit code of an error: that of the [`Failure`] in its chain; [`Exit::Io`] of a failed read or write, such
+/// as output to a full disk; else [`Exit::Software`].
 pub fn exit_of(error: &anyhow::Error) -> Exit {
-    error.downcast_ref::<Failure>().map_or(Exit::Software, |failure| failure.exit)
+    if let Some(failure) = error.downcast_ref::<Failure>() {
+        return failure.exit;
+    }
+    let is_of_io = error.chain().any(|cause| cause.is::<std::io::Error>());
+    if is_of_io { Exit::Io } else { Exit::Software }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The cause stood twice where a text already tells its source, and full disks were bugs.
+    #[test]
+    fn a_cause_is_told_once_and_a_full_disk_is_74() {
+        let path = std::path::Path::new("/nowhere/nope.toml");
+        let missing = crate::config::read_config::<u8>(path).expect_err("no such file");
+        let told = Failure::new(Exit::Config, missing).to_string();
+        assert_eq!(told.matches("No such file").count(), 1, "{told}");
+        assert!(told.starts_with("cannot read /nowhere/nope.toml: "), "{told}");
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let full = anyhow::Error::from(full).context("cannot print");
+        assert_eq!(exit_of(&full), Exit::Io);
+        let bad = anyhow::Error::from(Failure::new(Exit::BadInput, full));
+        assert_eq!(exit_of(&bad), Exit::BadInput, "the command's own word counts");
+        let folder = std::fs::read("/").expect_err("no file");
+        assert_eq!(exit_of_input(&folder), Exit::BadInput, "{folder}");
+        assert_eq!(exit_of_input(&std::io::ErrorKind::NotFound.into()), Exit::NoInput);
+    }
 
     #[test]
     fn a_failure_keeps_its_exit_code_and_its_words() {

@@ -170,6 +170,29 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
     }
 }
 
+/// What the plant's own documents say where every part of a plan asks for records of work, parts or time left:
+/// "when is the seal replaced" has the words of open work, and asks for a rule that the plant wrote down.
+pub(super) async fn beside_records(
+    plan: &[Part],
+    reader: Reader,
+    sources: &Sources<'_>,
+) -> Option<(String, StepCall)> {
+    let is_of_work = |part: &Part| {
+        matches!(
+            part.lookup,
+            Lookup::Work
+                | Lookup::WorkOfAll
+                | Lookup::Overdue
+                | Lookup::LeadTime
+                | Lookup::Stock
+                | Lookup::Stop
+                | Lookup::Life
+        )
+    };
+    let first = plan.first().filter(|_| plan.iter().all(is_of_work))?;
+    passage::of_plant(sources.tools, &first.clause, reader.language).await
+}
+
 /// The alarms and the work that are put off.
 fn put_off(sources: &Sources<'_>, focus: Option<&Focus>, reader: Reader) -> String {
     let dropped = focus.and_then(|focus| records::dropped_of(focus, reader));

@@ -3,8 +3,9 @@
 
 use pdm_expert::research::{TEACHING_CASE, is_teaching_case};
 use pdm_shared::text::Language;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::StepCall;
 use super::intent::{QUESTION_WORDS, has};
 use crate::toolbox::{self, Toolbox};
 use section::{Section, best, sections};
@@ -53,6 +54,10 @@ struct Found {
 /// Least share of a question's words that a passage holds which answers a question of unknown meaning. Chosen: half;
 /// with one word in four any document is found.
 const LEAST_SHARE: f64 = 0.5;
+
+/// Least probability that a document of the plant answers a question for records. Chosen: twice as sure as a search
+/// has to be (0.5), because the records answer, too; "when is the seal replaced" has 0.99.
+const SURE: f64 = 0.9;
 
 /// What manuals answer to a question none of whose words says what is asked for: only a passage that holds most of its
 /// words, or its one word in its heading.
@@ -171,6 +176,23 @@ fn outline(documents: &[Value], language: Language) -> Option<String> {
     (!headings.is_empty()).then(|| format!("{head}\n{}\n{end}", headings.join("\n")))
 }
 
+/// What the plant's own documents say to a question for records: one that the search takes for the answer, or that
+/// holds most of its words. Those that come with the program speak of the bearings of every plant, and would stand
+/// beside each question.
+pub(super) async fn of_plant(
+    tools: &dyn Toolbox,
+    clause: &str,
+    language: Language,
+) -> Option<(String, StepCall)> {
+    let mut documents = documents_of(tools, MANUALS, clause).await?;
+    let is = |one: &Value, field: &str| one.get(field).and_then(Value::as_bool);
+    documents.retain(|one| is(one, "own") == Some(true) && is(one, "close") != Some(false));
+    let score = documents.first()?.get("score").and_then(Value::as_f64).unwrap_or_default();
+    let found = chosen(&documents, &terms(clause), false, language)?;
+    let call = StepCall { name: MANUALS.to_owned(), arguments: json!({ "query": clause }) };
+    (score >= SURE || found.share >= LEAST_SHARE).then_some((found.told, call))
+}
+
 /// What past cases answer.
 pub(super) async fn cases(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
     searched(tools, CASES, clause, language).await.map(|found| found.told)
@@ -183,10 +205,7 @@ async fn searched(
     clause: &str,
     language: Language,
 ) -> Option<Found> {
-    let query: String = clause.chars().take(900).collect();
-    let arguments = Map::from_iter([("query".to_owned(), Value::from(query))]);
-    let answer = toolbox::traced(tools, "extraction", tool, arguments).await;
-    let documents = answer.data.get("documents").and_then(Value::as_array)?;
+    let documents = documents_of(tools, tool, clause).await?;
     let terms = terms(clause);
     if let Some(first) =
         documents.first().filter(|first| tool == MANUALS && asks_for_all(first, &terms, language))
@@ -200,19 +219,31 @@ async fn searched(
             return Some(Found { told, head, share: 1.0 });
         }
     }
-    let is_case = tool == CASES;
+    chosen(&documents, &terms, tool == CASES, language)
+}
+
+/// The documents that a search finds, best first.
+async fn documents_of(tools: &dyn Toolbox, tool: &str, clause: &str) -> Option<Vec<Value>> {
+    let query: String = clause.chars().take(900).collect();
+    let arguments = Map::from_iter([("query".to_owned(), Value::from(query))]);
+    let answer = toolbox::traced(tools, "extraction", tool, arguments).await;
+    answer.data.get("documents").and_then(Value::as_array).cloned()
+}
+
+/// The passages of documents that fit a question best.
+fn chosen(documents: &[Value], terms: &[Term], is_case: bool, language: Language) -> Option<Found> {
     let mut passages: Vec<Passage> = Vec::new();
     let all: Vec<Vec<Section>> = documents
         .iter()
         .take(DOCUMENTS)
         .map(|document| sections(text_of(document, language).unwrap_or_default().0))
         .collect();
-    let rarity = rarity(&terms, all.iter().flatten());
+    let rarity = rarity(terms, all.iter().flatten());
     for ((document, sections), rank) in documents.iter().zip(&all).zip(0_u32..) {
-        let found = best(sections, &terms, &rarity, is_case);
+        let found = best(sections, terms, &rarity, is_case);
         passages.extend(found.and_then(|(section, fit)| {
             let fit = fit * 0.9_f64.powi(i32::try_from(rank).ok()?);
-            passage(document, section, fit, (&terms, &rarity), language)
+            passage(document, section, fit, (terms, &rarity), language)
         }));
     }
     // the search knows words of one meaning that this choice does not: its order breaks ties

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use pdm_service::exit::{Exit, Failure};
+use pdm_service::exit::{Exit, Failure, exit_of_input};
 use pdm_store::{Store, StoreError};
 
 use super::Played;
@@ -59,7 +59,7 @@ impl Input {
             return Ok(Self::Lines(path.to_owned()));
         }
         let missing = |error: std::io::Error| {
-            Failure::new(Exit::NoInput, anyhow::anyhow!("cannot read {from}: {error}"))
+            Failure::new(exit_of_input(&error), anyhow::anyhow!("cannot read {from}: {error}"))
         };
         let mut head = Vec::new();
         let file = std::fs::File::open(path).map_err(missing)?;

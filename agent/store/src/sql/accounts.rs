@@ -23,6 +23,7 @@ impl From<StoreError> for PlantError {
             StoreError::Content { .. } => Self::Unreadable(reason),
             StoreError::Unavailable(_)
             | StoreError::Open { .. }
+            | StoreError::Missing { .. }
             | StoreError::Moved { .. }
             | StoreError::LogMoved { .. }
             | StoreError::Swallowed { .. }

@@ -221,13 +221,15 @@ const NEWEST: Place = Place { at_ms: i64::MAX, id: Uuid::max(), number: 0 };
 
 fn work_of(row: &Row) -> Result<WorkRow, StoreError> {
     let time = |column: &str| row.get::<Option<i64>>(column)?.map(time_of).transpose();
+    let asked_at = time_of(row.get("asked_at_ms")?)?;
     Ok(WorkRow {
         event_id: EventId(row.get("event_id")?),
         number: count_of(row.get("number")?),
         key: row.key()?,
         action: Text::new(row.get::<String>("action_ko")?, row.get::<String>("action_en")?),
-        asked_at: time_of(row.get("asked_at_ms")?)?,
-        due_at: time("due_at_ms")?,
+        asked_at,
+        // earlier versions carried on a time that was over when the work was asked for anew
+        due_at: time("due_at_ms")?.map(|due| due.max(asked_at)),
         work_order: row.get("work_order")?,
         state: state_of(row)?,
         by: row.get("by_whom")?,

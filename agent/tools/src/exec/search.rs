@@ -43,6 +43,9 @@ pub struct Found {
     /// other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub close: Option<bool>,
+    /// True where the document is the plant's own, and none of those that come with the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<bool>,
     /// The title in English, where the document has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title_en: Option<String>,
@@ -210,6 +213,7 @@ mod tests {
             source: String::new(),
             score: 1.0,
             close: None,
+            own: None,
             title_en: None,
             english: None,
         };

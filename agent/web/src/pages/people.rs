@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::{Reader, refusal, show};
 use crate::access::{Admin, Viewer};
-use crate::accounts::{User, UserChange, user_name};
+use crate::accounts::{User, UserChange, ends_last_admin, user_name};
 use crate::problem::Problem;
 use crate::{Shared, password};
 
@@ -145,6 +145,12 @@ async fn changed(
     );
     if loses && viewer.user() == Some(name.as_str()) {
         return Err(Problem::unfit("another administrator has to do that to you"));
+    }
+    let users = if loses { shared.site.accounts.users().await? } else { Vec::new() };
+    if ends_last_admin(&users, &name, &change) {
+        return Err(Problem::unfit(format!(
+            "{name} is the last administrator who can log in: make another one first"
+        )));
     }
     if !shared.site.accounts.change_user(&name, &change).await? {
         return Err(Problem::unknown("user"));

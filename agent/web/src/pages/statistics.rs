@@ -13,6 +13,7 @@ use pdm_shared::delivery::Notification;
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use pdm_shared::topic::is_gateway_level;
 
 use super::{Reader, episodes, show};
 use crate::Shared;
@@ -79,7 +80,8 @@ async fn gather(shared: &Shared, reader: &Reader) -> Result<Value, Problem> {
         flood_h => (flood as f64 / 6.0 * 10.0).round() / 10.0,
         is_cut,
         levels => levels.collect::<Vec<_>>(),
-        actors => actors(&alarms),
+        actors => actors(&alarms, false),
+        gateways => actors(&alarms, true),
         stale_count => stale.len(),
         stale => stale.iter().take(LISTED).map(|one| episodes::episode_card(one, reader)).collect::<Vec<_>>(),
     })
@@ -133,23 +135,34 @@ fn floods(times_ms: &[i64]) -> (usize, usize) {
     (counts.values().copied().max().unwrap_or(0), flooded)
 }
 
-/// The bearings with the most alarms, with their share of all.
-fn actors(alarms: &[Told]) -> Vec<Value> {
-    let mut counts: BTreeMap<&BearingKey, usize> = BTreeMap::new();
-    for one in alarms {
-        *counts.entry(&one.key).or_default() += 1;
-    }
-    let mut counts: Vec<(&BearingKey, usize)> = counts.into_iter().collect();
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    let named = counts.into_iter().take(LISTED).map(|(key, count)| {
-        context! {
-            name => key.to_string(),
-            address => show::address(key),
-            count,
-            share => share(count, alarms.len()),
-        }
+/// The bearings, or the gateways, with the most alarms, with their share of all.
+fn actors(alarms: &[Told], are_gateways: bool) -> Vec<Value> {
+    let named = counted(alarms, are_gateways).into_iter().take(LISTED);
+    let shown = named.map(|((name, address), count)| {
+        context! { name, address, count, share => share(count, alarms.len()) }
     });
-    named.collect()
+    shown.collect()
+}
+
+/// Name and page of what has alarms, with their count; the most first. The alarms of one gateway are counted
+/// together, whether it is silent, refused or in trouble: it is no bearing.
+fn counted(alarms: &[Told], are_gateways: bool) -> Vec<((String, String), usize)> {
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for Told { key, .. } in alarms {
+        let is_gateway = is_gateway_level(key.equipment.as_str());
+        if is_gateway != are_gateways {
+            continue;
+        }
+        let named = if is_gateway {
+            (format!("{}/{}", key.site, key.bearing), "/gateways".to_owned())
+        } else {
+            (key.to_string(), show::address(key))
+        };
+        *counts.entry(named).or_default() += 1;
+    }
+    let mut counts: Vec<((String, String), usize)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counts
 }
 
 /// A share in percent, rounded.
@@ -160,6 +173,35 @@ fn share(part: usize, whole: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A refused, silent or unmeasured gateway is no bearing, and its alarms are one gateway's.
+    #[test]
+    fn alarms_of_gateways_are_counted_beside_those_of_bearings() {
+        let told = |name: &str| Told {
+            at: Timestamp::parse("2026-11-21T05:00:00Z").expect("a time"),
+            key: {
+                let parts: Vec<&str> = name.split('/').collect();
+                BearingKey::parse(parts[0], parts[1], parts[2]).expect("a name")
+            },
+            level: RiskLevel::Warning,
+        };
+        let names = [
+            "ulsan-1/refused-events/gw-02",
+            "ulsan-1/gateway/gw-02",
+            "ulsan-1/P-101/DE",
+            "ulsan-1/gateway-trouble/gw-01",
+            "ulsan-1/not-measured/gw-02",
+        ];
+        let alarms: Vec<Told> = names.into_iter().map(told).collect();
+        let named = |are_gateways| -> Vec<(String, usize)> {
+            let all = counted(&alarms, are_gateways).into_iter();
+            all.map(|((name, _), count)| (name, count)).collect()
+        };
+        assert_eq!(named(false), [("ulsan-1/P-101/DE".to_owned(), 1)]);
+        assert_eq!(named(true), [("ulsan-1/gw-02".to_owned(), 3), ("ulsan-1/gw-01".to_owned(), 1)]);
+        let alarms = vec![told("ulsan-1/refused-events/gw-02")];
+        assert_eq!(counted(&alarms, false), Vec::new(), "no bearing has an alarm");
+    }
 
     /// Twelve alarms within ten minutes, six in the next ten, four in those after: a flood of twenty minutes.
     #[test]

@@ -154,6 +154,11 @@ impl Card<'_> {
         self.open().filter_map(|row| row.due_at).min()
     }
 
+    /// Whether open work was due when it was asked for.
+    fn is_at_once(&self) -> bool {
+        self.open().any(|row| row.due_at.is_some_and(|due| due <= row.asked_at))
+    }
+
     fn is_late(&self) -> bool {
         self.due_at().is_some_and(|due| due < self.now)
     }
@@ -187,6 +192,8 @@ impl Card<'_> {
             number => first.and_then(|row| row.work_order.as_deref()),
             due_at => self.due_at().map(show::value),
             is_late => self.is_late(),
+            is_at_once => self.is_at_once(),
+            asked_at => first.map(|row| show::value(row.asked_at)),
             is_open => self.open().next().is_some(),
             actions,
         }

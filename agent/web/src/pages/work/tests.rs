@@ -80,6 +80,17 @@ fn the_urgent_comes_first_and_one_judgement_is_one_card() {
     assert_eq!(cards[0].actions.len(), 2);
 }
 
+/// "Overdue" stood beside "at once" as soon as a stop was ordered.
+#[test]
+fn work_that_is_due_at_its_asking_is_told_as_at_once() {
+    let fleet = HashMap::new();
+    for (due_s, at_once) in [(Some(0.0), true), (Some(50.0), false), (None, false)] {
+        let list = [action("pump", 1, 1, due_s)];
+        let cards = cards(&list, &fleet, at(100.0));
+        assert_eq!(cards[0].is_at_once(), at_once, "{due_s:?}");
+    }
+}
+
 /// A filter stays in the address that a form brings a person back to.
 #[test]
 fn filters_stay_in_the_address() {
