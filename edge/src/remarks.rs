@@ -49,6 +49,13 @@ impl Remarks {
         lines.into_iter().map(line).collect()
     }
 
+    /// What is wrong, without the names of the sources, beside that nothing comes.
+    pub(crate) fn reasons(&self) -> Vec<String> {
+        let all = self.lock();
+        let reasons = all.iter().filter(|((_, matter), _)| *matter != "silence");
+        reasons.map(|(_, text)| text.clone()).collect()
+    }
+
     /// The remarks as lines, by source.
     pub fn lines(&self) -> Vec<String> {
         self.lock().iter().map(line).collect()

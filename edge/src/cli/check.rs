@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
@@ -15,9 +15,14 @@ use crate::capture::{CaptureSettings, UploadError, UploadRefused};
 use crate::catalogue::Estimate;
 use crate::publish;
 use crate::settings::{self, EdgeSettings, Pace, PointSettings, SourceSettings};
-use crate::source::values::{PointValue, PointValues};
-use crate::source::{Block, Source, SourceError, SourceInput};
+use crate::source::{Source, SourceHost, SourceInput};
 use crate::spool::{Spool, SpoolError};
+use live::LiveLook;
+use tag::TagLook;
+
+mod live;
+mod secrets;
+mod tag;
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -25,18 +30,25 @@ use crate::spool::{Spool, SpoolError};
     after_help = "Exit codes: 0 no failure, 78 configuration, 69 broker unreachable or refusing, \
                         66/65/74 source or spool.
 
-Each source is given 5 s for its first block. A sensor that sends more rarely than that, a \
-listener whose sender is away and an address that does not answer all fail with 'no block \
-within 5 s' and 69, which is no fault of the configuration for the first of them. A source that \
-listens is 'in use' while the service runs: stop the service to check it.
+All live sources together are given --wait seconds for their first block. What fails says why: an \
+address that does not answer, a connection over which nothing comes, a listener whose sender is \
+away (69), or data that comes and is refused, with the reason (65). For a sensor that sends every \
+ten minutes: --wait 700. A source that listens is 'in use' while the service runs: stop the \
+service to check it.
 
-Example:
-  pdm-edge check --config config/edge.toml"
+Examples:
+  pdm-edge check --config config/edge.toml
+  pdm-edge check --config config/edge.toml --wait 700"
 )]
 pub struct Args {
     /// Configuration file
     #[arg(long, value_name = "FILE", env = "PDM_EDGE_CONFIG")]
     pub config: PathBuf,
+    /// Longest time until the first block of a live source: longer than the pause of a sensor that
+    /// sends rarely
+    #[arg(long, value_name = "SECONDS", default_value_t = 5,
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub wait: u64,
 }
 
 /// One line of the table.
@@ -64,12 +76,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (settings, _log) =
         settings::read_settings(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
     let mut findings = vec![Finding::good("configuration", args.config.display().to_string())];
-    findings.extend(sources(&settings));
+    findings.extend(sources(&settings, Duration::from_secs(args.wait)));
     let runtime = runtime()?;
     findings.push(runtime.block_on(spool(&settings)));
     findings.extend(settings.capture.as_ref().map(|capture| captures(capture, &settings)));
     findings.extend(runtime.block_on(upload(&settings)));
-    findings.push(secrets(&settings));
+    findings.extend(secrets::findings(&settings));
     findings.extend(runtime.block_on(brokers(&settings)));
     print(&findings)?;
     Ok(findings.iter().find_map(|finding| finding.outcome.as_ref().err()).map_or(Exit::Ok, |e| e.0))
@@ -88,52 +100,77 @@ fn print(findings: &[Finding]) -> std::io::Result<()> {
     out.flush()
 }
 
-fn sources(settings: &EdgeSettings) -> Vec<Finding> {
+/// A source that is looked at: its finding, or what its first block has still to tell.
+enum SourceLook<'a> {
+    Known(Finding),
+    Live(Box<LiveLook<'a>>),
+    Tag(TagLook),
+}
+
+/// Looks at all sources. The live ones are awaited together, so that `wait` passes once.
+fn sources(settings: &EdgeSettings, wait: Duration) -> Vec<Finding> {
     let clock: SharedClock = Arc::new(SystemClock);
-    let mut findings = Vec::new();
     if settings.sources.is_empty() {
-        findings.push(Finding::good("sources", "none: only what waits in the spool is sent"));
+        return vec![Finding::good("sources", "none: only what waits in the spool is sent")];
     }
+    let mut looks = Vec::new();
     for source in &settings.sources {
         let what = format!("source {}", source.name);
-        findings.extend(source.points.iter().filter_map(|point| estimated(&what, point)));
-        if let Some(text) = empty_folders(&source.input) {
-            findings.push(Finding::good(what, text));
-            continue;
-        }
-        findings.push(match source.input.for_a_look().open(&clock) {
-            Err(error) => {
-                let exit = if error.exit() == Exit::Usage { Exit::Config } else { error.exit() };
-                Finding::bad(what, exit, &error)
-            }
-            Ok(opened) => {
-                let format = opened.format();
-                let wanted = source.points.iter().map(|point| point.channel).max().unwrap_or(0);
-                if source.pace == Pace::Live {
-                    first_block(what, opened, source)
-                } else if wanted < format.channels {
-                    let blocks = opened
-                        .expected_blocks()
-                        .map_or_else(String::new, |b| format!(", {b} blocks"));
-                    let read = opened.interpretation().map_or_else(
-                        || {
-                            let noun = if format.channels == 1 { "channel" } else { "channels" };
-                            format!("{} {noun} at {}", format.channels, format.sample_rate)
-                        },
-                        ToString::to_string,
-                    );
-                    Finding::good(what, format!("{read}{blocks}"))
-                } else {
-                    let text = format!(
-                        "channel {wanted} is measured, but the source has {}",
-                        format.channels
-                    );
-                    Finding { what, outcome: Err((Exit::Config, text)) }
-                }
-            }
-        });
+        let estimates = source.points.iter().filter_map(|point| estimated(&what, point));
+        looks.extend(estimates.map(SourceLook::Known));
+        looks.push(source_look(what, source, &clock, wait));
+        let tag = source.speed_tag.as_ref();
+        looks.extend(tag.map(|tag| SourceLook::Tag(TagLook::begin(&source.name, tag, wait))));
     }
-    findings
+    let finding = |look| match look {
+        SourceLook::Known(finding) => finding,
+        SourceLook::Live(look) => look.finding(),
+        SourceLook::Tag(look) => look.finding(),
+    };
+    looks.into_iter().map(finding).collect()
+}
+
+/// Opens a source.
+fn source_look<'a>(
+    what: String,
+    source: &'a SourceSettings,
+    clock: &SharedClock,
+    wait: Duration,
+) -> SourceLook<'a> {
+    if let Some(text) = empty_folders(&source.input) {
+        return SourceLook::Known(Finding::good(what, text));
+    }
+    let host = SourceHost::alone(SharedClock::clone(clock), source.name.clone());
+    let opened = match source.input.for_a_look(wait).open_at(&host) {
+        Ok(opened) => opened,
+        Err(error) => {
+            let exit = if error.exit() == Exit::Usage { Exit::Config } else { error.exit() };
+            return SourceLook::Known(Finding::bad(what, exit, &error));
+        }
+    };
+    if source.pace == Pace::Live {
+        return SourceLook::Live(Box::new(LiveLook::begin(what, opened, source, host, wait)));
+    }
+    SourceLook::Known(recorded(what, opened.as_ref(), source))
+}
+
+/// What a recording is.
+fn recorded(what: String, opened: &dyn Source, source: &SourceSettings) -> Finding {
+    let format = opened.format();
+    let wanted = source.points.iter().map(|point| point.channel).max().unwrap_or(0);
+    if wanted >= format.channels {
+        let text = format!("channel {wanted} is measured, but the source has {}", format.channels);
+        return Finding { what, outcome: Err((Exit::Config, text)) };
+    }
+    let blocks = opened.expected_blocks().map_or_else(String::new, |b| format!(", {b} blocks"));
+    let read = opened.interpretation().map_or_else(
+        || {
+            let noun = if format.channels == 1 { "channel" } else { "channels" };
+            format!("{} {noun} at {}", format.channels, format.sample_rate)
+        },
+        ToString::to_string,
+    );
+    Finding::good(what, format!("{read}{blocks}"))
 }
 
 /// What is said of a bearing whose defect orders are an estimate.
@@ -154,96 +191,6 @@ fn empty_folders(input: &SourceInput) -> Option<String> {
         |path: &PathBuf| std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     let text = "watched: no file yet; every file that comes is measured once";
     files.iter().all(is_empty).then(|| text.to_owned())
-}
-
-/// Longest time of a live source until its first block: five blocks of the default length.
-const FIRST_BLOCK: Duration = Duration::from_secs(5);
-
-/// Waits for the first block of a live source.
-fn first_block(what: String, mut opened: Box<dyn Source>, source: &SourceSettings) -> Finding {
-    let rate_hz = opened.format().sample_rate.get();
-    let wanted =
-        source.window.map_or(0, |window| (window.as_secs_f64() * rate_hz).round() as usize);
-    let (tell, told) = std::sync::mpsc::sync_channel(2);
-    // the thread is not joined: a read may hang on a device, and the command ends soon
-    std::thread::spawn(move || {
-        let first = next_filled(&mut opened);
-        let is_short = matches!(&first, Ok(Some(block)) if block.values.is_none()
-            && block.accel_m_s2.ncols() < wanted);
-        // an error means that the time is up and the block is not awaited any more
-        let last = if is_short {
-            // short ones are measured where they follow on
-            let _late = tell.send(first);
-            next_filled(&mut opened)
-        } else {
-            first
-        };
-        // a session at a server is closed before the command ends
-        drop(opened);
-        let _late = tell.send(last);
-    });
-    let until = Instant::now() + FIRST_BLOCK;
-    match told.recv_timeout(FIRST_BLOCK) {
-        Ok(Ok(Some(Block { values: Some(values), .. }))) => values_read(what, &values),
-        Ok(Ok(Some(block))) => {
-            let (channels, samples) = block.accel_m_s2.dim();
-            let text = format!("delivers: {channels} channels, {samples} samples a block");
-            if samples >= wanted {
-                return Finding::good(what, text);
-            }
-            let next = told.recv_timeout(until.saturating_duration_since(Instant::now()));
-            if matches!(next, Ok(Ok(Some(next))) if next.follows_on) {
-                return Finding::good(what, format!("{text}, without gaps"));
-            }
-            let most_s = (samples as f64 / rate_hz * 1000.0).floor() / 1000.0;
-            let text = format!(
-                "{text}: a window (window_s) has {wanted}, and no block was seen that follows on, so \
-                 nothing would be measured; window_s = {most_s} measures such blocks"
-            );
-            Finding { what, outcome: Err((Exit::Config, text)) }
-        }
-        Ok(Ok(None)) => Finding::good(what, "is at its end"),
-        Ok(Err(error)) => Finding::bad(what, Exit::Unavailable, &error),
-        // a server that is subscribed to brings an array when it changes
-        Err(_silent) if matches!(source.input, SourceInput::Opcua(_)) => {
-            let text = format!(
-                "connected; no array has changed within {} s, so that unit and length are not known yet",
-                FIRST_BLOCK.as_secs()
-            );
-            Finding::good(what, text)
-        }
-        Err(_silent) => {
-            let text = format!("no block within {} s", FIRST_BLOCK.as_secs());
-            Finding { what, outcome: Err((Exit::Unavailable, text)) }
-        }
-    }
-}
-
-/// The next block with content; a source without a sender hands out blocks without samples.
-fn next_filled(opened: &mut Box<dyn Source>) -> Result<Option<Block>, SourceError> {
-    loop {
-        match opened.next_block()? {
-            Some(block) if block.accel_m_s2.ncols() == 0 && block.values.is_none() => {}
-            other => return Ok(other),
-        }
-    }
-}
-
-/// What a transmitter gives; a value that is missing is a failure.
-fn values_read(what: String, values: &PointValues) -> Finding {
-    let texts: Vec<String> = values
-        .values
-        .iter()
-        .map(|PointValue { channel, figure, value, .. }| {
-            let value = value.map_or_else(|| "no value".to_owned(), |value| format!("{value:.4}"));
-            format!("channel {channel} {} {value}", figure.key())
-        })
-        .collect();
-    let text = format!("delivers: {}", texts.join(", "));
-    if values.values.iter().all(|value| value.value.is_some()) {
-        return Finding::good(what, text);
-    }
-    Finding { what, outcome: Err((Exit::Unavailable, text)) }
 }
 
 async fn spool(settings: &EdgeSettings) -> Finding {
@@ -345,28 +292,6 @@ async fn upload(settings: &EdgeSettings) -> Option<Finding> {
         }
         Err(error) => Finding::bad(what, Exit::Unavailable, &error),
     })
-}
-
-fn secrets(settings: &EdgeSettings) -> Finding {
-    let sources =
-        settings.broker.login.iter().map(|login| ("broker.password", &login.password)).chain(
-            settings.admin.iter().filter_map(|admin| Some(("admin.token", admin.token.as_ref()?))),
-        );
-    let upload = settings.capture.iter().filter_map(|capture| capture.upload.as_ref());
-    let sources = sources.chain(upload.map(|upload| ("capture.upload.token", &upload.token)));
-    let mut count = 0;
-    for (key, source) in sources {
-        count += 1;
-        if let Err(error) = source.fetch() {
-            return Finding::bad(format!("secret {key}"), Exit::Config, &error);
-        }
-    }
-    if let Some(admin) = &settings.admin
-        && let Err(error) = admin.access()
-    {
-        return Finding::bad("admin", Exit::Config, &error);
-    }
-    Finding::good("secrets", format!("{count} can be read"))
 }
 
 async fn brokers(settings: &EdgeSettings) -> Vec<Finding> {

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pdm_service::broker::TlsFiles;
 use pdm_service::clock::SharedClock;
+use pdm_service::secret::SecretSource;
 
 use super::decoder::StreamFormat;
 use super::iio::{IioSettings, open_iio};
@@ -112,16 +114,61 @@ impl SourceInput {
         }
     }
 
-    /// The same source for a look beside the running service: at a broker under another name and
-    /// without a session, so that nothing is taken away from the service.
+    /// The same source for a look of at most `wait` beside the running service: at a broker under another
+    /// name and without a session, so that nothing is taken away from the service, and with as much
+    /// patience as the look has.
     #[must_use]
-    pub fn for_a_look(&self) -> Self {
+    pub fn for_a_look(&self, wait: Duration) -> Self {
         let mut looked_at = self.clone();
-        if let Self::Topic { topic, .. } = &mut looked_at {
-            topic.client_id.push_str("-check");
-            topic.keeps_session = false;
+        match &mut looked_at {
+            Self::Topic { topic, .. } => {
+                topic.client_id.push_str("-check");
+                topic.keeps_session = false;
+            }
+            Self::Tcp { silence, .. } => *silence = wait,
+            Self::Recording { .. }
+            | Self::Watched { .. }
+            | Self::Simulator(_)
+            | Self::StandardInput(_)
+            | Self::Listen { .. }
+            | Self::Iio(_)
+            | Self::Modbus(_)
+            | Self::Opcua(_) => {}
         }
         looked_at
+    }
+
+    /// The secret that the source names, with its key.
+    pub fn secret(&self) -> Option<(&'static str, &SecretSource)> {
+        let (key, login) = match self {
+            Self::Topic { topic, .. } => ("stream.password", topic.login.as_ref()?),
+            Self::Opcua(settings) => ("opcua.password", settings.server.login.as_ref()?),
+            Self::Recording { .. }
+            | Self::Watched { .. }
+            | Self::Simulator(_)
+            | Self::StandardInput(_)
+            | Self::Tcp { .. }
+            | Self::Listen { .. }
+            | Self::Iio(_)
+            | Self::Modbus(_) => return None,
+        };
+        Some((key, &login.password))
+    }
+
+    /// The certificates of the broker from whose topic the source comes.
+    pub const fn tls(&self) -> Option<&TlsFiles> {
+        match self {
+            Self::Topic { topic, .. } => topic.tls.as_ref(),
+            Self::Recording { .. }
+            | Self::Watched { .. }
+            | Self::Simulator(_)
+            | Self::StandardInput(_)
+            | Self::Tcp { .. }
+            | Self::Listen { .. }
+            | Self::Iio(_)
+            | Self::Modbus(_)
+            | Self::Opcua(_) => None,
+        }
     }
 
     /// The sensitivity that the configuration states for a channel.

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array2;
 use pdm_service::broker::{BrokerAddress, Login, TlsFiles};
+use pdm_service::error_chain::error_chain;
 use rumqttc::{
     Client, Connection, Event, MqttOptions, Packet, Publish, QoS, TlsConfiguration, Transport,
 };
@@ -77,8 +78,8 @@ pub struct TopicSettings {
 struct Topic {
     name: PathBuf,
     settings: TopicSettings,
-    client: Client,
-    connection: Connection,
+    /// `None` until the first [`Source::next_block`], and as long as a secret is not there.
+    link: Option<(Client, Connection)>,
     decoder: TopicDecoder,
     format: SourceFormat,
     host: SourceHost,
@@ -92,11 +93,11 @@ struct Topic {
     next_index: u64,
 }
 
-/// Frames from a topic. The connection is made at the first [`Source::next_block`].
+/// Frames from a topic. Password and certificates are read, and the connection is made, at the first
+/// [`Source::next_block`]: one that is not there fails that call, and the reader tries again.
 ///
 /// # Errors
-/// [`SourceError::Options`] if format or topic is not valid, or password or certificates cannot be
-/// read.
+/// [`SourceError::Options`] if format or topic is not valid.
 pub fn open_topic(
     settings: &TopicSettings,
     format: &StreamFormat,
@@ -106,7 +107,7 @@ pub fn open_topic(
     let name = format!("mqtt://{}/{}", settings.address, settings.topic);
     let refused = |why: String| SourceError::options(Path::new(&name), why);
     format.frames.check().map_err(|e| refused(e.to_string()))?;
-    let (client, connection) = connect(settings)?;
+    check_topic(settings)?;
     let frames = &format.frames;
     let decoder = TopicDecoder::new(messages, format, host);
     let is_framed = *messages == MessageForm::Frames;
@@ -116,8 +117,7 @@ pub fn open_topic(
         silence: SilenceWatch::new(name.clone(), limit, host.clone()),
         name: PathBuf::from(name),
         settings: settings.clone(),
-        client,
-        connection,
+        link: None,
         decoder,
         format: SourceFormat { block_samples, ..frames.source_format() },
         host: host.clone(),
@@ -128,34 +128,45 @@ pub fn open_topic(
     }))
 }
 
-/// A connection for a topic, which is made when it is first read.
+/// Checks topic and client name.
 ///
 /// # Errors
-/// As [`open_topic`].
-pub(super) fn connect(settings: &TopicSettings) -> Result<(Client, Connection), SourceError> {
+/// [`SourceError::Options`] if one of them is not valid.
+pub(super) fn check_topic(settings: &TopicSettings) -> Result<(), SourceError> {
     if !rumqttc::valid_filter(&settings.topic) || settings.client_id.is_empty() {
         let name = format!("mqtt://{}/{}", settings.address, settings.topic);
         let why = "no topic, or no client name".to_owned();
         return Err(SourceError::options(Path::new(&name), why));
     }
-    Ok(Client::new(options(settings)?, QUEUE))
+    Ok(())
+}
+
+/// A connection for a topic, which is made when it is first read. `user` is what errors call it.
+///
+/// # Errors
+/// [`SourceError::Options`] if password or certificates cannot be read.
+pub(super) fn connect(
+    settings: &TopicSettings,
+    user: &str,
+) -> Result<(Client, Connection), SourceError> {
+    Ok(Client::new(options(settings, user)?, QUEUE))
 }
 
 /// Reads password and certificates, at every opening, so that both can be renewed.
-fn options(settings: &TopicSettings) -> Result<MqttOptions, SourceError> {
+fn options(settings: &TopicSettings, user: &str) -> Result<MqttOptions, SourceError> {
     let BrokerAddress { host, port } = &settings.address;
     let mut options = MqttOptions::new(&settings.client_id, host, *port);
     options.set_clean_session(!settings.keeps_session);
     options.set_max_packet_size(MAX_MESSAGE_BYTES, MAX_COMMAND_BYTES);
     if let Some(login) = &settings.login {
         let password = login.password.fetch().map_err(|error| {
-            SourceError::options("password of the stream".as_ref(), error.to_string())
+            SourceError::options(format!("password of {user}").as_ref(), error_chain(&error))
         })?;
         options.set_credentials(&login.user, password.expose());
     }
     if let Some(files) = &settings.tls {
         let config = files.client_config().map_err(|error| {
-            SourceError::options("certificates of the stream".as_ref(), error.to_string())
+            SourceError::options(format!("certificates of {user}").as_ref(), error_chain(&error))
         })?;
         let tls = TlsConfiguration::Rustls(Arc::new(config));
         options.set_transport(Transport::tls_with_config(tls));
@@ -188,11 +199,17 @@ impl Source for Topic {
                 self.silence.look();
                 return Ok(Some(self.nothing()));
             }
-            match self.connection.recv_timeout(left.max(PIECE)) {
+            let mut link = match self.link.take() {
+                Some(link) => link,
+                None => connect(&self.settings, "the stream")?,
+            };
+            let event = link.1.recv_timeout(left.max(PIECE));
+            let client = self.link.insert(link).0.clone();
+            match event {
                 // the time is up, which the loop sees
                 Err(_no_event) => {}
                 Ok(Err(e)) => return Err(self.lost(io::Error::other(e))),
-                Ok(Ok(Event::Incoming(packet))) => self.take_packet(packet)?,
+                Ok(Ok(Event::Incoming(packet))) => self.take_packet(&client, packet)?,
                 Ok(Ok(Event::Outgoing(_))) => {}
             }
         }
@@ -204,17 +221,17 @@ impl Source for Topic {
 }
 
 impl Topic {
-    fn take_packet(&mut self, packet: Packet) -> Result<(), SourceError> {
+    fn take_packet(&mut self, client: &Client, packet: Packet) -> Result<(), SourceError> {
         match packet {
             Packet::ConnAck(_) => {
                 self.is_connected = false;
                 self.decoder.begin_anew();
                 let quality =
                     if self.settings.keeps_session { QoS::AtLeastOnce } else { QoS::AtMostOnce };
-                let asked = self.client.try_subscribe(&self.settings.topic, quality);
+                let asked = client.try_subscribe(&self.settings.topic, quality);
                 asked.map_err(|e| self.lost(io::Error::other(e)))
             }
-            Packet::Publish(message) => self.take(&message),
+            Packet::Publish(message) => self.take(client, &message),
             Packet::SubAck(answer)
                 if answer.return_codes.contains(&rumqttc::SubscribeReasonCode::Failure) =>
             {
@@ -253,14 +270,14 @@ impl Topic {
     }
 
     /// Takes a message.
-    fn take(&mut self, message: &Publish) -> Result<(), SourceError> {
+    fn take(&mut self, client: &Client, message: &Publish) -> Result<(), SourceError> {
         if message.retain {
             // old: it was kept by the broker
             self.decoder.gap();
             return Ok(());
         }
         let received = self.decoder.push(&message.topic, &message.payload);
-        self.request_rebirth();
+        self.request_rebirth(client);
         match received {
             Ok(Received::Samples) => {
                 // a remark of the connection before does not hold any more either
@@ -284,10 +301,10 @@ impl Topic {
     }
 
     /// Asks a Sparkplug node for its births, if that is due.
-    fn request_rebirth(&mut self) {
+    fn request_rebirth(&mut self, client: &Client) {
         let TopicDecoder::Sparkplug(decoder) = &mut self.decoder else { return };
         let Some((topic, command)) = decoder.rebirth_request() else { return };
-        if let Err(error) = self.client.try_publish(topic, QoS::AtMostOnce, false, command) {
+        if let Err(error) = client.try_publish(topic, QoS::AtMostOnce, false, command) {
             tracing::warn!(source = self.host.name, %error, "the request for births is not sent");
         }
     }

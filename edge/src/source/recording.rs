@@ -37,7 +37,7 @@ use snapshots::snapshots_of;
 pub use options::RecordingOptions;
 pub(crate) use raw::{RawRecording, RawSnapshots};
 pub use sequence::open_sequence;
-pub(crate) use stated::{NumberEncoding, StatedChannel};
+pub(crate) use stated::{NumberEncoding, StatedChannel, StatedStart};
 
 mod bounds;
 #[cfg(feature = "parquet")]
@@ -362,7 +362,10 @@ fn raw_inside(
         "npy" => other("NumPy array"),
         "gz" => other("gzip file"),
         "wav" => other("WAV file"),
-        _ => text::open(path, file, options),
+        _ => match not_read::refusal_of_binary(start, extension) {
+            Some(what) => Err(SourceError::malformed(path, what)),
+            None => text::open(path, file, options),
+        },
     }
 }
 

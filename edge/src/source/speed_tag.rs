@@ -18,9 +18,13 @@ use pdm_shared::units::Rpm;
 use rumqttc::{Client, Connection, Event, Packet, Publish, QoS};
 
 use super::json_burst::{begin_of_value, document, time};
-use super::mqtt::{TopicSettings, connect};
+use super::mqtt::{TopicSettings, check_topic, connect};
 use super::shaft_speed::{ShaftSpeed, shaft_speed};
 use super::{SourceError, SourceHost};
+
+mod look;
+
+pub(crate) use look::{TagAnswer, look_at_tag};
 
 /// Longest payload that is read, bytes. A tag's message is a number, or a small object.
 const MAX_PAYLOAD_BYTES: usize = 64 * 1024;
@@ -71,12 +75,13 @@ pub struct SpeedTag {
 }
 
 impl SpeedTag {
-    /// Follows a tag from now on, on a thread of its own.
+    /// Follows a tag from now on, on a thread of its own. A password or certificate that is not there is
+    /// told and awaited.
     ///
     /// # Errors
-    /// [`SourceError::Options`] if topic, password or certificates are not valid.
+    /// [`SourceError::Options`] if the topic is not valid.
     pub fn follow(settings: &SpeedTagSettings, host: SourceHost) -> Result<Self, SourceError> {
-        let connected = connect(&settings.topic)?;
+        check_topic(&settings.topic)?;
         let reading = Arc::new(Reading::default());
         let kept = Arc::downgrade(&reading);
         let name = format!("tag {}", settings.topic.topic);
@@ -90,7 +95,7 @@ impl SpeedTag {
         };
         let follower = Follower { settings: settings.clone(), kept, host, is_refusing: false };
         let thread = std::thread::Builder::new().name("speed-tag".to_owned());
-        let started = thread.spawn(move || follower.run(connected));
+        let started = thread.spawn(move || follower.run());
         started.map_err(|error| SourceError::options(name.as_ref(), error.to_string()))?;
         Ok(tag)
     }
@@ -174,8 +179,38 @@ struct Follower {
 }
 
 impl Follower {
-    fn run(mut self, connected: (Client, Connection)) {
-        let (client, mut connection) = connected;
+    fn run(mut self) {
+        while self.kept.strong_count() > 0 {
+            match connect(&self.settings.topic, "the speed tag") {
+                Ok(link) => {
+                    if std::mem::take(&mut self.is_refusing) {
+                        self.host.remarks.withdraw(&self.host.name, REMARKS[1]);
+                    }
+                    self.follow_link(link);
+                }
+                Err(error) => {
+                    let text =
+                        format!("the speed tag is not followed, and is tried again: {error}");
+                    if !std::mem::replace(&mut self.is_refusing, true) {
+                        tracing::error!(source = self.host.name, "{text}");
+                    }
+                    self.host.remarks.set(&self.host.name, REMARKS[1], text);
+                }
+            }
+            self.pause();
+        }
+    }
+
+    /// Sleeps, but not beyond the life of the last reader.
+    fn pause(&self) {
+        let until = Instant::now() + PAUSE;
+        while self.kept.strong_count() > 0 && Instant::now() < until {
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Follows one connection until it is lost: the next one reads password and certificates anew.
+    fn follow_link(&mut self, (client, mut connection): (Client, Connection)) {
         let topic = self.settings.topic.topic.clone();
         while self.kept.strong_count() > 0 {
             match connection.recv_timeout(LOOK) {
@@ -189,7 +224,7 @@ impl Follower {
                 Ok(Ok(Event::Incoming(_) | Event::Outgoing(_))) => {}
                 Ok(Err(error)) => {
                     tracing::debug!(%error, topic, "speed tag not reached");
-                    std::thread::sleep(PAUSE);
+                    return;
                 }
             }
         }
@@ -417,6 +452,29 @@ mod tests {
         message.retain = false;
         follower.take(&message);
         assert_eq!((value(), host.remarks.lines().len()), (Some(1480.0), 0));
+    }
+
+    /// A password that a volume brings later is told and awaited; the program ended with 78.
+    #[test]
+    fn a_tag_whose_password_is_not_there_is_told_and_tried_again() {
+        let host = SourceHost::alone(Arc::new(SystemClock), "bench");
+        let mut settings = settings("", 1.0);
+        settings.topic.login = Some(pdm_service::broker::Login {
+            user: "gw".to_owned(),
+            password: pdm_service::secret::SecretSource::File("/no/such/secret".into()),
+        });
+        let tag = SpeedTag::follow(&settings, host.clone()).expect("it can wait");
+        let until = Instant::now() + Duration::from_secs(5);
+        while host.remarks.lines().is_empty() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let told = host.remarks.lines().join("");
+        assert!(
+            told.contains("password of the speed tag: cannot read the secret's file"),
+            "{told}"
+        );
+        assert_eq!(told.matches("/no/such/secret").count(), 1, "{told}");
+        drop(tag);
     }
 
     proptest! {

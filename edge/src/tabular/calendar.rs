@@ -80,7 +80,10 @@ impl Stamp {
         if field.len() > 48 || !field.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        Self::compact(field).or_else(|| Self::spaced(field))
+        let year_last = year_before_clock(field);
+        Self::compact(field)
+            .or_else(|| Self::spaced(field))
+            .or_else(|| year_last.as_deref().and_then(Self::spaced))
     }
 
     /// `20260301`, `20260301T080000`, `20260301080000`, `260301080000`, with fractions and `Z`.
@@ -97,7 +100,7 @@ impl Stamp {
             8 | 14 if has_year => (digits.get(..4)?.parse().ok()?, digits.get(4..)?),
             // without a mark between date and clock, six digits of date are told by their ranges
             12 if fraction.is_empty() => {
-                (2000 + digits.get(..2)?.parse::<u16>().ok()?, digits.get(2..)?)
+                (full_year(digits.get(..2)?.parse().ok()?), digits.get(2..)?)
             }
             _ => return None,
         };
@@ -192,10 +195,15 @@ impl DateParts {
             DateOrder::DayFirst => (c, b, a),
             DateOrder::MonthFirst => (c, a, b),
         };
-        let year = if year < 100 { 2000 + year } else { year };
+        let year = if year < 100 { full_year(year) } else { year };
         let date = NaiveDate::from_ymd_opt(i32::from(year), month.into(), day.into())?;
         Some(date.signed_duration_since(NaiveDate::default()).num_days())
     }
+}
+
+/// The year of two digits: 1970 to 2069. POSIX divides at 69; no recording is from 1969.
+const fn full_year(two_digits: u16) -> u16 {
+    if two_digits < 70 { 2000 + two_digits } else { 1900 + two_digits }
 }
 
 /// The order of the dates of a column.
@@ -250,6 +258,24 @@ fn by_evenness(stamps: &[Stamp], orders: &[DateOrder]) -> Option<DateOrder> {
         [one] => Some(*one),
         _ => None,
     }
+}
+
+/// `Sat Mar 21 08:05:09 2026`, as C and Unix write it, with the year before the time of day.
+fn year_before_clock(field: &str) -> Option<String> {
+    let words: Vec<&str> = field.split_whitespace().collect();
+    let (month, day, clock, rest) = match words.as_slice() {
+        [_, month, day, clock, rest @ ..] if clock.contains(':') => (month, day, clock, rest),
+        [month, day, clock, rest @ ..] if clock.contains(':') => (month, day, clock, rest),
+        _ => return None,
+    };
+    let (zone, year) = match rest {
+        [year] => ("", year),
+        [zone, year] => (*zone, year),
+        _ => return None,
+    };
+    let is_year = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit());
+    let is_date = month.chars().all(char::is_alphabetic) && day.bytes().all(|b| b.is_ascii_digit());
+    (is_year && is_date).then(|| format!("{day} {month} {year} {clock} {zone}"))
 }
 
 fn clock(hour: u32, minute: u32, second: u32, fraction: &str) -> Option<i64> {

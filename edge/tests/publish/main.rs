@@ -6,6 +6,7 @@
 
 mod agent;
 mod captures;
+mod checks;
 mod commands;
 mod delivery;
 mod disk;

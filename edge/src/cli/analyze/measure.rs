@@ -77,17 +77,31 @@ pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
         Some(file) => past((job, given), file, (&machine, channel.rate), &mut notes)?,
         None => None,
     };
-    let Judged { event, findings } = analysis::judge(
+    let Judged { mut event, findings } = analysis::judge(
         &channel,
         &machine,
         past.as_ref(),
         names(job, document.as_ref(), started_at),
     )
     .map_err(|e| unfit(&job.path, &e))?;
+    if document.is_none() && started_at.is_none() {
+        note_last_change(&mut event);
+    }
     let title = title(job, job.recording.channel.unwrap_or(0));
     let ReadChannel { accel_m_s2, rate, input } = channel;
     let input = input.map(|(input, _)| input);
     Ok(Analysis { title, event, input, notes, machine, findings, accel_m_s2, rate })
+}
+
+/// Says in the event that nothing in the file dates it, in the words of a watched folder.
+fn note_last_change(event: &mut Event) {
+    const NOTE: &str = "dated by the file's last change";
+    let Some(mut input) = event.input.take() else { return };
+    input.note = Some(match input.note.take() {
+        Some(note) => format!("{note}; {NOTE}"),
+        None => NOTE.to_owned(),
+    });
+    event.input = Some(input.bounded());
 }
 
 /// Prints how a file was read, and which of its channels were not asked for.

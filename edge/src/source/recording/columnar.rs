@@ -17,7 +17,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::bounds::{MAX_SAMPLES, whole};
 use super::guarded::guarded;
-use super::leaves::{Leaf, LeafContent, variables_of};
+use super::leaves::{Leaf, LeafContent, stated_start, variables_of};
 use super::variables::recording_of_variables;
 use super::{NumberEncoding, RawRecording, SourceError};
 use metadata::statements_of;
@@ -40,8 +40,11 @@ pub(super) fn open(
     let leaves = guarded(path, "Parquet", || {
         leaves_of(content).map_err(|what| SourceError::malformed(path, what))
     })?;
+    let start = stated_start(&leaves);
     let (variables, others) = variables_of(leaves);
-    recording_of_variables(path, "Parquet file", variables, &others, variable)
+    let mut recording = recording_of_variables(path, "Parquet file", variables, &others, variable)?;
+    recording.start_at(start);
+    Ok(recording)
 }
 
 fn leaves_of(content: Vec<u8>) -> Result<Vec<Leaf>, String> {

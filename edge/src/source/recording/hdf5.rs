@@ -50,9 +50,7 @@ pub(super) fn open(
     let (variables, others) = variables_of(leaves);
     let mut recording = recording_of_variables(path, format, variables, &others, variable)?;
     recording.notes.extend(speed);
-    if let (None, Some((at, is_local))) = (recording.stated_start, start) {
-        (recording.stated_start, recording.is_start_local) = (Some(at), is_local);
-    }
+    recording.start_at(start);
     Ok(recording)
 }
 

@@ -110,9 +110,7 @@ pub(super) fn open(
         let wanted = pointed.as_deref();
         let mut own = recording_of_variables(path, "JSON document", variables, &others, wanted)?;
         own.notes.extend(speed);
-        if let (None, Some((at, is_local))) = (own.stated_start, start) {
-            (own.stated_start, own.is_start_local) = (Some(at), is_local);
-        }
+        own.start_at(start);
         snapshots.push(own);
     }
     snapshots_of(path, snapshots, "document")

@@ -98,6 +98,7 @@ fn add_columns(
             stated: stated.columns.get(index).cloned().unwrap_or_default(),
             rate_hz: stated.rate_hz,
             started_at: None,
+            time_note: None,
             numbers: own,
         });
     }

@@ -58,6 +58,7 @@ pub(super) fn open(
         snapshot.notes.extend(notes);
         if let (Some(start), None) = (start, snapshot.stated_start) {
             (snapshot.stated_start, snapshot.is_start_local) = (Some(start), true);
+            snapshot.start_origin = Some("date and time of the header".to_owned());
         }
         snapshots.push(snapshot);
     }
@@ -165,6 +166,7 @@ fn segment<'a>(
             stated: stated.stated.clone(),
             rate_hz,
             started_at: None,
+            time_note: None,
             numbers,
         });
     }

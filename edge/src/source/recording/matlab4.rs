@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::bounds::whole;
-use super::leaves::{Leaf, LeafContent, variables_of};
+use super::leaves::{Leaf, LeafContent, stated_start, variables_of};
 use super::variables::recording_of_variables;
 use super::{NumberEncoding, RawRecording, SourceError};
 
@@ -161,8 +161,11 @@ pub(super) fn open(
     let content = whole(path, file)?;
     let leaves = parse(&content).map_err(|what| SourceError::malformed(path, what))?;
     drop(content);
+    let start = stated_start(&leaves);
     let (variables, others) = variables_of(leaves);
-    recording_of_variables(path, "MAT level 4", variables, &others, variable)
+    let mut recording = recording_of_variables(path, "MAT level 4", variables, &others, variable)?;
+    recording.start_at(start);
+    Ok(recording)
 }
 
 /// All matrices of a file, in its order.

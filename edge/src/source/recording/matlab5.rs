@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::bounds::{MAX_SAMPLES, whole};
-use super::leaves::{Leaf, stated_speed, variables_of};
+use super::leaves::{Leaf, stated_speed, stated_start, variables_of};
 use super::variables::recording_of_variables;
 use super::{RawRecording, SourceError};
 
@@ -61,10 +61,11 @@ pub(super) fn open(
     let content = whole(path, file)?;
     let leaves = parse(&content).map_err(|what| SourceError::malformed(path, what))?;
     drop(content);
-    let speed = stated_speed(&leaves);
+    let (speed, start) = (stated_speed(&leaves), stated_start(&leaves));
     let (variables, others) = variables_of(leaves);
     let mut recording = recording_of_variables(path, "MAT level 5", variables, &others, variable)?;
     recording.notes.extend(speed);
+    recording.start_at(start);
     Ok(recording)
 }
 

@@ -169,7 +169,10 @@ fn dated_start(raw: &mut RawRecording, options: &RecordingOptions) -> Vec<String
     let Some(stated) = raw.stated_start.filter(|_| options.started_at.is_none()) else {
         return Vec::new();
     };
-    let mut notes = Vec::new();
+    let of_axis = || raw.time.as_ref().map(|axis| axis.column.clone());
+    let origin = raw.start_origin.clone().or_else(of_axis);
+    let origin = origin.as_deref().unwrap_or("the file's content");
+    let mut notes = vec![format!("dated by {origin}")];
     let mut at = stated;
     if std::mem::take(&mut raw.is_start_local) {
         let offsets = options.zone.offsets(stated.date_time().naive_utc());

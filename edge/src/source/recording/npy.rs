@@ -19,8 +19,11 @@ use super::leaves::LeafContent;
 use super::{NumberEncoding, RawRecording, RawSnapshots, SourceError, StatedChannel};
 
 mod header;
+mod times;
 
 use header::{Form, Header, Number};
+
+pub(super) use times::{ArrayTimes, times_of};
 
 /// First bytes of the format.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";

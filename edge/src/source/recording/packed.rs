@@ -11,12 +11,14 @@ use std::path::Path;
 use zip::ZipArchive;
 
 use super::bounds::{Gunzip, whole};
-use super::leaves::{Leaf, LeafContent, variables_of};
-use super::variables::recording_of_variables;
 use super::{
-    RawRecording, RecordingOptions, START_BYTES, SourceError, excel, extension, npy, raw_inside,
+    RawRecording, RecordingOptions, START_BYTES, SourceError, excel, extension, not_read, npy,
+    raw_inside,
 };
 use crate::source::interpretation::ChannelRole;
+use arrays::open_npz;
+
+mod arrays;
 
 /// First bytes of a gzip member (RFC 1952, 2.3.1).
 pub(super) const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
@@ -61,6 +63,9 @@ pub(super) fn open_zip(
     let malformed = |what: String| SourceError::malformed(path, what);
     let damaged = |e: zip::result::ZipError| malformed(format!("the zip archive is damaged: {e}"));
     let mut archive = ZipArchive::new(Cursor::new(content.as_slice())).map_err(damaged)?;
+    if archive.is_empty() {
+        return Err(malformed("an empty zip archive".to_owned()));
+    }
     if archive.len() > MAX_ENTRIES {
         return Err(malformed(format!("{} files in the archive", archive.len())));
     }
@@ -79,8 +84,7 @@ pub(super) fn open_zip(
         drop(archive);
         return excel::open(path, content, options);
     }
-    if names.iter().any(|(_, name)| name == "content.xml") {
-        let what = "an OpenDocument sheet (.ods), which is not read; save it as .xlsx or CSV";
+    if let Some(what) = not_read::refusal_of_archive(|name| names.iter().any(|(_, n)| n == name)) {
         return Err(malformed(what.to_owned()));
     }
     let has_arrays = names.iter().any(|(_, name)| is_npy(name));
@@ -144,32 +148,6 @@ fn entry(path: &Path, archive: &mut Archive<'_>, index: usize) -> Result<Vec<u8>
         SourceError::malformed(path, format!("a file of the archive cannot be read: {e}"))
     })?;
     whole(path, file)
-}
-
-/// The arrays of an `.npz` file.
-fn open_npz(
-    path: &Path,
-    archive: &mut Archive<'_>,
-    names: &[(usize, String)],
-    variable: Option<&str>,
-) -> Result<RawRecording, SourceError> {
-    let mut leaves = Vec::new();
-    for (index, name) in names {
-        let content = entry(path, archive, *index)?;
-        let name = name.strip_suffix(".npy").unwrap_or(name).to_owned();
-        let content = match npy::array_of(path, Cursor::new(content)) {
-            Ok(content) => content,
-            Err(error @ SourceError::Io { .. }) => return Err(error),
-            Err(error) => {
-                let told = error.to_string();
-                let shown = told.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&told);
-                LeafContent::Other(shown.to_owned())
-            }
-        };
-        leaves.push(Leaf { path: name, content });
-    }
-    let (variables, others) = variables_of(leaves);
-    recording_of_variables(path, "NumPy archive", variables, &others, variable)
 }
 
 #[cfg(test)]

@@ -32,6 +32,8 @@ pub(crate) struct RawRecording {
     pub(crate) stated_start: Option<Timestamp>,
     /// This time is one of a clock whose zone nothing states, written as if it were UTC.
     pub(crate) is_start_local: bool,
+    /// Where this time stands in the file.
+    pub(crate) start_origin: Option<String>,
     /// The course of the time column, where the reader has taken it out itself.
     pub(crate) time: Option<TimeAxis>,
     /// How often the times of a column step back: such a column gives no rate.
@@ -48,6 +50,15 @@ pub(crate) struct RawRecording {
 }
 
 impl RawRecording {
+    /// Takes a start from a field beside the samples, with whether its zone is stated nowhere, where the
+    /// samples themselves state none.
+    pub(super) fn start_at(&mut self, start: Option<(Timestamp, bool)>) {
+        if let (None, Some((at, is_local))) = (self.stated_start, start) {
+            (self.stated_start, self.is_start_local) = (Some(at), is_local);
+            self.start_origin = Some("a field beside the samples".to_owned());
+        }
+    }
+
     /// A file whose only snapshot is in memory, and that states nothing of its channels but their
     /// encoding.
     pub(crate) fn whole(
@@ -88,6 +99,7 @@ impl RawRecording {
             stated_rate_hz: None,
             stated_start: None,
             is_start_local: false,
+            start_origin: None,
             time: None,
             time_steps_back: 0,
             left_out: Vec::new(),

@@ -3,6 +3,8 @@
 //! A reader of a format fills these in as the file spells them.
 //! Invariant: nothing here is guessed, a statement that the file does not make is `None`.
 
+use pdm_shared::time::Timestamp;
+
 /// What a file states of one of its channels.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct StatedChannel {
@@ -29,4 +31,15 @@ pub(crate) enum NumberEncoding {
         /// Bits that carry the number; 0 where the file does not tell.
         bits: u32,
     },
+}
+
+/// The time of a first sample, as a file states it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StatedStart {
+    /// The time; of a clock whose zone nothing states, written as if it were UTC.
+    pub(crate) at: Timestamp,
+    /// Nothing states its zone.
+    pub(crate) is_local: bool,
+    /// Where it stands, in words: `wf_start_time`.
+    pub(crate) origin: String,
 }

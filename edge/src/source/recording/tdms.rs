@@ -4,7 +4,8 @@
 //! the layout of their raw data and properties), and raw data: chunks of the objects one after the
 //! other, or interleaved, or in the layout of DAQmx cards. Metadata is incremental: a segment without
 //! any repeats the one before. Source: NI, *TDMS File Format Internal Structure*. The rate is
-//! `wf_increment`, the unit `unit_string`, the start `wf_start_time`; scales that the driver left to
+//! `wf_increment`, the unit `unit_string`, the start `wf_start_time` with `wf_start_offset`; channels of
+//! times beside others are their times; scales that the driver left to
 //! the reader (`NI_Scale[0]_…`) are applied if they are linear, polynomial, sums or differences, and
 //! refused by name otherwise.
 //!
@@ -15,13 +16,13 @@ use std::io::Read;
 use std::path::Path;
 
 use super::bounds::{MAX_SAMPLES, whole};
-use super::leaves::rate_of_property;
-use super::variables::{Variable, recording_of_variables};
-use super::{NumberEncoding, RawRecording, SourceError, StatedChannel};
-use metadata::{Object, Properties, Property};
+use super::variables::recording_of_variables;
+use super::{NumberEncoding, RawRecording, SourceError};
+use channels::variables_of_objects;
+use metadata::{Object, Properties};
 use ordered::OrderedBytes;
-use scale::scaled;
 
+mod channels;
 mod chunk;
 mod metadata;
 mod ordered;
@@ -58,6 +59,8 @@ struct ObjectData {
     /// Data of a kind that is no number.
     other: Option<String>,
     is_daqmx: bool,
+    /// The numbers are times, in seconds since 1970.
+    is_time: bool,
 }
 
 /// A file as it is read, segment by segment.
@@ -137,6 +140,7 @@ impl Objects {
             }
             data.encoding = piece.encoding;
             data.is_daqmx |= form.is_daqmx;
+            data.is_time |= piece.is_time;
             match piece.other {
                 Some(kind) => data.other = Some(kind),
                 None => data.numbers.entry(piece.scaler).or_default().extend(piece.numbers),
@@ -175,60 +179,6 @@ impl Objects {
         }
         Ok(())
     }
-}
-
-/// The channels of a file, and what is none.
-fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<String>) {
-    let (mut variables, mut others) = (Vec::new(), Vec::new());
-    for path in std::mem::take(&mut objects.order) {
-        let Some(data) = objects.data.remove(&path) else { continue };
-        let names = metadata::names_of_path(&path);
-        let place = names.join("/");
-        let group = names.first().map(|group| metadata::path_of_group(group)).unwrap_or_default();
-        let scopes = [path.as_str(), group.as_str(), "/"];
-        let own = objects.properties.get(&path).cloned().unwrap_or_default();
-        if let Some(kind) = data.other {
-            others.push(format!("{place} ({kind})"));
-            continue;
-        }
-        let properties = scopes.iter().filter_map(|scope| objects.properties.get(*scope));
-        let numbers = match scaled(data.numbers, data.is_daqmx, properties) {
-            Ok(numbers) => numbers,
-            Err(why) => {
-                others.push(format!("{place} ({why})"));
-                continue;
-            }
-        };
-        let text = |key: &str| match own.get(key) {
-            Some(Property::Text(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
-            _ => None,
-        };
-        // writers of other programs state the rate once, of the group or of the file
-        let rate_hz = scopes.iter().filter_map(|scope| objects.properties.get(*scope)).find_map(
-            |properties| {
-                properties.iter().find_map(|(key, value)| rate_of_property(key, value.number()?))
-            },
-        );
-        let is_frequency = text("wf_xname").is_some_and(|x| x.to_lowercase().contains("freq"))
-            || text("wf_xunit_string").is_some_and(|unit| unit.eq_ignore_ascii_case("hz"));
-        if is_frequency {
-            others.push(format!("{place} (a spectrum: its abscissa is a frequency)"));
-            continue;
-        }
-        let encoding = if numbers.is_scaled { NumberEncoding::Real } else { data.encoding };
-        let unit = text("unit_string").or_else(|| text("NI_UnitDescription"));
-        variables.push(Variable {
-            stated: StatedChannel { name: names.last().cloned(), unit, scale: None, encoding },
-            path: place,
-            rate_hz,
-            started_at: match own.get("wf_start_time") {
-                Some(Property::Time(at)) => Some(*at),
-                _ => None,
-            },
-            numbers: numbers.numbers,
-        });
-    }
-    (variables, others)
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ fn a_name_that_lies_is_told_instead_of_read_as_noise() {
     assert!(refused("a.wav", text, &options(10.0)).contains("no WAV file"));
     assert!(refused("a.npy.gz", text, &options(10.0)).contains("no gzip file"));
     assert!(refused("a.mat", text, &options(10.0)).contains("no MAT-file"));
-    assert!(refused("a.bin", b"\x00\x01\x02", &options(10.0)).contains("allowed are WAV"));
+    assert!(refused("a.sensor", b"\x00\x01\x02", &options(10.0)).contains("allowed are WAV"));
 }
 
 #[test]

@@ -18,6 +18,7 @@ use super::variables::{Variable, recording_of_variables};
 use super::{RawRecording, SourceError};
 use function::FunctionHead;
 
+mod created;
 mod function;
 mod numbers;
 

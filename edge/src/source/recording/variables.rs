@@ -17,16 +17,17 @@
 use std::path::Path;
 
 use ndarray::Array2;
-use pdm_shared::time::Timestamp;
 
 use super::bounds::check_samples;
-use super::{RawRecording, SourceError, StatedChannel, spectrum};
+use super::{RawRecording, SourceError, StatedChannel, StatedStart, spectrum};
 use crate::source::interpretation::{ChannelRole, role};
 use rising::{TimeAxis, rate_of_named_time, time_axis};
+use starts::{begin_apart, starts_of_times};
 
 pub(super) use rising::{even_step, rate_of_step};
 
 mod rising;
+mod starts;
 
 /// Most channels of a recording: a rack of sensors has fewer, a vector of samples more.
 pub(super) const MAX_CHANNELS: usize = 1024;
@@ -60,7 +61,9 @@ pub(super) struct Variable {
     /// The rate that the file states for it, Hz.
     pub(super) rate_hz: Option<f64>,
     /// The time of its first sample.
-    pub(super) started_at: Option<Timestamp>,
+    pub(super) started_at: Option<StatedStart>,
+    /// What a person should know of its time.
+    pub(super) time_note: Option<String>,
     pub(super) numbers: Vec<f64>,
 }
 
@@ -127,6 +130,7 @@ pub(super) fn recording_of_variables(
     wanted: Option<&str>,
 ) -> Result<RawRecording, SourceError> {
     take_rates_of_times(&mut variables, wanted.is_some());
+    let starts = starts_of_times(&variables);
     let abscissas = abscissas_of(&variables);
     let (chosen, left_out) = match wanted {
         Some(names) => (named(path, variables, others, names)?, Vec::new()),
@@ -141,8 +145,9 @@ pub(super) fn recording_of_variables(
     let (time, time_path) = time.unzip();
     let time_rate = time.as_ref().and_then(|time| time.rate_hz);
     let begins_apart = begin_apart(&channels);
-    let start = channels.iter().find_map(|channel| channel.started_at);
-    let start = start.or_else(|| time.as_ref().and_then(|time| time.started_at));
+    let of_times = time.as_ref().and_then(|time| time.started_at.clone());
+    let start = starts::start_of(&channels, of_times, &starts);
+    let time_note = channels.iter().find_map(|channel| channel.time_note.clone());
     let mut data = Array2::zeros((channels.len(), samples));
     let mut stated = Vec::new();
     for (mut row, channel) in data.outer_iter_mut().zip(channels) {
@@ -152,8 +157,12 @@ pub(super) fn recording_of_variables(
     }
     let rate_hz = stated_rate.or(time_rate);
     let mut recording = RawRecording::described(format, data, stated, rate_hz);
-    recording.stated_start = start;
+    if let Some(StatedStart { at, is_local, origin }) = start {
+        recording.stated_start = Some(at);
+        (recording.is_start_local, recording.start_origin) = (is_local, Some(origin));
+    }
     recording.notes.extend(begins_apart);
+    recording.notes.extend(time_note);
     recording.spectrum_over = spectrum_over.map(|abscissa| abscissa.path);
     recording.unread = others.to_vec();
     if !left_out.is_empty() {
@@ -211,22 +220,6 @@ fn abscissas_of(variables: &[Variable]) -> Vec<Abscissa> {
         all.retain(|abscissa| !times.iter().any(|time| abscissa.is_of(time)));
     }
     all
-}
-
-/// A note on channels that begin at different times: the same row of them is not the same moment.
-fn begin_apart(channels: &[Variable]) -> Option<String> {
-    let first = channels.iter().find(|channel| channel.started_at.is_some())?;
-    let rate = first.rate_hz?;
-    let apart = |other: &&Variable| {
-        let starts = first.started_at.zip(other.started_at);
-        starts.is_some_and(|(a, b)| b.seconds_since(a).abs() * rate >= 1.0)
-    };
-    let other = channels.iter().find(apart)?;
-    let seconds = other.started_at.zip(first.started_at).map(|(b, a)| b.seconds_since(a))?;
-    Some(format!(
-        "{} begins {seconds:.3} s after {}: their rows are not of one moment; the time is that of the first",
-        other.path, first.path
-    ))
 }
 
 /// Gives vectors without a rate that of the times beside them, where several structs have times of different

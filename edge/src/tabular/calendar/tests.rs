@@ -36,6 +36,9 @@ fn every_spelling_of_an_instant_gives_the_instant() {
         "Mar 21, 2026 08:05:09",
         "Sat Mar 21 2026 08:05:09",
         "21. März 2026 08:05:09",
+        "Sat Mar 21 08:05:09 2026",
+        "Sat Mar 21 08:05:09 UTC 2026",
+        "21-Mar-26 08:05:09",
         "2026-03-21 오전 8:05:09",
         "2026. 3. 21. 오전 8:05:09",
         "2026년 3월 21일 8:05:09",
@@ -56,6 +59,16 @@ fn every_spelling_of_an_instant_gives_the_instant() {
     assert!((quarter - 0.25).abs() < 1e-5);
     assert_eq!(seconds("08:05:09.5"), Some(29_109.5));
     assert_eq!(seconds("2026-03-21"), Some((INSTANT - 29_109) as f64));
+}
+
+/// Recordings of before 2000 carry years of two digits.
+#[test]
+fn a_year_of_two_digits_is_between_1970_and_2069() {
+    let days = |field: &str| seconds(field).map(|s| s / 86_400.0);
+    assert_eq!(days("01-Jan-70"), Some(0.0));
+    assert_eq!(days("12-Feb-98"), days("1998-02-12"));
+    assert_eq!(days("12-Feb-69"), days("2069-02-12"));
+    assert_eq!(seconds("980212143200"), seconds("1998-02-12 14:32:00"));
 }
 
 #[test]

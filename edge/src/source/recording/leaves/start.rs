@@ -7,7 +7,7 @@ use crate::source::recording::meaning::since_1970;
 use crate::tabular::{DateOrder, Stamp};
 
 /// Keys of such a time, in lower case without `_`, `-` and spaces.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 22] = [
     "timestamp",
     "time",
     "datetime",
@@ -22,7 +22,14 @@ const KEYS: [&str; 15] = [
     "acquiredat",
     "t0",
     "ts",
+    "tstart",
+    "timestart",
+    "begin",
+    "acquisitiontime",
+    "recordingtime",
+    "recordingstart",
     "시작시각",
+    "측정시각",
 ];
 
 /// The time, and whether its zone is stated nowhere; `None` if the document states none, or several.

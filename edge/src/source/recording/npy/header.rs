@@ -152,7 +152,7 @@ pub(super) fn texts(
 /// Most characters of texts beside numbers: names and units.
 const MAX_TEXT_CHARACTERS: usize = 4096;
 
-fn read_text(path: &Path, reader: &mut dyn Read) -> Result<String, SourceError> {
+pub(super) fn read_text(path: &Path, reader: &mut dyn Read) -> Result<String, SourceError> {
     let malformed = |what: String| SourceError::malformed(path, what);
     let mut start = [0u8; 8];
     reader.read_exact(&mut start).map_err(|e| SourceError::from_io(path, e))?;
@@ -221,7 +221,7 @@ fn unread_type(descr: &str) -> String {
 }
 
 /// The text behind a key of the dictionary.
-fn value_of<'a>(text: &'a str, key: &str) -> Result<&'a str, String> {
+pub(super) fn value_of<'a>(text: &'a str, key: &str) -> Result<&'a str, String> {
     ['\'', '"']
         .iter()
         .find_map(|quote| text.split_once(&format!("{quote}{key}{quote}")))
@@ -230,12 +230,12 @@ fn value_of<'a>(text: &'a str, key: &str) -> Result<&'a str, String> {
         .ok_or_else(|| format!("the header has no key {key:?}"))
 }
 
-fn quoted(text: &str) -> Option<&str> {
+pub(super) fn quoted(text: &str) -> Option<&str> {
     let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     text[1..].split_once(quote).map(|(inside, _)| inside)
 }
 
-fn shape_of(text: &str) -> Result<Vec<usize>, String> {
+pub(super) fn shape_of(text: &str) -> Result<Vec<usize>, String> {
     let inside = text
         .strip_prefix('(')
         .and_then(|t| t.split_once(')'))

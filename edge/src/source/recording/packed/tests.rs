@@ -107,6 +107,73 @@ fn arrays_of_an_archive_are_variables_with_the_texts_and_scalars_beside_them() {
     assert!(error.contains("acc[0]"), "{error}");
 }
 
+fn whole_numbers(numbers: impl IntoIterator<Item = i64>) -> Vec<u8> {
+    numbers.into_iter().flat_map(i64::to_le_bytes).collect()
+}
+
+/// 2026-03-01T10:00:00.250, whose zone NumPy does not state.
+const START_MS: i64 = 1_772_359_200_250;
+
+#[test]
+fn an_array_of_datetime64_gives_rate_and_start_and_a_time_alone_the_start() {
+    let wave: Vec<f64> = (0..64).map(|n| f64::from(n * 7 % 13) - 6.0).collect();
+    let acc = array("<f8", "(64,)", &floats(&wave));
+    for (descr, unit_ns) in [("<M8[ns]", 1), ("<M8[us]", 1000), ("<M8[50us]", 50_000)] {
+        let step = 1_000_000 / unit_ns;
+        let times = whole_numbers((0..64).map(|n| START_MS * 1_000_000 / unit_ns + n * step));
+        let bytes = zipped(&[("t.npy", &array(descr, "(64,)", &times)), ("acc.npy", &acc)]);
+        for variable in [None, Some("acc")] {
+            let recording = opened("t.npz", &bytes, variable).expect("valid");
+            assert_eq!(recording.channels.len(), 1, "{descr}");
+            assert_eq!(recording.stated_rate_hz.map(f64::round), Some(1000.0), "{descr}");
+            let ms = recording.stated_start.map(|at| at.unix_ms());
+            assert_eq!((ms, recording.is_start_local), (Some(START_MS), true), "{descr}");
+            assert_eq!(recording.start_origin.as_deref(), Some("the times of t"));
+        }
+    }
+    let alone = zipped(&[
+        ("acc.npy", &acc),
+        ("fs.npy", &array("<i8", "()", &2560i64.to_le_bytes())),
+        ("start.npy", &array("<M8[ms]", "()", &whole_numbers([START_MS]))),
+    ]);
+    let recording = opened("t.npz", &alone, None).expect("valid");
+    assert_eq!(recording.stated_start.map(|at| at.unix_ms()), Some(START_MS));
+    assert!(recording.is_start_local && recording.start_origin.is_some());
+}
+
+/// pandas' index of durations; a log of events; NaT and big-endian numbers.
+#[test]
+fn durations_give_the_rate_alone_and_other_times_are_no_channels() {
+    let wave: Vec<f64> = (0..64).map(|n| f64::from(n * 7 % 13) - 6.0).collect();
+    let acc = array("<f8", "(64,)", &floats(&wave));
+    let durations = whole_numbers((0..64).map(|n| n * 500_000));
+    let durations = array("<m8[ns]", "(64,)", &durations);
+    let bytes = zipped(&[("index.npy", &durations), ("acc.npy", &acc)]);
+    let recording = opened("t.npz", &bytes, None).expect("valid");
+    assert_eq!(recording.stated_rate_hz.map(f64::round), Some(2000.0));
+    assert_eq!((recording.channels.len(), recording.stated_start), (1, None));
+    let events: Vec<u8> = (0..20i64).flat_map(|n| (START_MS + n).to_be_bytes()).collect();
+    let bytes = zipped(&[("events.npy", &array(">M8[ms]", "(20,)", &events)), ("acc.npy", &acc)]);
+    let recording = opened("t.npz", &bytes, None).expect("valid");
+    assert_eq!((recording.channels.len(), recording.stated_start), (1, None));
+    let holes = whole_numbers((0..64).map(|n| if n == 5 { i64::MIN } else { START_MS + n }));
+    let bytes = zipped(&[("time.npy", &array("<M8[ms]", "(64,)", &holes)), ("acc.npy", &acc)]);
+    let mut source = crate::source::open_content(
+        Path::new("t.npz"),
+        bytes,
+        &RecordingOptions {
+            sample_rate: pdm_shared::units::SampleRate::new(1000.0).ok(),
+            ..RecordingOptions::default()
+        },
+    )
+    .expect("valid");
+    assert_eq!(source.format().channels, 1, "times with a hole are no vibration");
+    assert!(source.next_block().expect("readable").is_some());
+    let short = array("<M8[ms]", "(64,)", &whole_numbers([START_MS]));
+    let bytes = zipped(&[("time.npy", &short), ("acc.npy", &acc)]);
+    assert!(opened("t.npz", &bytes, None).is_ok(), "the recording beside it is read");
+}
+
 #[test]
 fn an_archive_of_several_files_is_refused_with_their_names() {
     let bytes = zipped(&[("a.csv", b"1\n2\n"), ("b.csv", b"1\n2\n")]);

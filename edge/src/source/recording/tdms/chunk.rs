@@ -1,6 +1,6 @@
 //! The raw data of a TDMS segment: chunks one after the other until the bytes end.
 
-use super::metadata::{NumberKind, Object, Scaler};
+use super::metadata::{NumberKind, Object, Scaler, seconds_of_time};
 use super::ordered::unsigned_of;
 use crate::source::recording::NumberEncoding;
 
@@ -23,6 +23,8 @@ pub(super) struct ObjectPiece {
     pub(super) encoding: NumberEncoding,
     /// Data that is no number.
     pub(super) other: Option<String>,
+    /// The numbers are times.
+    pub(super) is_time: bool,
 }
 
 /// All numbers of a segment; an error if they are more than `most`.
@@ -49,16 +51,17 @@ pub(super) fn numbers_of_segment(
 }
 
 fn plain_piece((object, layout): (usize, &Object)) -> ObjectPiece {
+    let is_time = matches!(layout, Object::Numbers { kind, .. } if kind.is_time);
     let (encoding, other) = match layout {
         Object::Numbers { kind, .. } => (encoding_of(*kind), None),
         Object::Other { what, .. } => (NumberEncoding::Real, Some(what.clone())),
         Object::Daqmx { .. } => (NumberEncoding::Real, None),
     };
-    ObjectPiece { object, encoding, other, ..ObjectPiece::default() }
+    ObjectPiece { object, encoding, other, is_time, ..ObjectPiece::default() }
 }
 
 const fn encoding_of(kind: NumberKind) -> NumberEncoding {
-    if kind.is_float {
+    if kind.is_float || kind.is_time {
         NumberEncoding::Real
     } else {
         NumberEncoding::Counts { bits: 8 * kind.bytes as u32 }
@@ -217,6 +220,9 @@ fn number_of_scaler(frame: &[u8], scaler: &Scaler, is_big_endian: bool) -> f64 {
 
 /// A number of this kind.
 pub(super) fn number_of(raw: &[u8], kind: NumberKind, is_big_endian: bool) -> f64 {
+    if kind.is_time {
+        return seconds_of_time(raw, is_big_endian);
+    }
     let bits = unsigned_of(raw, is_big_endian);
     match (kind.is_float, kind.bytes) {
         (true, 4) => f64::from(f32::from_bits(bits as u32)),

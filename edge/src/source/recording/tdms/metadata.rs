@@ -10,6 +10,9 @@ use super::ordered::OrderedBytes;
 const DAQMX: u32 = 0x1269;
 const DAQMX_DIGITAL: u32 = 0x126a;
 
+/// The type code of times.
+const TIME_CODE: u32 = 0x44;
+
 /// Most scalers of a channel, and most cards.
 const MAX_SCALERS: u32 = 1024;
 
@@ -43,12 +46,22 @@ pub(super) struct NumberKind {
     pub(super) bytes: usize,
     pub(super) is_float: bool,
     pub(super) is_signed: bool,
+    /// A time of 16 bytes; its number is seconds since 1970.
+    pub(super) is_time: bool,
 }
 
 impl NumberKind {
     const fn integer(bytes: usize, is_signed: bool) -> Self {
-        Self { bytes, is_float: false, is_signed }
+        Self { bytes, is_float: false, is_signed, is_time: false }
     }
+
+    const fn float(bytes: usize) -> Self {
+        Self { bytes, is_float: true, is_signed: true, is_time: false }
+    }
+
+    /// A time (`tdsTypeTimeStamp`).
+    pub(super) const TIME: Self =
+        Self { bytes: 16, is_float: false, is_signed: true, is_time: true };
 
     /// The kind of a TDMS type code.
     const fn of_type(code: u32) -> Option<Self> {
@@ -61,8 +74,8 @@ impl NumberKind {
             6 => Self::integer(2, false),
             7 => Self::integer(4, false),
             8 => Self::integer(8, false),
-            9 | 0x19 => Self { bytes: 4, is_float: true, is_signed: true },
-            10 | 0x1a => Self { bytes: 8, is_float: true, is_signed: true },
+            9 | 0x19 => Self::float(4),
+            10 | 0x1a => Self::float(8),
             _ => return None,
         })
     }
@@ -78,8 +91,8 @@ impl NumberKind {
             5 => Self::integer(4, true),
             6 => Self::integer(8, false),
             7 => Self::integer(8, true),
-            8 => Self { bytes: 4, is_float: true, is_signed: true },
-            9 => Self { bytes: 8, is_float: true, is_signed: true },
+            8 => Self::float(4),
+            9 => Self::float(8),
             _ => return None,
         })
     }
@@ -146,7 +159,7 @@ pub(super) fn layout(
             let length = usize::try_from(length).map_err(|_| format!("{length} bytes of text"))?;
             return Ok(Some(Object::Other { what: "texts".to_owned(), bytes: length }));
         }
-        0x44 => ("times".to_owned(), 16),
+        TIME_CODE => return Ok(Some(Object::Numbers { kind: NumberKind::TIME, count })),
         0x0008_000c => ("complex numbers".to_owned(), 8),
         0x0010_000d => ("complex numbers".to_owned(), 16),
         _ => return Err(format!("raw data of the type 0x{code:x}, which is not known")),
@@ -195,7 +208,7 @@ pub(super) fn properties(bytes: &mut OrderedBytes<'_>) -> Result<Properties, Str
         let code = bytes.u32()?;
         let value = match code {
             0x20 => Property::Text(bytes.text()?),
-            0x44 => time(bytes)?,
+            TIME_CODE => time(bytes)?,
             0x0008_000c => other(bytes, 8)?,
             0x0010_000d => other(bytes, 16)?,
             0 => Property::Other,
@@ -214,6 +227,17 @@ pub(super) fn properties(bytes: &mut OrderedBytes<'_>) -> Result<Properties, Str
 
 fn other(bytes: &mut OrderedBytes<'_>, length: usize) -> Result<Property, String> {
     bytes.take(length).map(|_| Property::Other)
+}
+
+/// Seconds since 1970 of a time of 16 bytes.
+pub(super) fn seconds_of_time(raw: &[u8], is_big_endian: bool) -> f64 {
+    let mut bytes = OrderedBytes::new(raw, is_big_endian);
+    let (Ok(first), Ok(second)) = (bytes.u64(), bytes.u64()) else { return f64::NAN };
+    let (seconds, fraction) = if is_big_endian { (first, second) } else { (second, first) };
+    match seconds.cast_signed().checked_sub(EPOCH_1904_S) {
+        Some(seconds) => seconds as f64 + fraction as f64 / 2f64.powi(64),
+        None => f64::NAN,
+    }
 }
 
 /// A time: seconds since 1904 and a fraction of 2^64, the more significant first in big-endian files.

@@ -119,6 +119,63 @@ fn increment_unit_and_start_are_rate_unit_and_time() {
     assert_eq!(recording.stated_start, start);
 }
 
+/// A time of 16 bytes, little-endian: a fraction of 2^64 before the seconds since 1904.
+fn time(writer: Writer, ms: u64) -> Writer {
+    let fraction = ((ms % 1000) as f64 / 1000.0 * 2f64.powi(64)) as u64;
+    writer.u64(fraction).u64(2_082_844_800 + ms / 1000)
+}
+
+/// LabVIEW writes clusters of a time and its samples; one of the two comes interleaved.
+#[test]
+fn a_channel_of_times_gives_rate_and_start_and_is_no_channel() {
+    let count = 16u64;
+    for is_interleaved in [false, true] {
+        let meta = little()
+            .u32(2)
+            .object("/'g'/'Timestamp'", 0x44, count, 0)
+            .object("/'g'/'x'", 10, count, 0)
+            .1;
+        let sample = |n: u64| (n as f64 * 0.7).sin();
+        let raw = if is_interleaved {
+            let row = |writer, n| time(writer, 1_700_000_000_250 + n).f64(sample(n));
+            (0..count).fold(little(), row).1
+        } else {
+            let times = (0..count).fold(little(), |w, n| time(w, 1_700_000_000_250 + n));
+            (0..count).fold(times, |w, n| w.f64(sample(n))).1
+        };
+        let more = if is_interleaved { INTERLEAVED } else { 0 };
+        let recording = opened(&segment(META | NEW_LIST | RAW | more, &meta, &raw)).expect("valid");
+        assert_eq!(recording.channels.len(), 1);
+        assert_eq!(recording.channels[0].name.as_deref(), Some("x"));
+        let rate = recording.stated_rate_hz.expect("a rate");
+        assert!((rate - 1000.0).abs() < 0.1, "{rate}");
+        let start = pdm_shared::time::Timestamp::from_unix_ms(1_700_000_000_250);
+        assert_eq!((recording.stated_start, recording.is_start_local), (start, false));
+        assert_eq!(recording.start_origin.as_deref(), Some("the times of g/Timestamp"));
+    }
+}
+
+/// npTDMS and DIAdem count the offset of the first sample from the start; group and file state it for all.
+#[test]
+fn an_offset_of_the_first_sample_is_added_and_the_group_or_the_file_may_state_the_start() {
+    let start_of = |path: &str, name: &str, offset: bool| {
+        let object = little().u32(2).text(path).u32(u32::MAX).u32(if offset { 2 } else { 1 });
+        let object = time(object.text(name).u32(0x44), 1_700_000_000_000);
+        let object = if offset { object.property("wf_start_offset", 1.5) } else { object };
+        let meta = object.object("/'g'/'x'", 2, 2, 0).1;
+        let bytes = segment(META | NEW_LIST | RAW, &meta, &raw_i16(&[1, 2], false));
+        let recording = opened(&bytes).expect("valid");
+        let ms = recording.stated_start.expect("a start").unix_ms() - 1_700_000_000_000;
+        (ms, recording.start_origin.expect("told"))
+    };
+    assert_eq!(start_of("/'g'", "wf_start_time", true), (1500, "wf_start_time".to_owned()));
+    assert_eq!(start_of("/", "wf_start_time", false), (0, "wf_start_time".to_owned()));
+    assert_eq!(
+        start_of("/", "DateTime", false),
+        (0, "the property DateTime of the file".to_owned())
+    );
+}
+
 #[test]
 fn chunks_in_turn_and_interleaved_are_taken_apart_in_both_orders() {
     for is_big in [false, true] {

@@ -1,5 +1,6 @@
 //! The header of a function: what it is, how its numbers are written, labels and units of its axes.
 
+use super::created::{StatedCreation, creation_of};
 use super::{Lines, Variable, is_delimiter};
 use crate::source::recording::variables::{even_step, rate_of_step};
 use crate::source::recording::{NumberEncoding, StatedChannel};
@@ -36,6 +37,9 @@ pub(super) struct FunctionHead {
     pub(super) points: usize,
     pub(super) is_even: bool,
     step: f64,
+    /// The first value of an even abscissa.
+    least: f64,
+    creation: StatedCreation,
     abscissa: Axis,
     ordinate: Axis,
     identifier: String,
@@ -68,6 +72,8 @@ impl FunctionHead {
             points: usize::try_from(points).map_err(|_| format!("it states {points} points"))?,
             is_even: whole(&form, 2, "spacing")? != 0,
             step,
+            least: form.get(3).and_then(|token| super::numbers::number_of(token)).unwrap_or(0.0),
+            creation: creation_of(&header[..5]),
             abscissa: axis(&header[7]),
             ordinate: axis(&header[8]),
             identifier: header[0].trim().to_owned(),
@@ -126,7 +132,10 @@ impl FunctionHead {
             encoding: NumberEncoding::Real,
             scale: None,
         };
-        Variable { path, stated, rate_hz, started_at: None, numbers }
+        let unit_s = rate_of_step(1.0, &self.abscissa.unit).filter(|_| is_time).map(|hz| 1.0 / hz);
+        let started_at = self.creation.start(unit_s.map_or(0.0, |unit_s| unit_s * self.least));
+        let time_note = self.creation.note.clone();
+        Variable { path, stated, rate_hz, started_at, time_note, numbers }
     }
 
     /// The ordinate's label and the place of the response, else the first line of text.

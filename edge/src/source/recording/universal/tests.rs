@@ -72,6 +72,9 @@ fn label_unit_and_rate_of_a_time_response_are_those_of_its_header() {
     assert_eq!(recording.channels[0].name.as_deref(), Some("Acceleration 3 +Z"));
     assert_eq!(recording.channels[0].unit.as_deref(), Some("m/s^2"));
     assert_eq!(recording.stated_rate_hz, Some(2560.0));
+    let at = recording.stated_start.expect("the third line").to_string();
+    assert!(at.starts_with("2026-11-25T10:00:00") && recording.is_start_local, "{at}");
+    assert_eq!(recording.start_origin.as_deref(), Some("line 3 of its header"));
 }
 
 /// No space before a sign, exponents of three digits, FORTRAN's D, a last line that is filled.

@@ -9,6 +9,7 @@ use pdm_shared::time::Timestamp;
 
 use super::Variable;
 use crate::source::interpretation::{ChannelRole, time_unit_of_name};
+use crate::source::recording::StatedStart;
 
 /// Fewest numbers that can show a time. Eight random samples rise by chance in one of 40,000 (1 in
 /// 8!).
@@ -28,14 +29,17 @@ const MATLAB_EPOCH_DAYS: f64 = 719_529.0;
 /// Days from the first day of spreadsheets to 1970.
 const SPREADSHEET_EPOCH_DAYS: f64 = 25_569.0;
 
+/// Seconds of a day.
+const DAY_S: f64 = 86_400.0;
+
 /// A smaller step is none in seconds. Chosen: converters for accelerometers end at 204.8 kHz.
 const LEAST_STEP_S: f64 = 1.0 / 210e3;
 
 /// What a vector of times says.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct TimeAxis {
     pub(super) rate_hz: Option<f64>,
-    pub(super) started_at: Option<Timestamp>,
+    pub(super) started_at: Option<StatedStart>,
 }
 
 /// The vector as times, if it rises evenly.
@@ -52,9 +56,14 @@ pub(super) fn time_axis(variable: &Variable) -> Option<TimeAxis> {
     let unit_s = stated.or(sized.map(|(unit_s, _)| unit_s)).unwrap_or(1.0);
     let rate_hz = 1.0 / (step * unit_s);
     let is_sure = stated.is_some() || sized.is_some() || rate_hz >= LEAST_RATE_HZ;
-    let started_at = sized.and_then(|(_, start_s)| {
+    // times that are kept from their first one on state it beside them
+    let started_at = variable.started_at.clone().or_else(|| {
+        let (unit_s, start_s) = sized?;
         let ms = (start_s * 1e3).round();
-        (ms.abs() < 1e15).then(|| Timestamp::from_unix_ms(ms as i64)).flatten()
+        let at = (ms.abs() < 1e15).then(|| Timestamp::from_unix_ms(ms as i64)).flatten()?;
+        // day numbers are those of a clock on a wall
+        let is_local = unit_s >= DAY_S;
+        Some(StatedStart { at, is_local, origin: format!("the times of {}", variable.path) })
     });
     Some(TimeAxis { rate_hz: Some(rate_hz).filter(|_| is_sure && rate_hz.is_finite()), started_at })
 }

@@ -1,5 +1,7 @@
 //! Claims about the choice among the variables of a file (issue 32, point 3).
 
+use pdm_shared::time::Timestamp;
+
 use super::*;
 
 fn variable(path: &str, numbers: Vec<f64>) -> Variable {
@@ -188,7 +190,10 @@ fn the_times_of_a_group_give_the_rate_of_its_vectors() {
 #[test]
 fn channels_that_begin_at_different_times_are_told() {
     let starts = |second_ms: i64| {
-        let at = |ms| Timestamp::from_unix_ms(1_700_000_000_000 + ms);
+        let at = |ms| {
+            let at = Timestamp::from_unix_ms(1_700_000_000_000 + ms)?;
+            Some(StatedStart { at, is_local: false, origin: "wf_start_time".to_owned() })
+        };
         let mut all = vec![at_rate("g/a", 512, 512.0, None), at_rate("g/b", 512, 512.0, None)];
         (all[0].started_at, all[1].started_at) = (at(0), at(second_ms));
         chosen(all, None).expect("valid").notes.join("; ")
