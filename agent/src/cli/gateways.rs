@@ -186,12 +186,12 @@ fn bearings_of(
     brought: &[(BearingKey, GatewayKey)],
     configured: &BearingOwners,
 ) -> Vec<String> {
-    let of = |bearing: &BearingKey| match configured.of(bearing) {
-        Some(owner) => (owner == *gateway).then(|| format!("    {bearing}  by [[gateways]]")),
-        None => {
-            let is_own = brought.iter().any(|(one, owner)| one == bearing && owner == gateway);
-            is_own.then(|| format!("    {bearing}"))
+    let of = |bearing: &BearingKey| {
+        if let Some(owner) = configured.of(bearing) {
+            return (owner == *gateway).then(|| format!("    {bearing}  by [[gateways]]"));
         }
+        let is_own = brought.iter().any(|(one, owner)| one == bearing && owner == gateway);
+        is_own.then(|| format!("    {bearing}"))
     };
     known.iter().filter_map(of).collect()
 }

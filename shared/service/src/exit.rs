@@ -80,7 +80,7 @@ pub fn exit_of(error: &anyhow::Error) -> Exit {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return failure.exit;
     }
-    let is_of_io = error.chain().any(|cause| cause.is::<std::io::Error>());
+    let is_of_io = error.chain().any(<dyn std::error::Error>::is::<std::io::Error>);
     if is_of_io { Exit::Io } else { Exit::Software }
 }
 

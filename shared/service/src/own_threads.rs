@@ -44,6 +44,7 @@ pub async fn on_own_threads<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Barrier};
     use std::time::Duration;
 
     use super::*;
@@ -51,16 +52,17 @@ mod tests {
     #[tokio::test]
     async fn work_that_occupies_its_threads_delays_nothing_else() {
         let (begun, begins) = tokio::sync::oneshot::channel();
-        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let stop = Arc::new(Barrier::new(2));
+        let stopped = Arc::clone(&stop);
         let busy = tokio::spawn(on_own_threads("busy", 1, async move {
             begun.send(std::thread::current().name().map(str::to_owned)).expect("awaited");
-            stopped.recv().expect("stopped");
+            stopped.wait();
             7
         }));
         // this test has one thread, which a busy task of its own runtime would take
         assert_eq!(begins.await.expect("begun").as_deref(), Some("busy"));
         tokio::time::sleep(Duration::from_millis(1)).await;
-        stop.send(()).expect("busy");
+        stop.wait();
         assert_eq!(busy.await.expect("ended").expect("done"), 7);
     }
 

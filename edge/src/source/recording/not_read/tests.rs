@@ -75,7 +75,7 @@ fn sac_is_known_by_the_version_of_its_header_and_undefined_fields() {
             let own = match word {
                 0 => 0.01f32.to_bits(),
                 76 => 6,
-                0..70 => (-12_345.0f32).to_bits(),
+                1..70 => (-12_345.0f32).to_bits(),
                 _ => (-12_345i32).cast_unsigned(),
             };
             bytes.extend(if is_big { own.to_be_bytes() } else { own.to_le_bytes() });
@@ -88,8 +88,9 @@ fn sac_is_known_by_the_version_of_its_header_and_undefined_fields() {
 
 #[test]
 fn segy_is_known_by_its_forty_cards_in_both_alphabets() {
-    let cards: String = (1..=40).map(|n| format!("{:<80}", format!("C{n:2} CLIENT"))).collect();
-    let ascii = [cards.as_bytes(), &[0; 400]].concat();
+    let card = |n: u32| format!("{:<80}", format!("C{n:2} CLIENT")).into_bytes();
+    let mut ascii: Vec<u8> = (1..=40).flat_map(card).collect();
+    ascii.extend([0; 400]);
     assert!(told("a.sgy", ascii.clone()).contains("SEG-Y"));
     let ebcdic = ascii.iter().map(|byte| if *byte == b'C' { 0xc3 } else { 0x40 }).collect();
     assert!(told("a.segy", ebcdic).contains("SEG-Y"));

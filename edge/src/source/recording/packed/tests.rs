@@ -8,6 +8,8 @@ use zip::write::SimpleFileOptions;
 
 use crate::source::recording::raw_of;
 
+use pdm_shared::time::Timestamp;
+
 use super::*;
 
 fn gzipped(content: &[u8]) -> Vec<u8> {
@@ -126,7 +128,7 @@ fn an_array_of_datetime64_gives_rate_and_start_and_a_time_alone_the_start() {
             let recording = opened("t.npz", &bytes, variable).expect("valid");
             assert_eq!(recording.channels.len(), 1, "{descr}");
             assert_eq!(recording.stated_rate_hz.map(f64::round), Some(1000.0), "{descr}");
-            let ms = recording.stated_start.map(|at| at.unix_ms());
+            let ms = recording.stated_start.map(Timestamp::unix_ms);
             assert_eq!((ms, recording.is_start_local), (Some(START_MS), true), "{descr}");
             assert_eq!(recording.start_origin.as_deref(), Some("the times of t"));
         }
@@ -137,7 +139,7 @@ fn an_array_of_datetime64_gives_rate_and_start_and_a_time_alone_the_start() {
         ("start.npy", &array("<M8[ms]", "()", &whole_numbers([START_MS]))),
     ]);
     let recording = opened("t.npz", &alone, None).expect("valid");
-    assert_eq!(recording.stated_start.map(|at| at.unix_ms()), Some(START_MS));
+    assert_eq!(recording.stated_start.map(Timestamp::unix_ms), Some(START_MS));
     assert!(recording.is_start_local && recording.start_origin.is_some());
 }
 
