@@ -23,6 +23,7 @@ mod exchange;
 mod extract;
 mod figures;
 mod intent;
+mod language;
 mod listing;
 mod meanings;
 mod passage;
@@ -42,14 +43,13 @@ mod watching;
 use pdm_expert::grounding::Readings;
 use pdm_script::{ProgramHost, Session};
 use pdm_shared::id::BearingKey;
-use pdm_shared::text::Language;
 
 use serde_json::Value;
 
 use crate::budget::Spent;
 use crate::client::ModelError;
 use crate::dialect::{Asking, Dialect, ToolCall, ToolDefinition, Transcript, Turn, code};
-use crate::guard::{Fence, KnownIds, Redactor, TextLanguage, is_foreign, language_of};
+use crate::guard::{Fence, KnownIds, Redactor, is_foreign};
 use crate::meter::Meter;
 use crate::toolbox::{self, ToolAnswer, Toolbox};
 
@@ -151,7 +151,7 @@ impl Chat<'_> {
         let mut fleet = fleet.unwrap_or_default();
         let is_of_many_sites = sites::all(&fleet).len() > 1;
         sites::mark(fleet.iter_mut(), is_of_many_sites);
-        let question = &in_own_language(question, &fleet);
+        let question = &language::in_own_language(question, &fleet);
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
         // a site in the question restricts every look-up, listings too
         let scope = sites::in_scope(&question.message, &fleet);
@@ -415,48 +415,6 @@ fn bearings_of(plan: &[Part], meant: &Meant) -> Vec<BearingKey> {
         }
     }
     bearings
-}
-
-/// The question, answered in the language in which it is asked; in the page's where its words do not tell.
-fn in_own_language(question: &Question, fleet: &[CoreFields]) -> Question {
-    let message = without_names(&question.message, fleet);
-    // a word of a sentence, and no part of a code or of a mark-up
-    let is_english = |word: &&str| {
-        let word = word.trim_matches(|c: char| c.is_ascii_punctuation() && c != '<' && c != '>');
-        let is_plain = |c: char| c.is_ascii_alphabetic() || c == '\'' || c == '-';
-        word.len() > 1 && word.chars().all(is_plain) && word.chars().any(|c| c.is_ascii_lowercase())
-    };
-    let is_hangul = |c: char| ('가'..='힣').contains(&c);
-    let hangul = message.split_whitespace().filter(|word| word.contains(is_hangul)).count();
-    let english = message.split_whitespace().filter(is_english).count();
-    // a machine's Korean name in an English question
-    let has_hangul = hangul > 0 && !(english > 2 && english > hangul);
-    let language = match (has_hangul, english) {
-        (true, _) => Language::Ko,
-        (false, 0) => question.language,
-        (false, _) if language_of(&message) == TextLanguage::Other && !message.is_ascii() => {
-            question.language
-        }
-        (false, _) => Language::En,
-    };
-    Question { language, ..question.clone() }
-}
-
-/// A message without the names of machines and bearings: they are written alike in both languages.
-fn without_names(message: &str, fleet: &[CoreFields]) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for core in fleet {
-        let own = [
-            core.key.equipment.to_string(),
-            core.key.bearing.to_string(),
-            core.key.site.to_string(),
-        ];
-        names.extend(own);
-        names.extend(core.machine_name.iter().map(|name| name.ko.clone()));
-    }
-    names.retain(|name| name.chars().count() > 1);
-    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    names.iter().fold(message.to_owned(), |rest, name| rest.replace(name.as_str(), " "))
 }
 
 /// Takes the answer of a tool as a source of figures: its data, or its words where it has none.

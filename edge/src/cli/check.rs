@@ -1,13 +1,14 @@
 //! `pdm-edge check`: checks the configuration, the sources, the spool, the secrets and the brokers.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::Exit;
+use pdm_service::files::writable_folder;
 
 use super::Failure;
 use super::run::{runtime, spool_exit};
@@ -196,7 +197,7 @@ fn empty_folders(input: &SourceInput) -> Option<String> {
 async fn spool(settings: &EdgeSettings) -> Finding {
     let path = &settings.spool.path;
     if !path.exists() {
-        return match writable(path) {
+        return match writable_folder(path, "pdm-edge") {
             Ok(folder) => Finding::good("spool", format!("will be made in {}", folder.display())),
             Err((folder, error)) => {
                 let text = format!("cannot write in {}: {error}", folder.display());
@@ -222,25 +223,6 @@ async fn spool(settings: &EdgeSettings) -> Finding {
     }
 }
 
-/// Writes a file into the folder of the spool, or into its nearest existing parent; returns the
-/// folder.
-fn writable(path: &Path) -> Result<PathBuf, (PathBuf, std::io::Error)> {
-    let mut folder = path.to_owned();
-    folder.pop();
-    while !folder.as_os_str().is_empty() && !folder.exists() {
-        folder.pop();
-    }
-    if folder.as_os_str().is_empty() {
-        folder = PathBuf::from(".");
-    }
-    let probe = folder.join(format!(".pdm-edge-check-{}", std::process::id()));
-    let tried = std::fs::write(&probe, b"check").and_then(|()| std::fs::remove_file(&probe));
-    match tried {
-        Ok(()) => Ok(folder),
-        Err(error) => Err((folder, error)),
-    }
-}
-
 /// How long the rings are, and whether the files can be written.
 fn captures(capture: &CaptureSettings, settings: &EdgeSettings) -> Finding {
     let clock: SharedClock = Arc::new(SystemClock);
@@ -252,7 +234,7 @@ fn captures(capture: &CaptureSettings, settings: &EdgeSettings) -> Finding {
     let rates: Vec<Option<f64>> = with_samples.map(rate).collect();
     let samples_per_s: f64 = rates.iter().flatten().sum();
     let what = "captures";
-    if let Err((folder, error)) = writable(&capture.folder.join("captures")) {
+    if let Err((folder, error)) = writable_folder(&capture.folder.join("captures"), "pdm-edge") {
         let text = format!("cannot write in {}: {error}", folder.display());
         return Finding { what: what.to_owned(), outcome: Err((Exit::Io, text)) };
     }

@@ -130,6 +130,27 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(path)
 }
 
+/// The nearest folder above `path` that is there, where `program` can write a file; its probe is removed again.
+///
+/// # Errors
+/// That folder, and the operating system's error.
+pub fn writable_folder(path: &Path, program: &str) -> Result<PathBuf, (PathBuf, io::Error)> {
+    let mut folder = path.to_owned();
+    folder.pop();
+    while !folder.as_os_str().is_empty() && !folder.exists() {
+        folder.pop();
+    }
+    if folder.as_os_str().is_empty() {
+        folder = PathBuf::from(".");
+    }
+    let probe = folder.join(format!(".{program}-check-{}", std::process::id()));
+    let tried = std::fs::write(&probe, b"check").and_then(|()| std::fs::remove_file(&probe));
+    match tried {
+        Ok(()) => Ok(folder),
+        Err(error) => Err((folder, error)),
+    }
+}
+
 /// Where the name of an opened file leads now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameLeads {

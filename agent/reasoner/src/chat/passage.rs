@@ -55,8 +55,8 @@ struct Found {
 /// with one word in four any document is found.
 const LEAST_SHARE: f64 = 0.5;
 
-/// Least probability that a document of the plant answers a question for records. Chosen: twice as sure as a search
-/// has to be (0.5), because the records answer, too; "when is the seal replaced" has 0.99.
+/// Least probability that a document of the plant answers a question for records. Chosen: surer than a
+/// search has to be, because the records answer, too; "when is the seal replaced" has 0.99.
 const SURE: f64 = 0.9;
 
 /// What manuals answer to a question none of whose words says what is asked for: only a passage that holds most of its

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use pdm_shared::fault::Fault;
 use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::risk::RiskLevel;
-use pdm_shared::text::Text;
+use pdm_shared::text::{Language, Text};
 use pdm_shared::time::Timestamp;
 use serde_json::{Map, json};
 

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use pdm_service::exit::Exit;
+use pdm_service::files::writable_folder;
 
 use super::Finding;
 
@@ -14,25 +15,8 @@ pub(super) struct Unmade {
 
 /// Looks at a file that is not there; nothing if it is there.
 pub(super) fn file(path: &Path) -> Option<Unmade> {
-    matches!(path.try_exists(), Ok(false)).then(|| Unmade { place: writable(path) })
-}
-
-/// The nearest folder above a path that is there, if a file can be written in it. The file is removed again.
-fn writable(path: &Path) -> Result<PathBuf, (PathBuf, std::io::Error)> {
-    let mut folder = path.to_owned();
-    folder.pop();
-    while !folder.as_os_str().is_empty() && !folder.exists() {
-        folder.pop();
-    }
-    if folder.as_os_str().is_empty() {
-        folder = PathBuf::from(".");
-    }
-    let probe = folder.join(format!(".pdm-agent-check-{}", std::process::id()));
-    let tried = std::fs::write(&probe, b"check").and_then(|()| std::fs::remove_file(&probe));
-    match tried {
-        Ok(()) => Ok(folder),
-        Err(error) => Err((folder, error)),
-    }
+    matches!(path.try_exists(), Ok(false))
+        .then(|| Unmade { place: writable_folder(path, "pdm-agent") })
 }
 
 impl Unmade {

@@ -1,3 +1,5 @@
+//! Claims about columns, units and times of a table of a historian.
+
 use super::*;
 
 fn request() -> Request {

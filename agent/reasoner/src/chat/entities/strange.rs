@@ -70,83 +70,12 @@ const STATE_STEMS: [&str; 9] =
 /// Begins of Korean words behind these.
 const STATE_TAILS: [&str; 12] =
     ["알려", "보여", "말해", "보고", "확인", "요약", "좀", "부탁", "해줘", "있", "없", "지금"];
-/// Words of what is said of the whole plant, of the programs, or of any machine: a question about these is answered
-/// with what is known of all.
-const GENERAL: [&str; 66] = [
-    "plant",
-    "factory",
-    "site",
-    "fleet",
-    "line",
-    "machine",
-    "machines",
-    "equipment",
-    "bearing",
-    "bearings",
-    "everything",
-    "all",
-    "any",
-    "anything",
-    "system",
-    "agent",
-    "gateway",
-    "gateways",
-    "sensor",
-    "sensors",
-    "pump",
-    "pumps",
-    "motor",
-    "motors",
-    "fan",
-    "fans",
-    "weather",
-    "there",
-    "it",
-    "things",
-    "network",
-    "broker",
-    "server",
-    "situation",
-    "공장",
-    "현장",
-    "전체",
-    "전부",
-    "모든",
-    "모두",
-    "설비",
-    "기계",
-    "장비",
-    "베어링",
-    "시스템",
-    "에이전트",
-    "게이트웨이",
-    "센서",
-    "현재",
-    "지금",
-    "오늘",
-    "최근",
-    "요즘",
-    "라인",
-    "우리",
-    "플랜트",
-    "네트워크",
-    "서버",
-    "통신",
-    "브로커",
-    "경보",
-    "알람",
-    "작업",
-    "펌프",
-    "모터",
-    "팬",
-];
-
 /// The name, where a question asks for the state of something and nothing in it is known.
 pub(super) fn strange_in_state(message: &str, fleet: &[CoreFields]) -> Option<UnknownName> {
     let lower = message.trim().trim_end_matches(['?', '!', '.', '~', ' ']).to_lowercase();
     let name = if lower.is_ascii() { english_subject(&lower)? } else { korean_subject(&lower)? };
-    let is_general = name.split_whitespace().any(|word| GENERAL.contains(&without_particle(word)));
-    if is_general || !is_name(&name) || names_known(&name, fleet) || !intent::asks_state(message) {
+    let is_of_all = name.split_whitespace().any(|word| is_general(without_particle(word)));
+    if is_of_all || !is_name(&name) || names_known(&name, fleet) || !intent::asks_state(message) {
         return None;
     }
     Some(UnknownName { near: near(&name, fleet), name })
@@ -182,6 +111,11 @@ fn korean_subject(lower: &str) -> Option<String> {
 fn without_particle(word: &str) -> &str {
     let stem = ["은", "는", "이", "가", "도", "의"].iter().find_map(|end| word.strip_suffix(end));
     stem.filter(|stem| stem.chars().count() > 1).unwrap_or(word)
+}
+
+/// Whether a word is of what is said of the whole plant, of the programs, or of any machine.
+fn is_general(word: &str) -> bool {
+    intent::QUESTION_WORDS.general_names.iter().any(|general| general == word)
 }
 
 /// Whether a text can be the name of something: a few words of letters.

@@ -47,6 +47,7 @@ pub(in crate::chat) struct QuestionWords {
     pub(in crate::chat) machine_kinds: Vec<String>,
     pub(in crate::chat) qualifiers: Vec<String>,
     pub(in crate::chat) no_qualifiers: Vec<String>,
+    pub(in crate::chat) general_names: Vec<String>,
     pub(in crate::chat) same_kinds: Vec<Vec<String>>,
     pub(in crate::chat) towns: Vec<String>,
     pub(in crate::chat) site_words: Vec<String>,

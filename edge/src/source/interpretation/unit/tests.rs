@@ -1,3 +1,5 @@
+//! Claims about the unit that a text or a name states.
+
 use super::*;
 
 #[test]

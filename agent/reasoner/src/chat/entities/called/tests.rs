@@ -1,3 +1,5 @@
+//! Claims about machines that are called by the words of their names.
+
 use super::*;
 
 fn fits(name: &str, text: &str) -> Option<Fit> {

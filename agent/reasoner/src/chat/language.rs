@@ -1,0 +1,48 @@
+//! The language of an answer: that of the question, whatever the names in it are written in.
+
+use pdm_shared::text::Language;
+
+use super::{CoreFields, Question};
+use crate::guard::{TextLanguage, language_of};
+
+/// The question, answered in the language in which it is asked; in the page's where its words do not tell.
+pub(super) fn in_own_language(question: &Question, fleet: &[CoreFields]) -> Question {
+    let message = without_names(&question.message, fleet);
+    // a word of a sentence, and no part of a code or of a mark-up
+    let is_english = |word: &&str| {
+        let word = word.trim_matches(|c: char| c.is_ascii_punctuation() && c != '<' && c != '>');
+        let is_plain = |c: char| c.is_ascii_alphabetic() || c == '\'' || c == '-';
+        word.len() > 1 && word.chars().all(is_plain) && word.chars().any(|c| c.is_ascii_lowercase())
+    };
+    let is_hangul = |c: char| ('가'..='힣').contains(&c);
+    let hangul = message.split_whitespace().filter(|word| word.contains(is_hangul)).count();
+    let english = message.split_whitespace().filter(is_english).count();
+    // a machine's Korean name in an English question
+    let has_hangul = hangul > 0 && !(english > 2 && english > hangul);
+    let language = match (has_hangul, english) {
+        (true, _) => Language::Ko,
+        (false, 0) => question.language,
+        (false, _) if language_of(&message) == TextLanguage::Other && !message.is_ascii() => {
+            question.language
+        }
+        (false, _) => Language::En,
+    };
+    Question { language, ..question.clone() }
+}
+
+/// A message without the names of machines and bearings: they are written alike in both languages.
+fn without_names(message: &str, fleet: &[CoreFields]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for core in fleet {
+        let own = [
+            core.key.equipment.to_string(),
+            core.key.bearing.to_string(),
+            core.key.site.to_string(),
+        ];
+        names.extend(own);
+        names.extend(core.machine_name.iter().map(|name| name.ko.clone()));
+    }
+    names.retain(|name| name.chars().count() > 1);
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    names.iter().fold(message.to_owned(), |rest, name| rest.replace(name.as_str(), " "))
+}
