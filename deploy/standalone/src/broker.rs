@@ -6,24 +6,27 @@
 //! Edge and agent of the process reach the broker on a loopback port of its own. Everybody else
 //! connects to the [`Gate`] on the configured address: the broker's own accept loop has no limit of
 //! connections before their CONNECT, and where no file descriptor is left it repeats its attempt
-//! without a pause.
+//! without a pause. With certificates that port takes this process alone ([`InsidePassword`]).
 
 mod gate;
+mod inside;
 mod packets;
 mod rules;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mqtt5::broker::config::{StorageBackend, StorageConfig};
 use mqtt5::broker::{BrokerConfig, BrokerShutdownHandle, MqttBroker};
-use pdm_service::broker::ServerTls;
+use pdm_service::broker::{Login, ServerTls};
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::Exit;
 use tokio::task::JoinHandle;
 
 use gate::Gate;
+use inside::InsidePassword;
 
 /// Largest packet that the broker takes: 16 times an event with two spectra of 800 lines (64 KiB).
 const MAX_PACKET_BYTES: usize = 1024 * 1024;
@@ -95,6 +98,8 @@ impl BrokerError {
 /// A running broker.
 pub(crate) struct Broker {
     inside: SocketAddr,
+    /// The password behind the gate; none without certificates, where everybody on loopback may connect.
+    password: Option<InsidePassword>,
     gate: Gate,
     stop: BrokerShutdownHandle,
     task: JoinHandle<()>,
@@ -119,12 +124,17 @@ impl Broker {
             return Err(BrokerError::Open { listen });
         }
         // bound first: an address in use ends the start before the broker opens its folder
-        let gate = Gate::bind(listen, tls, settings.own_client_ids.clone())
+        let password = tls.is_some().then(InsidePassword::draw);
+        let certified = tls.zip(password.clone());
+        let gate = Gate::bind(listen, certified, settings.own_client_ids.clone())
             .await
             .map_err(|source| BrokerError::Listen { listen, source })?;
         let mut broker = MqttBroker::with_config(config(settings))
             .await
             .map_err(|source| BrokerError::Start { source })?;
+        if let Some(password) = &password {
+            broker = broker.with_auth_provider(Arc::new(password.clone()));
+        }
         let inside = broker.local_addr().ok_or(BrokerError::Ended)?;
         let stop = broker.shutdown_handle();
         let mut ready = broker.ready_receiver();
@@ -135,12 +145,17 @@ impl Broker {
         });
         let waited = ready.wait_for(|ready| *ready).await.map(|_ready| ());
         waited.map_err(|_closed| BrokerError::Ended)?;
-        Ok(Self { inside, gate: gate.open(inside), stop, task })
+        Ok(Self { inside, password, gate: gate.open(inside), stop, task })
     }
 
     /// Address of the broker for edge and agent in this process.
     pub(crate) const fn inside(&self) -> SocketAddr {
         self.inside
+    }
+
+    /// The login for edge and agent in this process; none where the broker takes everybody.
+    pub(crate) fn login(&self) -> Option<Login> {
+        self.password.as_ref().map(InsidePassword::login)
     }
 
     /// Stops the broker, which first writes queues and retained messages to disk. After 10 s it is

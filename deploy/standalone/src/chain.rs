@@ -149,15 +149,15 @@ impl Chain {
     ) -> anyhow::Result<(pdm_agent::service::Handle, pdm_edge::pipeline::Handle)> {
         let Programs { mut agent, mut edge } = programs;
         let address = broker.inside();
-        // the embedded broker uses plain TCP on loopback, so TLS and login of the files do not
-        // apply
+        // the embedded broker uses plain TCP on loopback and a login of its own, so TLS and login of
+        // the files do not apply
         let embedded = BrokerAddress { host: address.ip().to_string(), port: address.port() };
         agent.broker.addresses = vec![embedded.clone()];
         agent.broker.tls = None;
-        agent.broker.login = None;
+        agent.broker.login = broker.login();
         edge.broker.addresses = vec![embedded];
         edge.broker.tls = None;
-        edge.broker.login = None;
+        edge.broker.login = broker.login();
         // on the heap: the futures that wait for it stay small
         let agent = Box::pin(Agent::start(agent, Arc::new(SystemClock)))
             .await

@@ -127,7 +127,32 @@ async fn beyond_loopback_a_client_needs_a_certificate_that_is_not_revoked() {
     for refused in [None, Some(files(None)), Some(files(Some("gw-03")))] {
         assert!(!is_taken(plant.broker, "gw-09", refused.clone()).await, "{refused:?}");
     }
+    // L4 of issue 34: another account of the machine connects past the gate, without a certificate
+    let ports = listening_ports(running.id());
+    assert!(ports.len() > 2, "the gate, the pages and the port behind the gate: {ports:?}");
+    for port in ports.into_iter().filter(|port| *port != plant.broker) {
+        assert!(!is_taken(port, "gw-09", None).await, "port {port}");
+    }
+    assert!(plant.log().contains("past the gate"), "{}", plant.log());
     assert_eq!(running.terminate().code(), Some(0));
+}
+
+/// The TCP ports on which this process listens (IPv4).
+fn listening_ports(process: u32) -> Vec<u16> {
+    let files = std::fs::read_dir(format!("/proc/{process}/fd")).expect("open files");
+    let sockets: Vec<String> = files
+        .filter_map(|file| std::fs::read_link(file.ok()?.path()).ok())
+        .filter_map(|link| {
+            Some(link.to_str()?.strip_prefix("socket:[")?.trim_end_matches(']').to_owned())
+        })
+        .collect();
+    let table = std::fs::read_to_string("/proc/net/tcp").expect("sockets");
+    let rows = table.lines().skip(1).map(|row| row.split_whitespace().collect::<Vec<_>>());
+    // state 0A is LISTEN, the tenth column the socket's number
+    rows.filter(|row| row.get(3) == Some(&"0A"))
+        .filter(|row| row.get(9).is_some_and(|inode| sockets.iter().any(|one| one == inode)))
+        .filter_map(|row| u16::from_str_radix(row.get(1)?.rsplit(':').next()?, 16).ok())
+        .collect()
 }
 
 /// Publishes as this client; true if the broker acknowledges it, false if the connection ends.

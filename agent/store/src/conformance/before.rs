@@ -204,14 +204,15 @@ async fn alarms_of_before_are_episodes(store: &Store) {
     store.migrate_before(13).await;
     let told = super::telling::message(pdm_shared::text::Text::new("가", "a"), at(100.0)).0;
     let told = serde_json::to_string(&told).expect("json");
-    let (first, second) = (id(store, 1), id(store, 2));
+    let (first, second, third) = (id(store, 1), id(store, 2), id(store, 3));
     store
         .raw(&format!(
             "INSERT INTO alarms (site, equipment_id, bearing_id, notification_id, risk_level, repeats,
                                  repeat_at_ms, acknowledged_at_ms, acknowledged_by, notification,
                                  since_ms)
              VALUES ('ulsan-1', 'P-101', 'DE', {first}, 'Warning', 2, 5000, NULL, NULL, '{told}', 1000),
-                    ('ulsan-1', 'P-101', 'NDE', {second}, 'Watch', 0, NULL, 7250, 'kim', '{told}', 2000)"
+                    ('ulsan-1', 'P-101', 'NDE', {second}, 'Watch', 0, NULL, 7250, 'kim', '{told}', 2000),
+                    ('ulsan-1', 'P-102', 'DE', {third}, 'Watch', 0, NULL, NULL, NULL, '{told}', 0)"
         ))
         .await;
     store.migrate().await.expect("migrated");
@@ -233,7 +234,11 @@ async fn alarms_of_before_are_episodes(store: &Store) {
         via: None,
     };
     assert_eq!(seen.acknowledgement, acknowledged);
-    assert_eq!(store.episodes().episodes(at(1e9), true, 9).await.expect("read").len(), 2);
+    assert_eq!(store.episodes().episodes(at(1e9), true, 9).await.expect("read").len(), 3);
+    // one without a time of its own has that of its message (migration 0081)
+    let undated = BearingKey { equipment: "P-102".parse().expect("name"), ..key() };
+    let undated = store.episodes().episode(&undated).await.expect("read").expect("there").episode;
+    assert_eq!((undated.opened_at, undated.changed_at), (at(100.0), at(100.0)));
 }
 
 /// A gateway, an alarm, a bearing and a waiting event whose names turn the reading direction.

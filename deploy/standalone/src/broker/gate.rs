@@ -25,6 +25,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use super::inside::InsidePassword;
 use super::packets::{Claim, Packets};
 use super::rules::{KnownNames, common_name, may_publish};
 
@@ -51,20 +52,33 @@ pub(super) struct Gate {
 /// A door on its address, still shut.
 pub(super) struct ShutGate {
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    certified: Option<Certified>,
+}
+
+/// What a gate with certificates needs for each connection.
+#[derive(Clone)]
+struct Certified {
+    tls: TlsAcceptor,
     names: Arc<KnownNames>,
+    /// Replaces the login of a client, whose certificate was its proof.
+    password: Arc<InsidePassword>,
 }
 
 impl Gate {
-    /// Binds the address. The client ids `inside` are of this process.
+    /// Binds the address. Where clients need certificates, the broker behind the gate takes the password
+    /// alone. The client ids `inside` are of this process.
     pub(super) async fn bind(
         listen: SocketAddr,
-        tls: Option<Arc<ServerConfig>>,
+        certified: Option<(Arc<ServerConfig>, InsidePassword)>,
         inside: Vec<String>,
     ) -> io::Result<ShutGate> {
         let listener = TcpListener::bind(listen).await?;
-        let names = Arc::new(KnownNames::new(inside));
-        Ok(ShutGate { listener, tls: tls.map(TlsAcceptor::from), names })
+        let certified = certified.map(|(tls, password)| Certified {
+            tls: TlsAcceptor::from(tls),
+            names: Arc::new(KnownNames::new(inside)),
+            password: Arc::new(password),
+        });
+        Ok(ShutGate { listener, certified })
     }
 
     /// Takes nobody any more and closes every connection.
@@ -115,11 +129,11 @@ async fn take(gate: ShutGate, inside: SocketAddr, places: Arc<Places>, stop: Can
             place = Places::take(&places, peer.ip()) => place,
             () = stop.cancelled() => return,
         };
-        let tls = gate.tls.clone().map(|tls| (tls, Arc::clone(&gate.names)));
+        let certified = gate.certified.clone();
         let (stop, lost) = (stop.clone(), Arc::clone(&lost));
         tokio::spawn(async move {
             tokio::select! {
-                ended = joined(client, tls, inside, &place) => {
+                ended = joined(client, certified, inside, &place) => {
                     if let Err(error) = ended {
                         tracing::debug!(%peer, %error, "a connection to the broker ended");
                     }
@@ -143,15 +157,15 @@ fn told(lost: &AtomicU64, peer: SocketAddr) {
 /// Hands bytes on in both directions until one side ends.
 async fn joined(
     client: TcpStream,
-    tls: Option<(TlsAcceptor, Arc<KnownNames>)>,
+    certified: Option<Certified>,
     inside: SocketAddr,
     place: &Place,
 ) -> io::Result<()> {
     // acknowledgements are small and must not wait for more bytes
     client.set_nodelay(true)?;
-    match tls {
+    match certified {
         None => relayed(client, inside, place).await,
-        Some((tls, names)) => {
+        Some(Certified { tls, names, password }) => {
             let accepted = tokio::time::timeout(HANDSHAKE, tls.accept(client)).await;
             let slow = |_elapsed| io::Error::from(io::ErrorKind::TimedOut);
             let client = accepted.map_err(slow)??;
@@ -160,7 +174,7 @@ async fn joined(
             let nameless = || io::Error::other("the client's certificate has no common name");
             let name = name.ok_or_else(nameless)?;
             names.note(&name);
-            relayed(Checked::of(client, name, names), inside, place).await
+            relayed(Checked::of(client, name, names, &password), inside, place).await
         }
     }
 }
@@ -187,8 +201,9 @@ struct Checked<C> {
 }
 
 impl<C> Checked<C> {
-    fn of(client: C, name: String, names: Arc<KnownNames>) -> Self {
-        Self { client, name, names, packets: Packets::default(), passed: Vec::new() }
+    fn of(client: C, name: String, names: Arc<KnownNames>, password: &InsidePassword) -> Self {
+        let packets = Packets::with_login(password.end_of_connect());
+        Self { client, name, names, packets, passed: Vec::new() }
     }
 }
 

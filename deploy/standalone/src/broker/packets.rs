@@ -1,5 +1,6 @@
 //! The packets that a client sends, read just as far as their topic: CONNECT for the client id and the
-//! topic of the last will, PUBLISH for its own. Everything else passes.
+//! topic of the last will, PUBLISH for its own. Everything else passes. A CONNECT leaves with the login of
+//! the gate in place of the client's.
 //!
 //! Nothing of a packet is handed on before its topic is checked. What has to be kept for that is
 //! bounded: the head of a PUBLISH, or a CONNECT of [`MAX_CONNECT`].
@@ -12,9 +13,14 @@ const MAX_CONNECT: usize = 64 * 1024;
 /// Protocol level of MQTT 5, whose packets carry properties.
 const MQTT_5: u8 = 5;
 
+/// Flags of a CONNECT that say that a user name and a password end it.
+const WITH_LOGIN: u8 = 0b1100_0000;
+
 /// What is known of a stream of packets.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Packets {
+    /// User name and password that end a CONNECT, as they stand in the packet.
+    login: Vec<u8>,
     /// Bytes that are not checked yet.
     held: Vec<u8>,
     /// Bytes of the present packet that may pass.
@@ -34,9 +40,22 @@ pub(super) enum Claim<'a> {
 enum Start {
     /// More bytes are needed.
     Unknown,
-    /// A packet of so many bytes that is a CONNECT of this client id or not, and publishes on this topic or
-    /// on none.
-    Packet { length: usize, client_id: Option<String>, topic: Option<String> },
+    /// A CONNECT of so many bytes.
+    Connect { length: usize, connect: Connect },
+    /// Another packet of so many bytes, which publishes on this topic or on none.
+    Packet { length: usize, topic: Option<String> },
+}
+
+/// What a CONNECT says.
+#[derive(Debug)]
+struct Connect {
+    client_id: String,
+    /// The topic of the last will.
+    will: Option<String>,
+    /// Place of the flags, in bytes of the packet's body.
+    flags_at: usize,
+    /// The body without its login.
+    body: Vec<u8>,
 }
 
 fn malformed() -> io::Error {
@@ -44,6 +63,11 @@ fn malformed() -> io::Error {
 }
 
 impl Packets {
+    /// No packets yet; each CONNECT gets this user name and password, with their lengths before them.
+    pub(super) const fn with_login(login: Vec<u8>) -> Self {
+        Self { login, held: Vec::new(), passing: 0 }
+    }
+
     /// Takes bytes of the client and appends those that may pass to `checked`; `may` decides on each
     /// claim.
     ///
@@ -65,15 +89,56 @@ impl Packets {
             }
             match start(&self.held)? {
                 Start::Unknown => return Ok(()),
-                Start::Packet { client_id: Some(id), .. } if !may(Claim::ClientId(&id)) => {
-                    let told = format!("client id {id}, which is another's");
-                    return Err(io::Error::new(io::ErrorKind::PermissionDenied, told));
+                Start::Connect { length, connect } => {
+                    if !may(Claim::ClientId(&connect.client_id)) {
+                        let told = format!("client id {}, which is another's", connect.client_id);
+                        return Err(io::Error::new(io::ErrorKind::PermissionDenied, told));
+                    }
+                    may_topic(connect.will.as_deref(), &may)?;
+                    self.held.drain(..length);
+                    checked.extend(connect.with_login(&self.login));
                 }
-                Start::Packet { topic: Some(topic), .. } if !may(Claim::Topic(&topic)) => {
-                    return Err(io::Error::new(io::ErrorKind::PermissionDenied, topic));
+                Start::Packet { length, topic } => {
+                    may_topic(topic.as_deref(), &may)?;
+                    self.passing = length;
                 }
-                Start::Packet { length, .. } => self.passing = length,
             }
+        }
+    }
+}
+
+fn may_topic(topic: Option<&str>, may: &impl Fn(Claim<'_>) -> bool) -> io::Result<()> {
+    match topic {
+        Some(topic) if !may(Claim::Topic(topic)) => {
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, topic))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Connect {
+    /// The whole packet, with this login in place of its own.
+    fn with_login(mut self, login: &[u8]) -> Vec<u8> {
+        if let Some(flags) = self.body.get_mut(self.flags_at) {
+            *flags |= WITH_LOGIN;
+        }
+        self.body.extend(login);
+        let mut packet = vec![0x10];
+        packet.extend(variable_length(self.body.len()));
+        packet.extend(self.body);
+        packet
+    }
+}
+
+/// A length in seven bits a byte, the lowest first.
+fn variable_length(mut length: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let low = u8::try_from(length % 128).unwrap_or_default();
+        length /= 128;
+        bytes.push(if length > 0 { low | 0x80 } else { low });
+        if length == 0 {
+            return bytes;
         }
     }
 }
@@ -86,10 +151,7 @@ fn start(bytes: &[u8]) -> io::Result<Start> {
     match bytes[0] >> 4 {
         1 if length > MAX_CONNECT => Err(malformed()),
         1 if rest.len() < length => Ok(Start::Unknown),
-        1 => {
-            let (client_id, topic) = connect(&rest[..length])?;
-            Ok(Start::Packet { length: total, client_id: Some(client_id), topic })
-        }
+        1 => Ok(Start::Connect { length: total, connect: connect(&rest[..length])? }),
         3 => {
             let Some((topic, _)) = text(rest) else {
                 return if rest.len() < length { Ok(Start::Unknown) } else { Err(malformed()) };
@@ -99,9 +161,9 @@ fn start(bytes: &[u8]) -> io::Result<Start> {
             }
             // an empty topic stands for one that was checked when its alias was made
             let topic = (!topic.is_empty()).then(|| String::from_utf8_lossy(topic).into_owned());
-            Ok(Start::Packet { length: total, client_id: None, topic })
+            Ok(Start::Packet { length: total, topic })
         }
-        _ => Ok(Start::Packet { length: total, client_id: None, topic: None }),
+        _ => Ok(Start::Packet { length: total, topic: None }),
     }
 }
 
@@ -123,20 +185,24 @@ fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))
 }
 
-/// The client id and the topic of the last will in the body of a CONNECT.
-fn connect(body: &[u8]) -> io::Result<(String, Option<String>)> {
+/// What the body of a CONNECT says.
+fn connect(body: &[u8]) -> io::Result<Connect> {
     let parsed = || {
         let (_protocol, rest) = text(body)?;
+        let flags_at = body.len() - rest.len() + 1;
         let (&[level, flags, _, _], rest) = rest.split_first_chunk::<4>()?;
         let rest = if level == MQTT_5 { after_properties(rest)? } else { rest };
-        let (client_id, rest) = text(rest)?;
+        let (client_id, mut rest) = text(rest)?;
         let client_id = String::from_utf8_lossy(client_id).into_owned();
-        if flags & 0b100 == 0 {
-            return Some((client_id, None));
+        let mut will = None;
+        if flags & 0b100 != 0 {
+            let after = if level == MQTT_5 { after_properties(rest)? } else { rest };
+            let (topic, after) = text(after)?;
+            will = Some(String::from_utf8_lossy(topic).into_owned());
+            (_, rest) = text(after)?;
         }
-        let rest = if level == MQTT_5 { after_properties(rest)? } else { rest };
-        let (topic, _) = text(rest)?;
-        Some((client_id, Some(String::from_utf8_lossy(topic).into_owned())))
+        let own = body.len() - rest.len();
+        Some(Connect { client_id, will, flags_at, body: body[..own].to_vec() })
     };
     parsed().ok_or_else(malformed)
 }
@@ -155,17 +221,15 @@ mod tests {
         body.extend(topic.as_bytes());
         body.extend(payload);
         let mut packet = vec![0x30];
-        let mut length = body.len();
-        loop {
-            let byte = u8::try_from(length % 128).expect("seven bits");
-            length /= 128;
-            packet.push(if length > 0 { byte | 0x80 } else { byte });
-            if length == 0 {
-                break;
-            }
-        }
+        packet.extend(variable_length(body.len()));
         packet.extend(body);
         packet
+    }
+
+    const LOGIN: &[u8] = b"\0\x04gate\0\x04pass";
+
+    fn packets() -> Packets {
+        Packets::with_login(LOGIN.to_vec())
     }
 
     fn owns(claim: Claim<'_>) -> bool {
@@ -196,34 +260,54 @@ mod tests {
     /// However the bytes are cut, they pass unchanged up to the packet that is refused.
     #[test]
     fn what_is_allowed_passes_unchanged_and_what_is_refused_does_not_begin_to() {
-        let good = [
-            connecting(4, Some("own")),
-            publish("own", &[7; 300]),
-            vec![0xc0, 0],
-            publish("", b"alias"),
-            publish("own", b""),
-        ]
-        .concat();
+        let after =
+            [publish("own", &[7; 300]), vec![0xc0, 0], publish("", b"alias"), publish("own", b"")]
+                .concat();
+        let good = [connecting(4, Some("own")), after.clone()].concat();
+        let expected = [logged_in(connecting(4, Some("own"))), after].concat();
         let refused = publish("other", b"x");
         for piece in [1, 2, 3, 7, 100, 10_000] {
-            let mut packets = Packets::default();
+            let mut stream = packets();
             let (mut checked, mut ended) = (Vec::new(), None);
             for bytes in [good.as_slice(), &refused].concat().chunks(piece) {
-                if let Err(error) = packets.take(bytes, &mut checked, owns) {
+                if let Err(error) = stream.take(bytes, &mut checked, owns) {
                     ended = Some(error.kind());
                     break;
                 }
             }
             assert_eq!(ended, Some(io::ErrorKind::PermissionDenied), "{piece}");
-            assert!(checked == good, "{piece}: {} bytes of {}", checked.len(), good.len());
+            assert!(checked == expected, "{piece}: {} bytes of {}", checked.len(), good.len());
+        }
+    }
+
+    /// A CONNECT of less than 128 bytes as it leaves the gate.
+    fn logged_in(mut packet: Vec<u8>) -> Vec<u8> {
+        packet[9] |= WITH_LOGIN;
+        packet.extend(LOGIN);
+        packet[1] = u8::try_from(packet.len() - 2).expect("short");
+        packet
+    }
+
+    /// The certificate was the client's proof: what it sends as a login never reaches the broker.
+    #[test]
+    fn a_login_of_the_client_is_replaced_by_that_of_the_gate() {
+        for level in [4, MQTT_5] {
+            for will in [None, Some("own")] {
+                let mut own = connecting(level, will);
+                own[9] |= WITH_LOGIN;
+                own.extend(b"\0\x03eve\0\x05guess");
+                own[1] = u8::try_from(own.len() - 2).expect("short");
+                let mut checked = Vec::new();
+                packets().take(&own, &mut checked, owns).expect("allowed");
+                assert_eq!(checked, logged_in(connecting(level, will)), "{level} {will:?}");
+            }
         }
     }
 
     #[test]
     fn the_topic_of_a_last_will_is_checked_in_both_versions() {
         for level in [4, MQTT_5] {
-            let asked =
-                |packet: Vec<u8>| Packets::default().take(&packet, &mut Vec::new(), owns).is_ok();
+            let asked = |packet: Vec<u8>| packets().take(&packet, &mut Vec::new(), owns).is_ok();
             assert!(
                 asked(connecting(level, None)) && asked(connecting(level, Some("own"))),
                 "{level}"
@@ -237,7 +321,7 @@ mod tests {
         for level in [4, MQTT_5] {
             let asked = |own: &str| {
                 let may = |claim: Claim<'_>| claim == Claim::ClientId(own);
-                Packets::default().take(&connecting(level, None), &mut Vec::new(), may).is_ok()
+                packets().take(&connecting(level, None), &mut Vec::new(), may).is_ok()
             };
             assert!(asked("id") && !asked("another"), "{level}");
         }
@@ -252,7 +336,7 @@ mod tests {
             &[0x10, 0xff, 0xff, 0x7f],
         ];
         for bytes in broken {
-            let done = Packets::default().take(bytes, &mut Vec::new(), |_| true);
+            let done = packets().take(bytes, &mut Vec::new(), |_| true);
             assert!(done.is_err(), "{bytes:?}");
         }
     }
