@@ -13,22 +13,6 @@ use serde_json::Value;
 use super::lanes::SendError;
 use crate::settings::WebhookFormat;
 
-/// Words of Slack for what people have to repair: docs.slack.dev, "Sending messages using incoming
-/// webhooks", "Error handling".
-const SLACK_ACCESS: [&str; 12] = [
-    "action_prohibited",
-    "channel_is_archived",
-    "channel_not_found",
-    "invalid_token",
-    "no_active_hooks",
-    "no_service",
-    "no_service_id",
-    "no_team",
-    "posting_to_general_channel_denied",
-    "team_disabled",
-    "token_revoked",
-    "user_not_found",
-];
 /// Words of Slack for a message that it never takes.
 const SLACK_CONTENT: [&str; 4] =
     ["invalid_payload", "no_text", "too_many_attachments", "invalid_blocks"];
@@ -56,7 +40,14 @@ pub(super) fn read_answer(format: WebhookFormat, status: u16, body: &str) -> Res
 type Failure = fn(String) -> SendError;
 
 fn generic(body: &str) -> Result<(), Failure> {
-    if is_page(body.as_bytes()) || says_failure(body) { Err(SendError::Refused) } else { Ok(()) }
+    let starts_with_error = ["error", "failed", "failure"]
+        .iter()
+        .any(|word| body.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word)));
+    if starts_with_error || is_page(body.as_bytes()) || says_failure(body) {
+        Err(SendError::Refused)
+    } else {
+        Ok(())
+    }
 }
 
 fn slack(body: &str) -> Result<(), Failure> {
@@ -64,7 +55,9 @@ fn slack(body: &str) -> Result<(), Failure> {
     if SLACK_CONTENT.contains(&word.as_str()) {
         return Err(SendError::Never);
     }
-    if SLACK_ACCESS.contains(&word.as_str()) || is_page(body.as_bytes()) || says_failure(body) {
+    // Slack's own answer to what it takes is `ok`; receivers of its form answer nothing, or JSON
+    let is_known = word.is_empty() || word == "ok" || word.starts_with('{');
+    if !is_known || is_page(body.as_bytes()) || says_failure(body) {
         return Err(SendError::Refused);
     }
     Ok(())
@@ -99,13 +92,28 @@ fn teams(status: u16, body: &str) -> Result<(), Failure> {
 /// JSON that says that it failed, in the ways that receivers do.
 fn says_failure(body: &str) -> bool {
     let Ok(Value::Object(answer)) = serde_json::from_str::<Value>(body) else { return false };
-    let is_false = |key: &str| answer.get(key).is_some_and(|value| value == &Value::Bool(false));
+    let is_false = |key: &str| {
+        let value = answer.get(key);
+        value.is_some_and(|value| {
+            value == &Value::Bool(false)
+                || value.as_str().is_some_and(|word| word.eq_ignore_ascii_case("false"))
+        })
+    };
+    let is_filled =
+        |key: &str| answer.get(key).and_then(Value::as_array).is_some_and(|a| !a.is_empty());
+    let is_rejected = answer.get("rejected").and_then(Value::as_u64).is_some_and(|count| count > 0);
+    // NHN Cloud puts its verdict into a header
+    let has_failed_header =
+        answer.get("header").is_some_and(|header| says_failure(&header.to_string()));
     let is_error = answer.get("error").is_some_and(|error| {
         !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
     });
     let is_result = ["result", "status"].iter().any(|key| {
         let word = answer.get(*key).and_then(Value::as_str).map(str::to_ascii_lowercase);
-        word.is_some_and(|word| ["error", "failed", "failure", "fail"].contains(&word.as_str()))
+        word.is_some_and(|word| {
+            ["error", "failed", "failure", "fail", "invalid event", "rejected"]
+                .contains(&word.as_str())
+        })
     });
     // codes of DingTalk, WeCom and Feishu: 0 is success; a code of HTTP stands for itself
     let is_code = |key: &str| answer.get(key).and_then(Value::as_i64).is_some_and(|code| code != 0);
@@ -113,7 +121,18 @@ fn says_failure(body: &str) -> bool {
     let is_success =
         answer.get("code").and_then(Value::as_i64).is_some_and(|code| (200..300).contains(&code));
     let is_coded = has_error_code && !is_success;
-    is_false("ok") || is_false("success") || is_error || is_result || is_coded
+    // an HTTP status of its own in the body
+    let is_status = ["status", "statusCode", "status_code"].iter().any(|key| {
+        answer.get(*key).and_then(Value::as_i64).is_some_and(|status| (400..600).contains(&status))
+    });
+    ["ok", "success", "isSuccessful", "successful"].iter().any(|key| is_false(key))
+        || is_error
+        || is_filled("errors")
+        || is_rejected
+        || has_failed_header
+        || is_result
+        || is_coded
+        || is_status
 }
 
 #[cfg(test)]
@@ -140,6 +159,8 @@ mod tests {
         for refused in [
             "no_service",
             "channel_is_archived",
+            "error",
+            "some_later_word_of_slack",
             "<!DOCTYPE html><title>Sign in</title>",
             r#"{"ok":false,"error":"invalid_auth"}"#,
             r#"{"success":false}"#,
@@ -197,6 +218,13 @@ mod tests {
     fn a_receiver_of_the_generic_form_that_says_that_it_failed_has_no_message() {
         let says = |body: &str| word(WebhookFormat::Generic, 200, body);
         for refused in [
+            "ERROR: no such channel",
+            r#"{"header":{"isSuccessful":false,"resultCode":-2021,"resultMessage":"x"}}"#,
+            r#"{"errors":["x"]}"#,
+            r#"{"success":"false"}"#,
+            r#"{"statusCode":403}"#,
+            r#"{"status":"invalid event"}"#,
+            r#"{"accepted":0,"rejected":1}"#,
             "<!DOCTYPE html><html><title>Sign in</title></html>",
             "  <HTML>captive portal</HTML>",
             r#"{"ok":false,"error":"not_in_channel"}"#,

@@ -28,6 +28,17 @@ const SLOW: Duration = Duration::from_secs(10);
 /// well below the minute within which an alarm has to be told.
 const GRACE: Duration = Duration::from_secs(20);
 
+/// The shortest time that a receiver has for an answer before the alarm is told elsewhere, s. Chosen: mail servers
+/// greet after up to 10 s.
+const LEAST_PATIENCE_S: f64 = 20.0;
+
+/// How long a message has waited after so many failures and this last try, s: counted by the pauses that were made
+/// and by what a try takes, because the wall clock may have jumped.
+fn waited_s(failures: u32, took_s: f64) -> f64 {
+    let nominal_s = |failures| NOMINAL_PAUSES.after(failures).as_secs_f64();
+    (0..failures).map(nominal_s).sum::<f64>() + f64::from(failures + 1) * took_s
+}
+
 /// The longest wait that a receiver is granted (`Retry-After`), s: as long as the longest pause by the agent's own
 /// rule. Chosen: an alarm must not wait for a day because a receiver says so.
 const LONGEST_ASKED_S: f64 = NOMINAL_PAUSES.longest.as_secs() as f64;
@@ -98,14 +109,16 @@ impl Lane {
         }
         let before = channel.renewals();
         let held = asked.as_ref().and_then(|asked| asked.holds(before));
+        let begun = Instant::now();
         let sent = if let Some(held) = held {
             Some(Err(held))
         } else {
             tokio::select! {
-                sent = channel.send(key_of(rows), &notifications) => Some(sent.map_err(granted)),
+                sent = self.sent_in_time(channel, rows, &notifications) => Some(sent.map_err(granted)),
                 () = renewed(channel, before) => None,
             }
         };
+        let took_s = begun.elapsed().as_secs_f64();
         *asked = sent.as_ref().and_then(|sent| asked_by(sent, before));
         let at_once = |error: &str| SendOutcome::Retry {
             at: self.clock.now(),
@@ -116,7 +129,9 @@ impl Lane {
             Some(Err(error)) if error.is_of_all() && channel.renewals() != before => {
                 at_once(&error.to_string())
             }
-            Some(Err(error)) => self.failed(channel.lane(), rows, &notifications, error).await,
+            Some(Err(error)) => {
+                self.failed((channel.lane(), took_s), rows, &notifications, error).await
+            }
             None => at_once("no answer to the one of before"),
         };
         if outcome.is_told() {
@@ -125,17 +140,36 @@ impl Lane {
         rows.iter().map(|row| (row.id, outcome.clone())).collect()
     }
 
+    /// Sends a message. A receiver that says nothing is no failure yet: what it has not answered for as long as an
+    /// alarm may wait is told elsewhere meanwhile.
+    async fn sent_in_time(
+        &self,
+        channel: &dyn Channel,
+        rows: &[Claimed],
+        notifications: &[Notification],
+    ) -> Result<(), SendError> {
+        let sending = channel.send(key_of(rows), notifications);
+        tokio::pin!(sending);
+        let waited_s = rows.first().map_or(0.0, |first| waited_s(first.attempts, 0.0));
+        let left_s = (ELSEWHERE_AFTER_S - waited_s).max(LEAST_PATIENCE_S);
+        tokio::select! {
+            sent = &mut sending => return sent,
+            () = tokio::time::sleep(Duration::from_secs_f64(left_s)) => {}
+        }
+        let reason = format!("the receiver has said nothing for {left_s:.0} s");
+        let _reached = self.reached_elsewhere(channel.lane(), &reason, notifications).await;
+        sending.await
+    }
+
     async fn failed(
         &self,
-        lane: &str,
+        (lane, took_s): (&str, f64),
         rows: &[Claimed],
         notifications: &[Notification],
         error: SendError,
     ) -> SendOutcome {
         let Some(first) = rows.first() else { return SendOutcome::Delivered };
-        // counted by the pauses that were made, because the wall clock may have jumped
-        let nominal_s = |failures| NOMINAL_PAUSES.after(failures).as_secs_f64();
-        let tried_s: f64 = (0..first.attempts).map(nominal_s).sum();
+        let tried_s = waited_s(first.attempts, took_s);
         let may_try = tried_s < self.give_up_after.as_secs_f64();
         let reason = error.to_string();
         let asked_s = error.asked().map(|wait| wait.as_secs_f64());
@@ -232,6 +266,13 @@ impl Lane {
     /// sends nothing to it before.
     fn again(&self, lane: &str, row: &Claimed, error: String, least_s: Option<f64>) -> SendOutcome {
         let pause_s = PAUSES.after(row.attempts).as_secs_f64().max(least_s.unwrap_or_default());
+        // a try falls on the time at which the alarm is told elsewhere
+        let left_s = ELSEWHERE_AFTER_S - waited_s(row.attempts, 0.0);
+        let pause_s = if left_s > 0.0 && least_s.is_none() {
+            pause_s.min(left_s.max(LEAST_PATIENCE_S))
+        } else {
+            pause_s
+        };
         log::not_delivered(lane, &error, row.attempts + 1, pause_s);
         SendOutcome::Retry { at: self.clock.now().plus_seconds(pause_s), error }
     }

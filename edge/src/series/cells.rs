@@ -41,6 +41,7 @@ pub(super) fn values(
 ) -> Result<Vec<Option<f64>>, SeriesError> {
     let mut numbers = Vec::with_capacity(rows.len());
     let mut units = UnitsOfCells::new(asked);
+    let mut words: Option<(u64, String, u64)> = None;
     for row in rows {
         let field = row.fields.get(asked.place).copied().unwrap_or_default();
         let (text, unit) = number_and_unit(field);
@@ -51,12 +52,28 @@ pub(super) fn values(
         })?;
         if number.is_finite() {
             units.take(unit, row.line)?;
+        } else if is_word(field) {
+            let (_, _, count) = words.get_or_insert_with(|| (row.line, field.to_owned(), 0));
+            *count += 1;
         }
         numbers.push(number);
     }
     notes.extend(units.note());
+    notes.extend(words.map(|(line, word, count)| {
+        format!(
+            "{}: {count} cells hold words for no value (first in line {line}: {word:?}) and were left out",
+            asked.name
+        )
+    }));
     leave_codes_out(rows, asked.name, &mut numbers, notes);
     Ok(numbers.into_iter().map(|number| Some(number).filter(|n| n.is_finite())).collect())
+}
+
+/// Whether a field says in words that there is no value; `NaN` and a dash are what programs write.
+fn is_word(field: &str) -> bool {
+    let plain = field.trim().to_lowercase();
+    plain.chars().any(char::is_alphabetic)
+        && !["nan", "null", "na", "n/a", "none"].contains(&plain.as_str())
 }
 
 /// The unit of a column by its header, its row of units and its cells.
@@ -201,6 +218,18 @@ mod tests {
             assert!(both.iter().all(|unit| error.contains(&format!("in {unit} "))), "{error}");
         }
         assert_eq!(values_of("a (g)", &["2.1 g", "2.2 g"]), [Some(2.1), Some(2.2)]);
+    }
+
+    /// A historian's `No Data` became an empty value without a word.
+    #[test]
+    fn words_for_no_value_are_left_out_with_their_count_and_line() {
+        let cells = ["2.1", "No Data", "2.2", "Bad Input", "", "NaN"];
+        assert_eq!(values_of("a", &cells).iter().flatten().count(), 2);
+        let notes = read("a", &cells).expect("reads").notes.join("; ");
+        assert!(
+            notes.contains("2 cells hold words") && notes.contains("line 3: \"No Data\""),
+            "{notes}"
+        );
     }
 
     #[test]

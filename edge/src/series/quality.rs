@@ -24,6 +24,34 @@ const OPC_GOOD: f64 = 192.0;
 /// Qualities below are bad.
 const OPC_BAD_BELOW: f64 = 64.0;
 
+/// Begins the name of a tag by which WinCC marks its own start and stop among the rows of a log.
+const EVENT_TAG: &str = "$RT_";
+
+/// Takes the values out of rows that are events of the logger and no readings.
+fn leave_events_out(
+    rows: &[FieldRow<'_>],
+    values: &mut [Vec<Option<f64>>],
+    notes: &mut Vec<String>,
+) {
+    let is_event = |row: &FieldRow<'_>| {
+        row.fields.iter().any(|field| field.trim_matches(['"', ' ']).starts_with(EVENT_TAG))
+    };
+    let events: Vec<usize> = (0..rows.len()).filter(|at| is_event(&rows[*at])).collect();
+    let Some(first) = events.first().and_then(|at| rows.get(*at)) else { return };
+    for column in values.iter_mut() {
+        for at in &events {
+            if let Some(value) = column.get_mut(*at) {
+                *value = None;
+            }
+        }
+    }
+    notes.push(format!(
+        "{} rows are events of the logger ({EVENT_TAG}…, first in line {}) and no readings: left out",
+        events.len(),
+        first.line
+    ));
+}
+
 /// Takes the values out whose quality is bad.
 pub(super) fn leave_out(
     rows: &[FieldRow<'_>],
@@ -32,6 +60,7 @@ pub(super) fn leave_out(
     values: &mut [Vec<Option<f64>>],
     notes: &mut Vec<String>,
 ) {
+    leave_events_out(rows, values, notes);
     for place in (0..header.len()).filter(|place| *place != time && !columns.contains(place)) {
         if plain(&header[place]).ends_with("status") {
             let bad = bad_rows(rows, place, "").unwrap_or_default();
@@ -123,6 +152,20 @@ mod tests {
         let request =
             Request { time: "t".to_owned(), values, period_s: 600.0, ..Request::default() };
         read_table(text.as_bytes(), &request).expect("reads")
+    }
+
+    /// WinCC writes the stop of its runtime as a row of another tag.
+    #[test]
+    fn a_row_that_is_an_event_of_the_logger_is_no_reading() {
+        let rows: String = (0..9).map(|n| format!("{};P1;{}.5;1\n", 600 * n, n)).collect();
+        let text = format!("t;VarName;a;b\n{rows}5400;$RT_OFF$;0;0\n");
+        let table = read(&text);
+        assert_eq!(table.rows.last().expect("rows").values, [None, None]);
+        let notes = table.notes.join("; ");
+        assert!(
+            notes.contains("1 rows are events of the logger") && notes.contains("line 11"),
+            "{notes}"
+        );
     }
 
     fn missing(table: &Table) -> Vec<(usize, usize)> {

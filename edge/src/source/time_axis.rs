@@ -20,6 +20,9 @@ const EPOCH_FROM_S: f64 = 1e9;
 /// … up to the year 2096.
 const EPOCH_TO_S: f64 = 4e9;
 
+/// A step of whole numbers that is no step of samples in seconds. Chosen: no bearing can be judged at 0.1 Hz.
+const LEAST_STEP_OF_TICKS: f64 = 10.0;
+
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 
@@ -46,6 +49,8 @@ pub(crate) struct TimeAxis {
     pub(crate) uncertainty: f64,
     /// Standard deviation of the steps over their mean, if the digits of the column show it.
     pub(crate) jitter_ratio: Option<f64>,
+    /// Rows for which each time stands, where that is one number: a sensor's memory that is read at once.
+    pub(crate) rows_each: Option<u64>,
     /// Gaps.
     pub(crate) gaps: u64,
     /// Steps that the gaps would hold.
@@ -89,6 +94,14 @@ impl TimeAxis {
         let day_s = day_number(times[0], course.step, unit_s);
         let (epoch_unit, epoch_s) = match day_s {
             Some(at_s) => (Some(DAY_S), Some(at_s)),
+            // microseconds since the start of a controller reach the size of seconds since 1970 after a quarter of
+            // an hour
+            None if unit_s.is_none() && is_whole && course.step >= LEAST_STEP_OF_TICKS => {
+                match epoch(times[0]) {
+                    (Some(1.0), _) => (None, None),
+                    found => found,
+                }
+            }
             None => epoch(times[0]),
         };
         let unit_s = unit_s.or(epoch_unit);
@@ -99,6 +112,7 @@ impl TimeAxis {
             step: course.step,
             uncertainty: course.uncertainty,
             jitter_ratio: course.jitter_ratio,
+            rows_each: course.rows_each,
             gaps: course.gaps,
             lost: course.lost,
             is_count,
@@ -116,6 +130,7 @@ impl TimeAxis {
             step: 1.0 / rate_hz,
             uncertainty: 0.0,
             jitter_ratio: None,
+            rows_each: None,
             gaps: 0,
             lost: 0,
             is_count: false,
@@ -156,6 +171,7 @@ struct Course {
     quantum: f64,
     uncertainty: f64,
     jitter_ratio: Option<f64>,
+    rows_each: Option<u64>,
     gaps: u64,
     lost: u64,
 }
@@ -184,7 +200,15 @@ impl Course {
             sum += step;
             count += 1;
         }
-        let step = sum / count as f64;
+        let rows_each = rows_of_each_time(steps);
+        // the last time stands for rows whose end nothing states
+        let step = match rows_each {
+            Some(rows) => {
+                let usual = positive.partition_point(|step| *step <= longest);
+                sum / (usual as u64 * rows) as f64
+            }
+            None => sum / count as f64,
+        };
         if !(step.is_finite() && step > 0.0) {
             return None;
         }
@@ -200,6 +224,7 @@ impl Course {
             quantum,
             uncertainty: (2.0 * quantum / sum).min(0.5),
             jitter_ratio,
+            rows_each,
             gaps: gaps.len() as u64,
             lost: lost as u64,
         })
@@ -220,6 +245,17 @@ impl Course {
             (at - self.step * (row + 1) as f64).abs() <= most
         })
     }
+}
+
+/// How many rows stand under each time, if that is one number of more than one. The first and the last time may
+/// stand for fewer.
+fn rows_of_each_time(steps: &[f64]) -> Option<u64> {
+    let groups: Vec<usize> = steps.split(|step| *step > 0.0).map(|same| same.len() + 1).collect();
+    let (first, rest) = groups.split_first()?;
+    let (last, inner) = rest.split_last()?;
+    let each = *inner.first()?;
+    let is_one_number = each > 1 && inner.iter().all(|rows| *rows == each);
+    (is_one_number && *first <= each && *last <= each).then_some(each as u64)
 }
 
 /// The smallest difference between steps that are not equal: one unit of the column's last digit.
@@ -364,6 +400,32 @@ mod tests {
         }
         let uptime: Vec<f64> = (0..2000).map(|n| 46_082.25 + f64::from(n) / 2000.0).collect();
         assert_eq!(axis(&uptime).unit_s, None, "seconds since a start");
+    }
+
+    /// A sensor's memory of 32 rows that is read at once: the rows of the last time count as the others.
+    #[test]
+    fn times_that_stand_for_a_number_of_rows_give_the_true_rate() {
+        for (rows, each) in [(800_u32, 32_u32), (1000, 25), (832, 2)] {
+            let step = f64::from(each) / 1600.0;
+            let times: Vec<f64> = (0..rows).map(|n| f64::from(n / each) * step).collect();
+            let own = TimeAxis::of_column(&times, Some(1.0)).expect("a time");
+            assert_eq!(own.rows_each, Some(u64::from(each)));
+            assert!((own.rate_hz(1.0) / 1600.0 - 1.0).abs() < 1e-9, "{each}: {}", own.rate_hz(1.0));
+        }
+        let even: Vec<f64> = (0..100).map(|n| f64::from(n) / 1600.0).collect();
+        assert_eq!(axis(&even).rows_each, None);
+    }
+
+    /// PX4 counts microseconds since its start: 1,234,567,890 of them are no second of the year 2009.
+    #[test]
+    fn ticks_of_a_controller_are_no_seconds_since_1970() {
+        let ticks: Vec<f64> = (0..1000).map(|n| 1_234_567_890.0 + 1250.0 * f64::from(n)).collect();
+        let own = axis(&ticks);
+        assert_eq!((own.unit_s, own.epoch_s), (None, None));
+        assert!(
+            (TimeAxis::of_column(&ticks, Some(1e-6)).expect("named").rate_hz(1e-6) - 800.0).abs()
+                < 1e-6
+        );
     }
 
     #[test]

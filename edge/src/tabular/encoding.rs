@@ -1,13 +1,20 @@
-//! The encoding of a text: UTF-8, UTF-16 with and without a mark, CP949, Latin-1.
+//! The encoding of a text: UTF-8, UTF-16 with and without a mark, CP949, Latin-1; Chinese and Japanese ones
+//! where `chardetng` finds that the letters are theirs.
 //!
 //! Invariant: bytes that hold zeros after decoding are no text.
 
 use std::borrow::Cow;
 
-use encoding_rs::{EUC_KR, Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{
+    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252,
+};
 
 /// Bytes by which an encoding without a mark is told.
 const SAMPLE: usize = 4096;
+
+/// Fewest bytes above ASCII by which Chinese or Japanese is told: four letters.
+const LEAST_LETTERS: usize = 8;
 
 /// The text of these bytes; `None` if they are no text.
 pub fn decoded(bytes: &[u8]) -> Option<Cow<'_, str>> {
@@ -41,8 +48,20 @@ fn narrow(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }
-    let encoding = if is_korean(bytes) { EUC_KR } else { WINDOWS_1252 };
+    let encoding = chinese_or_japanese(bytes)
+        .unwrap_or_else(|| if is_korean(bytes) { EUC_KR } else { WINDOWS_1252 });
     encoding.decode_without_bom_handling(bytes).0
+}
+
+/// A Chinese or Japanese encoding in which the letters are usual ones, not only possible ones: the pairs of CP949
+/// and those of GBK are the same bytes. A text with few letters above ASCII is none.
+fn chinese_or_japanese(bytes: &[u8]) -> Option<&'static Encoding> {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(bytes, true);
+    let found = detector.guess(None, Utf8Detection::Deny);
+    let letters = bytes.iter().filter(|byte| **byte >= 0x80).count();
+    let is_one = [GBK, GB18030, BIG5, SHIFT_JIS, EUC_JP].contains(&found);
+    (is_one && letters >= LEAST_LETTERS).then_some(found)
 }
 
 /// CP949: all bytes above ASCII come in pairs of 0xA1 and above, and one of the pairs is a syllable of KS X
@@ -85,6 +104,25 @@ mod tests {
         }
         let (korean, ..) = EUC_KR.encode("시간(초),가속도(g)\n");
         assert_eq!(decoded(&korean).as_deref(), Some("시간(초),가속도(g)\n"));
+        for korean in [
+            "측정 시간,진동 가속도\n",
+            "채널 이름: 펌프 구동측 베어링\n",
+            "단위: 진동 속도(밀리미터)\n",
+        ] {
+            assert_eq!(decoded(&EUC_KR.encode(korean).0).as_deref(), Some(korean));
+        }
+        for (encoding, text) in [
+            (GBK, "时间(s),工程单位:m/s^2\n"),
+            (GB18030, "采样频率：12800 Hz\n单位：m/s2\n"),
+            (SHIFT_JIS, "サンプリング周波数,12800\n単位,m/s2\n"),
+        ] {
+            assert_eq!(
+                decoded(&encoding.encode(text).0).as_deref(),
+                Some(text),
+                "{}",
+                encoding.name()
+            );
+        }
         assert_eq!(decoded(b"[m/s\xb2] \xb0C").as_deref(), Some("[m/s²] °C"));
         assert_eq!(decoded(b"Temperatur \xe4\xf6\xfc").as_deref(), Some("Temperatur äöü"));
         assert_eq!(decoded(&[1, 0, 0, 0, 7, 0, 0, 9]), None);

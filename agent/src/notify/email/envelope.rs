@@ -13,6 +13,7 @@ use lettre::transport::smtp::Error;
 use lettre::transport::smtp::response::Severity;
 use lettre::{Address, AsyncTransport};
 use pdm_service::error_chain::error_chain;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::Email;
@@ -22,7 +23,11 @@ use crate::notify::lanes::SendError;
 const MOST: usize = 500;
 
 /// How long one try may take for all addresses: a claim of the outbox lasts five minutes.
-const LONGEST: Duration = Duration::from_mins(2);
+const LONGEST: Duration = Duration::from_secs(280);
+
+/// How long a server may take for one mail. Chosen: servers that look for spam answer the end of a mail within
+/// two minutes; RFC 5321 (4.5.3.2.6) allows ten, which no alarm can wait.
+const LONGEST_MAIL: Duration = Duration::from_mins(3);
 
 /// Which addresses have answered for a mail.
 pub(super) type Settled = BTreeMap<Uuid, Answered>;
@@ -61,24 +66,26 @@ impl Email {
         bare: Option<&[u8]>,
     ) -> Result<(), SendError> {
         let mut answered = self.answered(key);
+        let begun = Instant::now();
+        let until = begun + LONGEST;
         if answered.is_empty()
             && self.to.len() > 1
-            && let Some(said) = self.all(mail).await
+            && let Some(said) = self.all(mail, until).await
         {
             return said;
         }
         let mut waits = Vec::new();
         let mut locked = None;
-        let begun = tokio::time::Instant::now();
         for to in self.to.iter().map(|mailbox| &mailbox.email) {
             if answered.has.contains(to) || answered.refuse.contains_key(to) {
                 continue;
             }
-            if begun.elapsed() > LONGEST {
+            // what is left is too short for a server that is asked once more
+            if begun.elapsed() > LONGEST / 2 {
                 waits.push("the server is too slow to ask for each address".to_owned());
                 break;
             }
-            match self.one(to, mail, bare).await {
+            match self.one(to, (mail, bare), until).await {
                 Said::Taken => {
                     answered.has.insert(to.clone());
                 }
@@ -114,9 +121,9 @@ impl Email {
     }
 
     /// One mail for all addresses; none where the server refuses one of them, as then nobody has it.
-    async fn all(&self, mail: &[u8]) -> Option<Result<(), SendError>> {
+    async fn all(&self, mail: &[u8], until: Instant) -> Option<Result<(), SendError>> {
         let everybody = self.to.iter().map(|mailbox| mailbox.email.clone()).collect();
-        match self.deliver(everybody, mail).await {
+        match self.deliver(everybody, mail, until).await {
             Said::Taken => Some(Ok(())),
             Said::Locked(why) => Some(Err(SendError::Refused(why))),
             Said::Away(why) => Some(Err(SendError::Later(why))),
@@ -125,10 +132,15 @@ impl Email {
     }
 
     /// One mail to one address: without its files where it is refused with them, since the alarm is in its text.
-    async fn one(&self, to: &Address, mail: &[u8], bare: Option<&[u8]>) -> Said {
-        let said = self.deliver(vec![to.clone()], mail).await;
+    async fn one(
+        &self,
+        to: &Address,
+        (mail, bare): (&[u8], Option<&[u8]>),
+        until: Instant,
+    ) -> Said {
+        let said = self.deliver(vec![to.clone()], mail, until).await;
         let (Said::Never(why), Some(bare)) = (&said, bare) else { return said };
-        match self.deliver(vec![to.clone()], bare).await {
+        match self.deliver(vec![to.clone()], bare, until).await {
             Said::Taken => {
                 tracing::warn!(
                     why,
@@ -142,12 +154,23 @@ impl Email {
         }
     }
 
-    async fn deliver(&self, to: Vec<Address>, mail: &[u8]) -> Said {
+    /// One mail in one connection. The client's own limit is that of the connection alone: a server that goes quiet
+    /// later would hold the lane up for ever.
+    async fn deliver(&self, to: Vec<Address>, mail: &[u8], until: Instant) -> Said {
         let envelope = match Envelope::new(Some(self.from.email.clone()), to) {
             Ok(envelope) => envelope,
             Err(error) => return Said::Never(error.to_string()),
         };
-        match self.transport.send_raw(&envelope, mail).await {
+        let until = until.min(Instant::now() + LONGEST_MAIL);
+        let Ok(sent) =
+            tokio::time::timeout_at(until, self.transport.send_raw(&envelope, mail)).await
+        else {
+            return Said::Away(format!(
+                "the mail server went quiet: no answer within {} s",
+                LONGEST_MAIL.as_secs()
+            ));
+        };
+        match sent {
             Ok(_response) => Said::Taken,
             Err(error) if is_locked(&error) => Said::Locked(error_chain(&error)),
             // 5xx: the server refuses this address or this mail for good

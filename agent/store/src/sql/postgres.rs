@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pdm_service::postgres::{self, PostgresSettings, WayError};
 use pdm_service::secret::Secret;
@@ -53,6 +53,8 @@ pub(crate) struct Postgres {
     marker: Option<Arc<LastWrite>>,
     /// The time of the last row of `heartbeats` of this run, ms; `i64::MIN` before the first one.
     beaten_ms: Arc<AtomicI64>,
+    /// Sessions that were opened before this are closed and not used again.
+    renewed_at: Arc<StdMutex<Option<Instant>>>,
 }
 
 /// How far a row of `heartbeats` may be behind the last one that was written, ms. Chosen: a server that crashes with
@@ -69,9 +71,16 @@ impl Postgres {
         let password = password(settings)?;
         let options = options(settings, replica)?;
         fitness::examine(&options, &settings.url).await?;
+        let renewed_at: Arc<StdMutex<Option<Instant>>> = Arc::default();
+        let known = Arc::clone(&renewed_at);
         let pool = PgPoolOptions::new()
             .max_connections(settings.connections)
             .acquire_timeout(ACQUIRE)
+            .before_acquire(move |_connection, meta| {
+                let renewed_at = *known.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_old = renewed_at.is_some_and(|at| at.elapsed() <= meta.age);
+                Box::pin(async move { Ok(!is_old) })
+            })
             .connect_with(options)
             .await
             .map_err(cannot_open)?;
@@ -84,6 +93,7 @@ impl Postgres {
             weeks: Arc::default(),
             marker: None,
             beaten_ms: Arc::new(AtomicI64::new(i64::MIN)),
+            renewed_at,
         })
     }
 
@@ -148,6 +158,11 @@ impl Postgres {
     /// The error of a write, with the server's role where the server only says that it may not be written.
     pub(crate) async fn of_write(&self, error: StoreError) -> StoreError {
         let is_read_only = StoreTrouble::from(&error) == StoreTrouble::ReadOnly;
+        if is_read_only {
+            // a session keeps the `default_transaction_read_only` of its login: one of today may write again
+            let mut renewed_at = self.renewed_at.lock().unwrap_or_else(PoisonError::into_inner);
+            *renewed_at = Some(Instant::now());
+        }
         if is_read_only && fitness::is_standby(&self.pool.connect_options()).await {
             return StoreError::Unfit { place: self.settings.url.clone(), unfit: Unfit::Standby };
         }

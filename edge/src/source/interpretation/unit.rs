@@ -288,15 +288,17 @@ impl StatedUnit {
         };
         // `Accel X, g (S/N: 7)`: the brackets say something else
         let in_front = || header.find(['(', '[', '{']).and_then(|at| header.get(..at));
-        let joined = || {
+        let joined = |header: &str| {
             let (spelling, kind) = joined::at_end(header)?;
             Some(Self { spelling: spelling.to_owned(), kind })
         };
         bracketed(header)
             .and_then(Self::parse)
-            .or_else(joined)
+            .or_else(|| joined(header))
             .or_else(|| behind(header))
             .or_else(|| in_front().and_then(|front| behind(front.trim_end())))
+            // `accelerometer_m_s2[0]`: the number of an axis
+            .or_else(|| in_front().and_then(|front| joined(front.trim_end())))
     }
 
     /// The unit in a column's name: as in a header, or the name is a unit of samples (`Volt`, `m/s^2`), or

@@ -2,7 +2,8 @@
 //!
 //! Every column of numbers is a variable with its name; a column of stamps or durations is a time in its
 //! unit; decimals and numbers of 16 bits are numbers (`wide`); the file's metadata state units and rates
-//! (`metadata`). The file is read without Arrow. Columns of lists, texts and bytes are named as what they are. Missing
+//! (`metadata`). The file is read without Arrow. Columns of lists are named as what they are; columns of words tell
+//! whether several channels stand in one column (`repeats`). Missing
 //! values are NaN. Invariants: the rows of the file's own metadata are compared with the limit before
 //! anything is decoded; a page's announced size is bounded by the file's bytes and the limit.
 
@@ -18,6 +19,7 @@ use parquet::schema::types::ColumnDescriptor;
 use super::bounds::{MAX_SAMPLES, whole};
 use super::guarded::guarded;
 use super::leaves::{Leaf, LeafContent, stated_start, variables_of};
+use super::repeats::{WordColumn, check_variables};
 use super::variables::recording_of_variables;
 use super::{NumberEncoding, RawRecording, SourceError};
 use metadata::statements_of;
@@ -37,17 +39,21 @@ pub(super) fn open(
     variable: Option<&str>,
 ) -> Result<RawRecording, SourceError> {
     let content = whole(path, file)?;
-    let leaves = guarded(path, "Parquet", || {
+    let (leaves, words) = guarded(path, "Parquet", || {
         leaves_of(content).map_err(|what| SourceError::malformed(path, what))
     })?;
     let start = stated_start(&leaves);
     let (variables, others) = variables_of(leaves);
+    let told =
+        check_variables(&variables, &words).map_err(|what| SourceError::options(path, what))?;
     let mut recording = recording_of_variables(path, "Parquet file", variables, &others, variable)?;
+    recording.notes.extend(told);
     recording.start_at(start);
     Ok(recording)
 }
 
-fn leaves_of(content: Vec<u8>) -> Result<Vec<Leaf>, String> {
+/// The columns of numbers with what the file states of them, and the columns of words.
+fn leaves_of(content: Vec<u8>) -> Result<(Vec<Leaf>, Vec<WordColumn>), String> {
     let told = |error: parquet::errors::ParquetError| format!("no Parquet that is read: {error}");
     let reader = SerializedFileReader::new(bytes::Bytes::from(content)).map_err(told)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
@@ -64,9 +70,20 @@ fn leaves_of(content: Vec<u8>) -> Result<Vec<Leaf>, String> {
     let pairs = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
     let pairs = pairs.filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
     let mut leaves = statements_of(pairs, &names);
+    let mut words = Vec::new();
     for (index, column) in schema.columns().iter().enumerate() {
         let name = column.path().string();
         let Some(form) = wide::form_of(column) else {
+            if column.physical_type() == PhysicalType::BYTE_ARRAY && column.max_rep_level() == 0 {
+                let mut own = WordColumn { name, ..WordColumn::default() };
+                for group in 0..groups {
+                    let group = reader.get_row_group(group).map_err(told)?;
+                    let column = group.get_column_reader(index).map_err(told)?;
+                    add_words(column, &mut own).map_err(told)?;
+                }
+                words.push(own);
+                continue;
+            }
             let content = LeafContent::Other(format!("a column of {}", column.physical_type()));
             leaves.push(Leaf { path: name, content });
             continue;
@@ -86,7 +103,28 @@ fn leaves_of(content: Vec<u8>) -> Result<Vec<Leaf>, String> {
         }
         leaves.push(Leaf { path: name, content });
     }
-    Ok(leaves)
+    Ok((leaves, words))
+}
+
+/// Adds the words of one column of a group of rows; one that is missing is empty.
+fn add_words(column: ColumnReader, words: &mut WordColumn) -> parquet::errors::Result<()> {
+    let ColumnReader::ByteArrayColumnReader(mut reader) = column else { return Ok(()) };
+    loop {
+        let (mut values, mut levels) = (Vec::new(), Vec::new());
+        let (rows, _, _) = reader.read_records(PIECE_ROWS, Some(&mut levels), None, &mut values)?;
+        if rows == 0 || words.rows.len() > MAX_SAMPLES {
+            return Ok(());
+        }
+        let top = levels.iter().copied().max().unwrap_or(0);
+        let is_whole = levels.is_empty() || values.len() == rows;
+        let mut values = values.into_iter();
+        for row in 0..rows {
+            let is_there = is_whole || levels.get(row) == Some(&top);
+            let value = if is_there { values.next() } else { None };
+            let bytes = value.as_ref().map_or(&[][..], ByteArray::data);
+            words.take(&String::from_utf8_lossy(bytes));
+        }
+    }
 }
 
 fn encoding_of(column: &ColumnDescriptor) -> NumberEncoding {

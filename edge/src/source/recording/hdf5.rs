@@ -18,6 +18,7 @@ use hdf5_reader::{Attribute, Dataset, Datatype, Hdf5File, OpenOptions};
 use super::bounds::{MAX_SAMPLES, whole};
 use super::guarded::guarded;
 use super::leaves::{Leaf, LeafContent, stated_speed, stated_start, variables_of};
+use super::repeats::{WordColumn, check_variables};
 use super::variables::recording_of_variables;
 use super::{RawRecording, SourceError};
 
@@ -28,6 +29,9 @@ const MATLAB_MAGIC: &[u8] = b"MATLAB ";
 
 /// Deepest nesting of groups.
 const MAX_DEPTH: usize = 16;
+
+/// Fewest texts that are a column beside numbers.
+const LEAST_WORDS: usize = 16;
 
 /// Most datasets and attributes.
 const MAX_LEAVES: usize = 20_000;
@@ -47,11 +51,27 @@ pub(super) fn open(
         })
     })?;
     let (speed, start) = (stated_speed(&leaves), stated_start(&leaves));
+    let words = words_of(&leaves);
     let (variables, others) = variables_of(leaves);
+    let told =
+        check_variables(&variables, &words).map_err(|what| SourceError::options(path, what))?;
     let mut recording = recording_of_variables(path, format, variables, &others, variable)?;
-    recording.notes.extend(speed);
+    recording.notes.extend(speed.into_iter().chain(told));
     recording.start_at(start);
     Ok(recording)
+}
+
+/// The datasets of texts that may stand beside numbers, row by row.
+fn words_of(leaves: &[Leaf]) -> Vec<WordColumn> {
+    let of_leaf = |leaf: &Leaf| match &leaf.content {
+        LeafContent::Text(lines) if lines.len() >= LEAST_WORDS => {
+            let mut own = WordColumn { name: leaf.path.clone(), ..WordColumn::default() };
+            lines.iter().for_each(|line| own.take(line));
+            Some(own)
+        }
+        LeafContent::Text(_) | LeafContent::Numbers { .. } | LeafContent::Other(_) => None,
+    };
+    leaves.iter().filter_map(of_leaf).collect()
 }
 
 fn leaves_of(content: Vec<u8>, is_matlab: bool) -> Result<Vec<Leaf>, String> {

@@ -13,7 +13,9 @@ use serde_json::{Map, Number, Value};
 
 use super::bounds::check_samples;
 use super::leaves::{Leaf, LeafContent, stated_speed, stated_start, variables_of};
-use super::repeats::{MOST_CHANNELS, long_form_refusal, names_channels, repeated_times};
+use super::repeats::{
+    MOST_CHANNELS, check_variables, long_form_refusal, names_channels, repeated_times,
+};
 use super::variables::recording_of_variables;
 use super::{NumberEncoding, RawRecording, SourceError, snapshots_of};
 use crate::source::interpretation::ChannelRole;
@@ -107,9 +109,11 @@ pub(super) fn open(
         let (variables, others) = variables_of(leaves);
         numbers += variables.iter().map(|v| v.numbers.len()).sum::<usize>();
         check_samples(path, numbers)?;
+        let told =
+            check_variables(&variables, &[]).map_err(|what| SourceError::options(path, what))?;
         let wanted = pointed.as_deref();
         let mut own = recording_of_variables(path, "JSON document", variables, &others, wanted)?;
-        own.notes.extend(speed);
+        own.notes.extend(speed.into_iter().chain(told));
         own.start_at(start);
         snapshots.push(own);
     }

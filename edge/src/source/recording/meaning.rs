@@ -106,7 +106,7 @@ pub(super) fn meaning_of(
         rate_source,
         jitter_ratio: time.and_then(|axis| axis.jitter_ratio),
         missing_values,
-        gaps: time.map_or(0, |axis| axis.gaps),
+        gaps: time.map_or(0, |axis| axis.gaps) + raw.gaps_told,
         lost_samples: time.map_or(0, |axis| axis.lost),
         time_steps_back: raw.time_steps_back,
         notes,

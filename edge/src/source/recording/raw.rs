@@ -36,6 +36,8 @@ pub(crate) struct RawRecording {
     pub(crate) start_origin: Option<String>,
     /// The course of the time column, where the reader has taken it out itself.
     pub(crate) time: Option<TimeAxis>,
+    /// Gaps that remarks among the samples tell of.
+    pub(crate) gaps_told: u64,
     /// How often the times of a column step back: such a column gives no rate.
     pub(crate) time_steps_back: u64,
     /// Columns that the reader has left out, each with the reason.
@@ -101,6 +103,7 @@ impl RawRecording {
             is_start_local: false,
             start_origin: None,
             time: None,
+            gaps_told: 0,
             time_steps_back: 0,
             left_out: Vec::new(),
             notes: Vec::new(),

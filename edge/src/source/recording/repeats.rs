@@ -1,9 +1,12 @@
 //! Times that stand several times because a column beside them tells several channels apart.
 //!
-//! Used by the readers of tables and of JSON. Invariant: times that repeat because they have few digits are
-//! not meant: there the pairs of time and channel repeat, too.
+//! Used by the readers of tables, of trees of variables and of JSON. Invariant: times that repeat because they
+//! have few digits are not meant: there the pairs of time and channel repeat, too.
 
 use std::collections::HashMap;
+
+use super::variables::Variable;
+use crate::source::interpretation::ChannelRole;
 
 /// Words in the name of a column that tells channels apart.
 const CHANNEL_WORDS: [&str; 15] = [
@@ -25,6 +28,145 @@ const COPIES: usize = 50;
 pub(super) struct Repeated {
     /// Rows of most times.
     pub(super) times: usize,
+}
+
+/// A column of words, each by its number.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct WordColumn {
+    /// Its path in the file, or its name.
+    pub(super) name: String,
+    /// The words in the order in which they come; no more of them once they are more than
+    /// [`MOST_CHANNELS`].
+    pub(super) words: Vec<String>,
+    /// The number of each row's word.
+    pub(super) rows: Vec<u16>,
+}
+
+impl WordColumn {
+    /// Adds the word of the next row.
+    pub(super) fn take(&mut self, word: &str) {
+        let place = self.words.iter().position(|own| own == word);
+        let place = place.unwrap_or_else(|| {
+            if self.words.len() <= MOST_CHANNELS {
+                self.words.push(word.chars().take(40).collect());
+            }
+            self.words.len() - 1
+        });
+        self.rows.push(place as u16);
+    }
+
+    /// Whether the words are so few that they may name channels.
+    pub(super) fn may_name_channels(&self) -> bool {
+        (2..=MOST_CHANNELS).contains(&self.words.len())
+    }
+}
+
+/// Refuses variables of one table that hold several channels in one column, or each row several times.
+/// `words`: the table's columns of words. Returns what a person should know.
+///
+/// # Errors
+/// The column that tells the channels apart, with its values, or copies of all rows; in words.
+pub(super) fn check_variables(
+    variables: &[Variable],
+    words: &[WordColumn],
+) -> Result<Vec<String>, String> {
+    let last_part = |path: &str| path.rsplit(['.', '/']).next().unwrap_or(path).to_owned();
+    let is_time = |variable: &&Variable| {
+        let name = variable.stated.name.as_deref().unwrap_or(&variable.path);
+        ChannelRole::by_name(&last_part(name)) == ChannelRole::Time
+            && variable.numbers.len() >= LEAST_ROWS
+            && !variable.numbers.iter().any(|number| number.is_nan())
+    };
+    let mut notes = Vec::new();
+    for time in variables.iter().filter(is_time) {
+        let times = &time.numbers;
+        let is_beside = |length: usize| length == times.len();
+        for own in words.iter().filter(|own| is_beside(own.rows.len()) && own.may_name_channels()) {
+            if let Some(repeated) = repeated_times(times, &own.rows) {
+                let column = format!("column {:?}", own.name);
+                return Err(long_form_refusal(&column, &own.words, repeated));
+            }
+        }
+        let beside =
+            || variables.iter().filter(|own| is_beside(own.numbers.len()) && own.path != time.path);
+        for own in beside().filter(|own| names_channels(&last_part(&own.path))) {
+            if let Some((values, rows)) = numbered(&own.numbers)
+                && let Some(repeated) = repeated_times(times, &rows)
+            {
+                return Err(long_form_refusal(
+                    &format!("column {:?}", own.path),
+                    &values,
+                    repeated,
+                ));
+            }
+        }
+        let is_copied = |each: usize| beside().all(|own| is_copied(&own.numbers, each));
+        notes.extend(check_copies(times, |each| beside().count() > 0 && is_copied(each))?);
+    }
+    let left_out: Vec<&str> = words.iter().map(|own| own.name.as_str()).collect();
+    if !left_out.is_empty() {
+        notes.push(format!("columns of words were left out: {}", left_out.join(", ")));
+    }
+    Ok(notes)
+}
+
+/// Whether each number of a column is there so many times, one copy behind the other.
+fn is_copied(numbers: &[f64], each: usize) -> bool {
+    let is_same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    let copies = |all: &[f64]| all.iter().all(|other| is_same(*other, all[0]));
+    numbers.len().is_multiple_of(each) && numbers.chunks(each).all(copies)
+}
+
+/// The values of a column of few whole numbers, and the place of each row's value among them.
+pub(super) fn numbered(column: &[f64]) -> Option<(Vec<String>, Vec<u16>)> {
+    let mut values: Vec<f64> = Vec::new();
+    let mut rows = Vec::with_capacity(column.len());
+    for number in column {
+        let place = values.iter().position(|own| own.to_bits() == number.to_bits());
+        let place = place.unwrap_or_else(|| {
+            values.push(*number);
+            values.len() - 1
+        });
+        if number.fract() != 0.0 || values.len() > MOST_CHANNELS {
+            return None;
+        }
+        rows.push(place as u16);
+    }
+    Some((values.iter().map(f64::to_string).collect(), rows))
+}
+
+/// Refuses rows that all stand several times with the same time and values; tells some that do.
+/// `is_copied`: whether the values of each row are there so many times.
+///
+/// # Errors
+/// How often each row stands, in words.
+pub(super) fn check_copies(
+    times: &[f64],
+    is_copied: impl Fn(usize) -> bool,
+) -> Result<Vec<String>, String> {
+    let pairs = || times.windows(2);
+    let falls = pairs().filter(|pair| pair[1] < pair[0]).count();
+    if 20 * falls > times.len() {
+        return Ok(Vec::new()); // no course of time: intervals, or parts one below the other
+    }
+    let same = pairs().filter(|pair| pair[0].to_bits() == pair[1].to_bits()).count();
+    // the time rises from one row to the next that is no copy of it
+    let rises = |each: usize| {
+        let own: Vec<f64> = times.iter().copied().step_by(each).collect();
+        own.windows(2).all(|pair| pair[1] > pair[0])
+    };
+    let is_refused = |each: &usize| times.len() > 15 && rises(*each) && is_copied(*each);
+    if let Some(each) = [2, 3, 4].into_iter().find(is_refused) {
+        return Err(format!(
+            "every row stands {each} times, with the same time and the same values; take the copies out"
+        ));
+    }
+    // times with few digits repeat, too: a few equal ones beside many different ones are copies
+    let are_copies = same > 0 && 10 * same <= times.len();
+    Ok(are_copies
+        .then(|| format!("{same} rows have the time of the row before: rows may stand twice"))
+        .into_iter()
+        .collect())
 }
 
 /// Whether the name of a column of numbers says that it tells channels apart.

@@ -36,6 +36,7 @@ mod labelled;
 mod layout;
 mod long_form;
 mod metadata;
+mod remarks;
 mod rows;
 mod stamped;
 
@@ -107,6 +108,7 @@ pub(super) fn open_text(
     let copies = long_form::check_rows(&layout, &columns).map_err(refused)?;
     let mut recording = recording(path, &layout, columns, options)?;
     recording.notes.extend(copies);
+    remarks::take(text, layout.first_row, &mut recording);
     Ok(RawRecording { format, ..recording })
 }
 
@@ -272,17 +274,19 @@ fn recording(
         data.slice_axis_inplace(Axis(1), Slice::from(..rows - rows_without));
         notes.push(format!("{rows_without} rows at the end hold no samples and were left out"));
     }
-    let start_s = columns.start_ns.map(|ns| ns as f64 / 1e9);
-    let is_start_local = columns.is_start_local;
-    drop(columns);
     let mut split = take_time_columns(data, described(layout, &all)).map_err(refused)?;
     if let Some(seconds) = clock {
         let column = "columns 0 to 3 (hour, minute, second, microsecond)".to_owned();
         let axis = TimeAxis::of_column(&seconds, Some(1.0));
         split.axis = axis.map(|axis| TimeAxis { column, ..axis });
     }
+    let start = columns.start(split.axis_row.map(|row| all[row]));
+    drop(columns);
     let mut open: Vec<&mut StatedChannel> = split.channels.iter_mut().collect();
     take_head_unit(&mut open, layout, options).map_err(refused)?;
+    let start_origin = start.map(|start| format!("column {:?}", column_name(layout, start.column)));
+    let is_start_local = start.is_some_and(|start| start.is_local);
+    let start_s = start.map(|start| start.s);
     let raw =
         RawRecording::described("columns of text", split.data, split.channels, layout.rate_hz());
     let start = layout.start_and_rate.map(|(start, _)| start);
@@ -294,10 +298,19 @@ fn recording(
         left_out: split.left_out,
         notes,
         stated_start,
+        start_origin,
         is_start_local,
         spectrum_over,
         ..raw
     })
+}
+
+/// The name of a column; without one its number.
+fn column_name(layout: &Layout, column: usize) -> String {
+    stated(layout, column)
+        .name
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| column.to_string())
 }
 
 /// The column over which the others are a spectrum.
@@ -335,10 +348,10 @@ fn named_columns(
     }
     let raw = RawRecording::described("columns of text", data, channels, layout.rate_hz());
     let (notes, time_steps_back) = (split.notes, split.steps_back);
-    let start = columns.start_ns.map(|ns| ns as f64 / 1e9);
-    let start = start.or(layout.start_and_rate.map(|(start, _)| start));
-    let (stated_start, is_start_local) =
-        (start.and_then(super::meaning::since_1970), columns.is_start_local);
+    let dated = columns.start(split.axis_row.map(|row| all[row]));
+    let start = dated.map(|start| start.s).or(layout.start_and_rate.map(|(start, _)| start));
+    let is_start_local = dated.is_some_and(|start| start.is_local);
+    let stated_start = start.and_then(super::meaning::since_1970);
     Ok(RawRecording {
         time: split.axis,
         notes,
@@ -416,5 +429,7 @@ mod forms_of_heads;
 mod forms_of_names;
 #[cfg(test)]
 mod forms_of_quantities;
+#[cfg(test)]
+mod forms_of_times;
 #[cfg(test)]
 mod tests;

@@ -28,6 +28,8 @@ pub(super) struct WithoutTime {
     pub(super) channels: Vec<StatedChannel>,
     /// The course of the best column of time.
     pub(super) axis: Option<TimeAxis>,
+    /// The row of the table that held it.
+    pub(super) axis_row: Option<usize>,
     /// Rows of the table that were taken out.
     pub(super) taken: Vec<usize>,
     /// How often the times of a column that was taken out step back.
@@ -47,6 +49,7 @@ pub(super) fn take_time_columns(
     channels: Vec<StatedChannel>,
 ) -> Result<WithoutTime, String> {
     let mut best: Option<TimeAxis> = None;
+    let mut axis_row = None;
     let (mut taken, mut left_out, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let mut steps_back = 0;
     if channels.len() > 1 {
@@ -65,6 +68,12 @@ pub(super) fn take_time_columns(
             let is_first = taken.len() == row;
             let unit_s = unit_of_time(channel);
             let column = described(row, channel);
+            // the time since the row before, as sketches print it
+            let is_interval = is_interval_column(channel, &values);
+            let values = if is_interval { summed(&values) } else { values };
+            if is_interval {
+                notes.push(format!("{column} holds the time from one row to the next"));
+            }
             match TimeAxis::of_column(&values, unit_s) {
                 Some(axis) => {
                     let is_named = role != ChannelRole::Unknown;
@@ -75,8 +84,8 @@ pub(super) fn take_time_columns(
                     let what = if axis.is_count { "count" } else { "time" };
                     left_out.push(format!("{column} ({what})"));
                     let axis = TimeAxis { column, ..axis };
-                    if best.as_ref().is_none_or(|before| worth(&axis) > worth(before)) {
-                        best = Some(axis);
+                    if best.as_ref().is_none_or(|before| is_better(&axis, before)) {
+                        (best, axis_row) = (Some(axis), Some(row));
                     }
                 }
                 None if role == ChannelRole::Time && goes_one_way(values.iter().copied()) => {
@@ -117,6 +126,7 @@ pub(super) fn take_time_columns(
             data,
             channels,
             axis: None,
+            axis_row: None,
             taken: Vec::new(),
             steps_back,
             left_out: Vec::new(),
@@ -131,7 +141,8 @@ pub(super) fn take_time_columns(
         notes.push("the newest row came first; the rows were turned round".to_owned());
     }
     let channels = kept.into_iter().map(|row| channels[row].clone()).collect();
-    Ok(WithoutTime { data, channels, axis: best, taken, steps_back, left_out, notes })
+    notes.extend(best.as_ref().and_then(rows_of_one_time));
+    Ok(WithoutTime { data, channels, axis: best, axis_row, taken, steps_back, left_out, notes })
 }
 
 /// Whether a column that does not rise throughout is a time all the same: by its name or unit, or because
@@ -151,6 +162,23 @@ fn is_fallen_time(
         (steps().filter(|s| *s > 0.0).count(), steps().filter(|s| *s < 0.0).count());
     let may_be_time = role == ChannelRole::Time || (role == ChannelRole::Unknown && is_first);
     may_be_time && falls > 0 && rises > MOST_RISES * falls && values.len() >= LEAST_ROWS_ANYWHERE
+}
+
+/// Whether an axis tells more than another one: of two times that of more digits, as a stamp of the sensor
+/// beside that of its arrival in whole seconds.
+fn is_better(axis: &TimeAxis, before: &TimeAxis) -> bool {
+    let is_finer = || 4.0 * axis.uncertainty < before.uncertainty;
+    match worth(axis).cmp(&worth(before)) {
+        std::cmp::Ordering::Greater => true,
+        std::cmp::Ordering::Equal => !axis.is_count && is_finer(),
+        std::cmp::Ordering::Less => false,
+    }
+}
+
+/// A note on times that each stand for the same number of rows.
+fn rows_of_one_time(axis: &TimeAxis) -> Option<String> {
+    let rows = axis.rows_each.filter(|rows| *rows > 1)?;
+    Some(format!("each time of {} stands for {rows} rows, which are taken as even", axis.column))
 }
 
 /// How much an axis tells: a time with a unit most, a count least.
@@ -184,6 +212,42 @@ fn unit_of_time(channel: &StatedChannel) -> Option<f64> {
         }
         _ => channel.name.as_deref().and_then(time_unit_of_name),
     }
+}
+
+/// Names of a column of intervals, without blanks, signs and units.
+const INTERVAL_NAMES: [&str; 10] = [
+    "dt",
+    "dtus",
+    "dtms",
+    "deltat",
+    "deltatime",
+    "timedelta",
+    "tdelta",
+    "deltaus",
+    "deltams",
+    "interval",
+];
+
+/// Whether a column holds the time from one row to the next: by its name, and because its numbers neither rise
+/// throughout nor are negative.
+fn is_interval_column(channel: &StatedChannel, values: &[f64]) -> bool {
+    let name = channel.name.as_deref().unwrap_or_default().to_lowercase();
+    let name = name.split(['(', '[']).next().unwrap_or_default();
+    let name: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+    INTERVAL_NAMES.contains(&name.as_str())
+        && values.iter().all(|value| *value >= 0.0)
+        && values.iter().skip(1).all(|value| *value > 0.0)
+        && !rises(values)
+}
+
+/// Times from intervals: that of the first row is 0.
+fn summed(intervals: &[f64]) -> Vec<f64> {
+    let mut at = 0.0;
+    let times = intervals.iter().enumerate().map(|(row, interval)| {
+        at += if row == 0 { 0.0 } else { interval };
+        at
+    });
+    times.collect()
 }
 
 fn rises(values: &[f64]) -> bool {

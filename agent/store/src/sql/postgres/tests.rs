@@ -199,3 +199,39 @@ async fn a_sequence_behind_its_table_is_named_and_set_forward_by_the_next_migrat
     let row = sqlx::query(last).fetch_one(store.server().pool()).await.expect("read");
     assert_eq!(row.get::<i64, _>(0), 7, "what is ahead is never set back");
 }
+
+/// A session keeps the `default_transaction_read_only` of its login: after a maintenance the agent stayed blind
+/// until somebody restarted it.
+#[tokio::test]
+async fn sessions_of_a_time_of_read_only_are_closed_when_it_ends() {
+    let name = "sessions_of_a_time_of_read_only_are_closed_when_it_ends";
+    let Some(server) = Postgres::start(name) else { return };
+    let settings = database(&server, "maintained").await;
+    let store = Store::open_postgres(&settings, "agent").await.expect("opens");
+    store.migrate().await.expect("migrated");
+    store.beat(at(0.0)).await.expect("written");
+    let admin = PgPool::connect(&server.url()).await.expect("connected");
+    let sql = async |text: &'static str| {
+        sqlx::raw_sql(text).execute(&admin).await.expect(text);
+    };
+    sql("ALTER DATABASE maintained SET default_transaction_read_only = on").await;
+    sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'maintained'")
+        .await;
+    let mut trouble = None;
+    for second in 1..=20 {
+        // the first calls find their sessions cut
+        if let Err(error) = store.beat(at(f64::from(second))).await {
+            trouble = Some(StoreTrouble::from(&error));
+        }
+        if trouble == Some(StoreTrouble::ReadOnly) {
+            break;
+        }
+    }
+    assert_eq!(trouble, Some(StoreTrouble::ReadOnly));
+    sql("ALTER DATABASE maintained RESET default_transaction_read_only").await;
+    let mut last = None;
+    for second in 21..=23 {
+        last = Some(store.beat(at(f64::from(second))).await);
+    }
+    assert!(matches!(last, Some(Ok(_))), "{last:?}");
+}

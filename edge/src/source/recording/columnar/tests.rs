@@ -68,6 +68,22 @@ fn stamps_are_time_and_columns_keep_their_names_and_encodings() {
     assert!(data[[0, 1]].is_nan() && data[[0, 2]] > 0.7 && data[[1, 15]] < -0.5);
 }
 
+/// R-EDGE-4: a table in long form had a multiple of its rate, and was judged as one channel.
+#[test]
+fn several_channels_in_one_column_and_rows_that_stand_twice_are_refused() {
+    for (name, words) in [
+        ("long-words", ["\"axis\"", "(x, y, z)"]),
+        ("long-numbers", ["\"sensor_id\"", "(1, 2, 3)"]),
+        ("twice", ["every row stands 2 times", "take the copies out"]),
+    ] {
+        let error = opened(seed_named(name)).err().expect(name).to_string();
+        assert!(words.iter().all(|word| error.contains(word)), "{name}: {error}");
+    }
+    let stations = opened(seed_named("station")).expect("one point after another");
+    let told = stations.notes.join("; ");
+    assert!(told.contains("columns of words were left out: station"), "{told}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]

@@ -9,6 +9,12 @@ use crate::source::interpretation::{StatedUnit, UnitKind};
 /// Words for a unit within the key of a line.
 const UNIT_WORDS: [&str; 5] = ["unit", "units", "einheit", "einheiten", "단위"];
 
+/// Words for a unit in languages that write without blanks, within a word of the key.
+const JOINED_UNIT_WORDS: [&str; 5] = ["单位", "單位", "単位", "단위", "unité"];
+
+/// Words for the axis of time in such languages.
+const JOINED_ABSCISSA_WORDS: [&str; 6] = ["时间", "時間", "x轴", "x軸", "横轴", "횡축"];
+
 /// Words for the axis of time or frequency within such a key.
 const ABSCISSA_WORDS: [&str; 9] =
     ["x", "time", "zeit", "horizontal", "abscissa", "abszisse", "frequency", "frequenz", "시간"];
@@ -62,7 +68,7 @@ impl HeadUnits {
 
     /// Takes a line whose key says unit; false if it is none.
     fn take_key(&mut self, line: &str) -> bool {
-        let Some(at) = line.find(['=', ':', ';', '\t']).or_else(|| line.find(',')) else {
+        let Some(at) = line.find(['=', ':', '：', ';', '\t']).or_else(|| line.find(',')) else {
             return false;
         };
         let (key, value) = line.split_at(at);
@@ -71,14 +77,16 @@ impl HeadUnits {
             key.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
         let is_joined = |word: &&str| ["yunit", "yunits", "yunitlabel"].contains(word);
-        if has(&ABSCISSA_WORDS) && has(&UNIT_WORDS) || words.iter().any(|w| w.starts_with("xunit"))
-        {
+        let contains = |list: &[&str]| list.iter().any(|word| key.contains(word));
+        let has_unit_word = has(&UNIT_WORDS) || contains(&JOINED_UNIT_WORDS);
+        let has_abscissa = has(&ABSCISSA_WORDS) || contains(&JOINED_ABSCISSA_WORDS);
+        if has_abscissa && has_unit_word || words.iter().any(|w| w.starts_with("xunit")) {
             return true;
         }
-        if !has(&UNIT_WORDS) && !words.iter().any(is_joined) {
+        if !has_unit_word && !words.iter().any(is_joined) {
             return false;
         }
-        let value = value.trim_matches(['=', ':', ';', '\t', ',', '"', ' ']);
+        let value = value.trim_matches(['=', ':', '：', ';', '\t', ',', '"', ' ']);
         let whole = StatedUnit::parse(value);
         let parsed: Vec<StatedUnit> = match whole {
             Some(unit) => vec![unit],

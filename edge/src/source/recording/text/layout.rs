@@ -89,7 +89,10 @@ pub(super) fn layout_of(
     let beside = statements_beside(&lines[first_row..], separator, &kinds);
     let beside = || beside.iter().map(String::as_str);
     let all = comments_above(lines, comments, first_row).chain(lines[..first].iter().map(|l| l.1));
-    let metadata = Metadata::of_lines(all.chain(beside()));
+    let metadata = match form.decimal {
+        Decimal::Comma => Metadata::of_comma_lines(all.chain(beside())),
+        Decimal::Point => Metadata::of_lines(all.chain(beside())),
+    };
     let head_units = HeadUnits::of_lines(words.into_iter().chain(beside()));
     let start_and_rate = start_and_rate(&lines[first_row..], separator, form);
     if start_and_rate.is_some() {

@@ -12,7 +12,29 @@ pub(super) struct Metadata {
 }
 
 /// Words for a rate, in lower case without spaces, `_` and `-`.
-const RATE: [&str; 20] = [
+const RATE: [&str; 42] = [
+    "采样频率",
+    "采样率",
+    "采样速率",
+    "取样频率",
+    "取樣頻率",
+    "採樣頻率",
+    "サンプリング周波数",
+    "サンプリングレート",
+    "標本化周波数",
+    "fréquenced'échantillonnage",
+    "frequenced'echantillonnage",
+    "fréquenced’échantillonnage",
+    "tauxd'échantillonnage",
+    "frecuenciademuestreo",
+    "tasademuestreo",
+    "velocidaddemuestreo",
+    "frequenzadicampionamento",
+    "frequenzacampionamento",
+    "frequênciadeamostragem",
+    "frequenciadeamostragem",
+    "bemonsteringsfrequentie",
+    "частотадискретизации",
     "updaterate",
     "scanrate",
     "acquisitionrate",
@@ -36,7 +58,14 @@ const RATE: [&str; 20] = [
 ];
 /// Words for a rate only where they are the whole key.
 const RATE_WHOLE: [&str; 6] = ["rate", "fs", "sr", "odr", "freq", "frequency"];
-const INTERVAL: [&str; 11] = [
+const INTERVAL: [&str; 18] = [
+    "sampleperiod",
+    "采样间隔",
+    "采样周期",
+    "サンプリング間隔",
+    "サンプリング周期",
+    "périoded'échantillonnage",
+    "periododemuestreo",
     "deltax",
     "deltat",
     "samplinginterval",
@@ -61,6 +90,13 @@ impl Metadata {
             }
         }
         found
+    }
+
+    /// Reads the lines of a file whose numbers have a decimal comma: there a point before three digits is one of
+    /// thousands (`Abtastrate;12.800 Hz`).
+    pub(super) fn of_comma_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
+        let lines: Vec<String> = lines.map(without_points_of_thousands).collect();
+        Self::of_lines(lines.iter().map(String::as_str))
     }
 
     /// Takes the statement of a part. Below a heading a word alone (`Mains: frequency = 50 Hz`) is that of the
@@ -93,6 +129,31 @@ impl Metadata {
     }
 }
 
+/// A text without the points between one to three digits and three more.
+fn without_points_of_thousands(line: &str) -> String {
+    let bytes = line.as_bytes();
+    let digits = |from: usize, step: isize| {
+        let mut at = from as isize + step;
+        let mut count = 0;
+        while usize::try_from(at).ok().and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit)
+        {
+            (count, at) = (count + 1, at + step);
+        }
+        (count, usize::try_from(at).ok().and_then(|at| bytes.get(at)).copied())
+    };
+    let is_thousands = |at: usize| {
+        let ((before, left), (behind, right)) = (digits(at, -1), digits(at, 1));
+        let starts_with_zero = bytes.get(at - before) == Some(&b'0');
+        (1..=3).contains(&before)
+            && behind == 3
+            && !starts_with_zero
+            && left != Some(b'.')
+            && right != Some(b'.')
+    };
+    let kept = line.char_indices().filter(|(at, c)| *c != '.' || !is_thousands(*at));
+    kept.map(|(_, c)| c).collect()
+}
+
 /// The statements of one line: `data_rate = 2560.0 Hz, acc_range = 4 g` has two.
 fn parts_of(line: &str) -> impl Iterator<Item = &str> {
     let has_several = line.matches(['=', ':']).count() > 1;
@@ -107,9 +168,9 @@ fn key_and_value(part: &str) -> Option<(&str, &str)> {
         digit(part[..*at].chars().next_back()) && digit(part[*at + 1..].chars().next())
     };
     let comma = || part.find(',').filter(|at| !is_between_digits(at));
-    let at = part.find(['=', ':', ';', '\t']).or_else(comma)?;
+    let at = part.find(['=', ':', '：', ';', '\t']).or_else(comma)?;
     let (key, value) = part.split_at(at);
-    let value = value.trim_start_matches(['=', ':', ';', '\t', ',', ' ']);
+    let value = value.trim_start_matches(['=', ':', '：', ';', '\t', ',', ' ']);
     let value = value.trim_end_matches([';', ',', '\t', '"', ' ']);
     Some((key.trim().trim_matches('"'), value.trim_start_matches('"')))
 }
@@ -154,7 +215,17 @@ fn thousands(value: &str) -> Option<f64> {
 /// The rate of a line such as `sampled at 2560 Hz`: one number with the unit of a rate in it.
 fn rate_in_sentence(line: &str) -> Option<f64> {
     let lower = line.to_lowercase();
-    let words = ["sampl", "abtast", "gemessen mit", "샘플링", "표본화", "측정주파수"];
+    let words = [
+        "sampl",
+        "abtast",
+        "gemessen mit",
+        "샘플링",
+        "표본화",
+        "측정주파수",
+        "odr",
+        "采样",
+        "サンプリング",
+    ];
     if !words.iter().any(|word| lower.contains(word)) {
         return None;
     }
@@ -192,6 +263,19 @@ mod tests {
         Metadata::of_lines(std::iter::once(line)).rate_hz
     }
 
+    /// A file with decimal commas writes 2,560 Hz as `2.560 Hz`.
+    #[test]
+    fn a_point_is_one_of_thousands_where_the_comma_is_the_decimal_sign() {
+        let rate = |line: &str| Metadata::of_comma_lines(std::iter::once(line)).rate_hz;
+        for line in
+            ["Abtastrate;2.560 Hz", "Abtastrate: 2560,0 Hz", "fs=2560", "Abtastrate;2,560 kHz"]
+        {
+            assert_eq!(rate(line), Some(2560.0), "{line}");
+        }
+        assert_eq!(rate("Abtastrate: 51.2 kHz"), Some(51_200.0));
+        assert_eq!(rate("Datum 01.03.2026"), None);
+    }
+
     #[test]
     fn a_rate_is_read_in_every_usual_form() {
         for line in [
@@ -217,6 +301,14 @@ mod tests {
             "Rate: 2,560 kHz",
             "# sampled at 2,560 Hz",
             "Abtastrate: 2560,000 Hz",
+            "采样频率：2560 Hz",
+            "# 采样率: 2.56 kHz",
+            "サンプリング周波数,2560",
+            "Fréquence d'échantillonnage : 2560 Hz",
+            "Frecuencia de muestreo: 2560 Hz",
+            "Frequenza di campionamento;2560",
+            "Sample period (ms): 0.390625",
+            "ODR 2560 sps",
         ] {
             let got = rate(line).unwrap_or(f64::NAN);
             assert!((got - 2560.0).abs() < 1e-6, "{line}: {got}");

@@ -6,6 +6,7 @@
 use ndarray::Array2;
 
 use super::layout::{ColumnKind, Layout};
+use crate::source::recording::repeats::WordColumn;
 use crate::tabular::Stamp;
 use crate::tabular::calendar::decided_order;
 
@@ -23,49 +24,25 @@ pub(super) struct TextColumns {
     seconds: Vec<(usize, Vec<f64>)>,
     /// Columns of words whose first rows are empty: labels of a part of the rows.
     labels: Vec<usize>,
-    /// The words of each column of words.
-    words: Vec<WordColumn>,
+    /// The columns of words, each with its place.
+    words: Vec<(usize, WordColumn)>,
     /// Columns of which a row has held a number.
     has_number: Vec<bool>,
     /// Columns that became a part of another one.
     joined: Vec<usize>,
-    /// Nanoseconds since 1970 of the first row, where a column has dates.
-    pub(super) start_ns: Option<i64>,
-    /// The zone of this start is stated nowhere.
-    pub(super) is_start_local: bool,
+    /// The start of each column that has dates.
+    starts: Vec<ColumnStart>,
     pub(super) notes: Vec<String>,
 }
 
-/// The words of a column, each by its number.
-#[derive(Default)]
-pub(super) struct WordColumn {
+/// When the first row of a column of dates was.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ColumnStart {
     pub(super) column: usize,
-    /// The words in the order in which they come; none of them once they are more than
-    /// [`MOST_WORDS`].
-    pub(super) words: Vec<String>,
-    /// The number of each row's word.
-    pub(super) rows: Vec<u16>,
-}
-
-/// Words of a column from which on it names no channels: remarks, texts, times of another form.
-const MOST_WORDS: usize = 64;
-
-impl WordColumn {
-    fn take(&mut self, word: &str) {
-        let place = self.words.iter().position(|own| own == word);
-        let place = place.unwrap_or_else(|| {
-            if self.words.len() <= MOST_WORDS {
-                self.words.push(word.chars().take(40).collect());
-            }
-            self.words.len() - 1
-        });
-        self.rows.push(place as u16);
-    }
-
-    /// Whether the words are so few that they may name channels.
-    pub(super) fn may_name_channels(&self) -> bool {
-        (2..=MOST_WORDS).contains(&self.words.len())
-    }
+    /// Seconds since 1970.
+    pub(super) s: f64,
+    /// The zone of this start is stated nowhere.
+    pub(super) is_local: bool,
 }
 
 impl TextColumns {
@@ -129,8 +106,7 @@ impl TextColumns {
             (*kind == ColumnKind::Calendar).then(|| (column, Vec::new()))
         };
         let of_words = |(column, kind): (usize, &ColumnKind)| {
-            let words = WordColumn { column, ..WordColumn::default() };
-            (*kind == ColumnKind::Words).then_some(words)
+            (*kind == ColumnKind::Words).then(|| (column, WordColumn::default()))
         };
         Self {
             width,
@@ -141,8 +117,7 @@ impl TextColumns {
             words: layout.kinds.iter().enumerate().filter_map(of_words).collect(),
             has_number: vec![false; width],
             joined: Vec::new(),
-            start_ns: None,
-            is_start_local: false,
+            starts: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -202,8 +177,8 @@ impl TextColumns {
         for ((_, stamps), stamp) in self.stamps.iter_mut().zip(times) {
             stamps.push(stamp);
         }
-        for words in &mut self.words {
-            words.take(fields[words.column]);
+        for (column, words) in &mut self.words {
+            words.take(fields[*column]);
         }
         Ok(())
     }
@@ -225,9 +200,11 @@ impl TextColumns {
         }
         for (column, all) in stamps {
             // the order changes the day, and a recording of one day has the same times within it
+            let mut is_day_open = false;
             let order = decided_order(&all, None).or_else(|error| {
                 let first = all.first().map(Stamp::date_only);
                 let is_one_day = all.iter().all(|stamp| Some(stamp.date_only()) == first);
+                is_day_open = true;
                 if is_one_day { Ok(crate::tabular::DateOrder::DayFirst) } else { Err(error) }
             })?;
             let ns: Vec<i64> = all.iter().map(|stamp| stamp.unix_ns(order).unwrap_or(0)).collect();
@@ -236,9 +213,15 @@ impl TextColumns {
             // nanoseconds since 1970 have more digits than a floating-point number
             let ns = over_midnight(ns, &all).into_iter().map(|at| at - start).collect();
             let seconds = self.with_fractions(ns, layout);
-            if self.start_ns.is_none() && has_date {
-                self.start_ns = Some(start);
-                self.is_start_local = !all.iter().any(Stamp::has_offset);
+            if is_day_open {
+                self.notes.push(
+                    "the day or the month may come first in the dates, so the recording is not dated by \
+                     them; write them as YYYY-MM-DD"
+                        .to_owned(),
+                );
+            } else if has_date {
+                let is_local = !all.iter().any(Stamp::has_offset);
+                self.starts.push(ColumnStart { column, s: start as f64 / 1e9, is_local });
             }
             self.seconds.push((column, seconds));
         }
@@ -284,6 +267,12 @@ impl TextColumns {
         })
     }
 
+    /// The start of the recording: of the column that gives its times, else of the first one with dates.
+    pub(super) fn start(&self, times_of: Option<usize>) -> Option<ColumnStart> {
+        let own = self.starts.iter().find(|start| Some(start.column) == times_of);
+        own.or_else(|| self.starts.first()).copied()
+    }
+
     /// Number of rows.
     pub(super) fn rows(&self) -> usize {
         self.numbers.len().checked_div(self.width).unwrap_or(0)
@@ -294,8 +283,8 @@ impl TextColumns {
         self.numbers.len()
     }
 
-    /// The columns of words.
-    pub(super) fn words(&self) -> &[WordColumn] {
+    /// The columns of words, each with its place.
+    pub(super) fn words(&self) -> &[(usize, WordColumn)] {
         &self.words
     }
 
