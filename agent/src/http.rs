@@ -14,6 +14,7 @@ mod orders;
 mod plant;
 mod series;
 mod surroundings;
+mod unacknowledged;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,10 +30,12 @@ use pdm_routes::Table;
 use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::http::recorder::recorder;
 use pdm_service::http::server;
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::Prefix;
 use pdm_store::{BearingOwners, Store, WorkCounts};
 use pdm_tools::{Runtime, mcp};
 use pdm_web::Site;
+use pdm_web::configuration::ConfigurationFile;
 use pdm_web::plant::ChannelRow;
 use pdm_web::talk::Talk;
 use tokio::sync::watch;
@@ -73,6 +76,8 @@ pub(crate) struct Served {
     pub(crate) ground: Ground,
     /// The lanes of the configured ways to staff.
     pub(crate) lanes: Arc<[String]>,
+    /// The lowest risk that is repeated while nobody acknowledges it, and after how many hours; none never.
+    pub(crate) repeats: Option<(RiskLevel, f64)>,
     /// The names of the configured routes.
     pub(crate) routes: Vec<String>,
     /// Where documents are written, if they are.
@@ -81,6 +86,8 @@ pub(crate) struct Served {
     pub(crate) captures: Option<Captures>,
     /// Which gateway measures which bearings, and the tokens of gateways.
     pub(crate) owners: BearingOwners,
+    /// The file that pages may change.
+    pub(crate) configuration: Option<Arc<dyn ConfigurationFile>>,
     /// The plant's clock, and who is on duty when.
     pub(crate) table: Arc<Table>,
     /// Names and planning of work orders.
@@ -95,8 +102,8 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     recorder();
     announced::announce_all(&served.lanes, served.routes.clone());
     let Served { store, knowledge, tools, talk, clock, progress, vitals, degraded, .. } = served;
-    let Served { dead_letters, prefix, ground, lanes, documents, .. } = served;
-    let Served { reports, lead_time, table, captures, owners, .. } = served;
+    let Served { dead_letters, prefix, ground, lanes, documents, repeats, .. } = served;
+    let Served { reports, lead_time, table, captures, owners, configuration, .. } = served;
     let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
     let (changed, changes) = watch::channel(0);
     let beside =
@@ -117,6 +124,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         captures: captures.clone(),
         orders,
         documents,
+        repeats,
     });
     let acts = Acts { store: store.clone(), clock: Arc::clone(&clock) };
     let pages = pdm_web::router(Site {
@@ -130,6 +138,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         public_url,
         is_secure,
         zone,
+        configuration,
         clock,
         changes,
         stop: stop.clone(),

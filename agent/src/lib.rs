@@ -8,6 +8,7 @@
 mod assets;
 mod backtest;
 pub mod cli;
+pub mod configuration;
 pub mod documents;
 pub mod judging;
 pub mod preview;

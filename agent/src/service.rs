@@ -32,6 +32,7 @@ use parts::{Parts, Stops};
 use task::Task;
 use tooling::{StoreParts, Tooling};
 
+use crate::configuration::AgentFile;
 use crate::model::LanguageModel;
 pub use crate::model::OpenModelError;
 pub use crate::mqtt::BrokerError;
@@ -139,9 +140,18 @@ impl Agent {
     ///
     /// # Errors
     /// [`StartError`] if waiting cannot help: a wrong configuration, or a store that must not be used.
-    pub async fn start(
+    pub async fn start(settings: AgentSettings, clock: SharedClock) -> Result<Handle, StartError> {
+        Box::pin(Self::start_from(settings, clock, None)).await
+    }
+
+    /// Starts the agent of a file, which administrators may change by a page.
+    ///
+    /// # Errors
+    /// As [`Agent::start`].
+    pub async fn start_from(
         mut settings: AgentSettings,
         clock: SharedClock,
+        file: Option<Arc<AgentFile>>,
     ) -> Result<Handle, StartError> {
         install_cryptography();
         settings.link_to_pages();
@@ -164,7 +174,7 @@ impl Agent {
                 progress.has_no_way = !settings.notify.has_a_way();
             });
             let store = opened.store;
-            let on = (store.clone(), settings.clone(), Arc::clone(&clock), reporter);
+            let on = (store.clone(), settings.clone(), Arc::clone(&clock), reporter, file.clone());
             match Box::pin(Self::run_on(on, &mut outage)).await {
                 Ok(handle) => {
                     if let Some(missing) = opened.missing {
@@ -183,7 +193,7 @@ impl Agent {
 
     /// Starts the tasks on an open store. They take over the outage that staff has been told of.
     async fn run_on(
-        (store, settings, clock, reporter): (Store, AgentSettings, SharedClock, Reporter),
+        (store, settings, clock, reporter, file): StartedOn,
         outage: &mut Option<Outage>,
     ) -> Result<Handle, StartError> {
         let channels = linked_channels(&settings, &store, &clock).await?;
@@ -224,6 +234,7 @@ impl Agent {
             tools: Arc::clone(&tools),
             model,
             lanes,
+            file,
             outage: outage.take(),
             stops: Stops::default(),
             tasks: Vec::new(),
@@ -244,6 +255,9 @@ impl Agent {
         Ok(Handle { stops, tasks, reporter, remarks, store, knowledge, tools, address, grace })
     }
 }
+
+/// What an agent is started on.
+type StartedOn = (Store, AgentSettings, SharedClock, Reporter, Option<Arc<AgentFile>>);
 
 /// Tells staff that a damaged file was set aside. A failure does not stop the start: log and metric tell too.
 async fn tell_of_file(policy: &Policy, store: &Store, aside: &SetAside, now: Timestamp) {

@@ -118,6 +118,17 @@ impl Episode {
         Some(episode.changed(Transition::Acknowledged, None, at))
     }
 
+    /// The step that takes an acknowledgement back: nobody has seen what stands, as before; none if nobody
+    /// has acknowledged it, or if the episode is closed.
+    pub fn unacknowledge(&self, at: Timestamp) -> Option<Step> {
+        if self.closed_at.is_some() || !self.acknowledgement.is_acknowledged() {
+            return None;
+        }
+        let mut episode = self.clone();
+        episode.acknowledgement = AcknowledgementState::Unacknowledged;
+        Some(episode.changed(Transition::Changed, None, at))
+    }
+
     /// The end of an episode whose bearing or gateway is gone, or has another name: nothing is left to be
     /// told of it under this one.
     #[must_use]

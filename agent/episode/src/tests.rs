@@ -166,6 +166,25 @@ fn a_level_above_the_acknowledged_one_is_unacknowledged_again() {
     assert_eq!(bench.tells(), [Tell::Raised(Watch), Tell::Raised(Warning)]);
 }
 
+/// An acknowledgement that was a slip is taken back: the alarm stands as if nobody had seen it, once, and not where
+/// the episode is closed.
+#[test]
+fn an_acknowledgement_is_taken_back_while_the_episode_is_open() {
+    let mut bench = Bench::new();
+    bench.run(&[(2, Critical)]);
+    let episode = bench.episode.clone().expect("one");
+    let at = episode.changed_at;
+    assert!(episode.unacknowledge(at).is_none(), "nobody has acknowledged it");
+    let seen = episode.acknowledge("kim", None, at).expect("acknowledged").episode;
+    let step = seen.unacknowledge(at).expect("taken back");
+    assert_eq!(step.episode.state(), EpisodeState::UnacknowledgedActive);
+    assert_eq!((step.episode.sequence, step.tell), (seen.sequence + 1, None));
+    assert!(step.episode.unacknowledge(at).is_none(), "once");
+    let mut closed = seen;
+    closed.closed_at = Some(at);
+    assert!(closed.unacknowledge(at).is_none(), "it is over");
+}
+
 #[test]
 fn a_return_within_the_hold_is_quiet_and_one_after_it_is_told() {
     let mut quiet = Bench::new();

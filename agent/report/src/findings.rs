@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::case_file::{ReasoningStep, ResearchHit, ResearchRound};
+use super::words;
 
 /// Most lessons of one question in a report. No data chose it: three lines stay readable; the trace
 /// has all lessons.
@@ -131,7 +132,8 @@ impl Answer {
     /// The lessons with their documents; or why there is no answer; or that nothing was new.
     fn lessons(&self) -> Text {
         if let Some(failure) = &self.failure {
-            return Text::new(format!("응답 없음: {failure}"), format!("No answer: {failure}"));
+            let why = words::no_answer(failure);
+            return Text::new(format!("응답 없음: {}", why.ko), format!("No answer: {}", why.en));
         }
         let mut documents: Vec<&str> = Vec::new();
         for lesson in &self.learnt {

@@ -99,6 +99,38 @@ pub fn feature(path: &str) -> Option<Text> {
     Some(Text::new(ko, en))
 }
 
+/// Why a look-up has no answer, as people read it. What another program wrote stays as it is.
+pub fn no_answer(failure: &str) -> Text {
+    let known = [
+        (
+            "not asked: the look-ups of this judgement have taken all their time",
+            "조회 시간을 모두 써서 묻지 않음",
+        ),
+        ("not asked: the tool was away a moment ago", "조금 전 도구가 응답하지 않아 묻지 않음"),
+        (
+            "refused: no more calls are left in this run",
+            "이 판정의 조회 횟수를 모두 써서 묻지 않음",
+        ),
+    ];
+    let told = known.into_iter().find(|(en, _)| *en == failure).map(|(_, ko)| ko.to_owned());
+    let late =
+        failure.strip_prefix("no answer within ").map(|time| format!("{time} 안에 응답이 없음"));
+    let ko = told.or(late).unwrap_or_else(|| format!("도구의 오류 ({failure})"));
+    Text::new(ko, failure)
+}
+
+/// The word of a value of the gateway that is no number; none for a text of another kind.
+pub fn word_of_value(value: &str) -> Option<Text> {
+    let (ko, en) = match value {
+        "rising" => ("상승", "rising"),
+        "falling" => ("하강", "falling"),
+        "stable" => ("안정", "stable"),
+        "unknown" => ("알 수 없음", "unknown"),
+        _ => return None,
+    };
+    Some(Text::new(ko, en))
+}
+
 /// The names of features in evidence that lists their keys.
 pub fn names_of_features(fact: &Evidence) -> Option<Text> {
     let keys = fact.value.as_array().filter(|_| fact.path == "anomaly.contributors")?;

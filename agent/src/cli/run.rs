@@ -15,6 +15,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::failure;
+use crate::configuration::AgentFile;
 use crate::service::{Agent, Handle};
 use crate::settings::AgentSettings;
 use crate::traces::Telemetry;
@@ -81,15 +82,18 @@ enum End {
 async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
     let stop = pdm_service::shutdown::on_signal().map_err(failure::runtime)?;
     let mut hang_up = signal(SignalKind::hangup()).map_err(failure::runtime)?;
+    let file = Arc::new(AgentFile::new(&args.config));
     let (mut settings, mut before) = (settings, None);
     let mut refused: Option<String> = None;
     loop {
         let now = settings.clone();
+        let starting =
+            Agent::start_from(now.clone(), Arc::new(SystemClock), Some(Arc::clone(&file)));
         let started = tokio::select! {
-            started = Agent::start(now.clone(), Arc::new(SystemClock)) => Some(started),
+            started = starting => Some(started),
             // a start that waits for its store ends at once: nothing was taken in yet
             () = stop.cancelled() => return Ok(Exit::Ok),
-            renewed = renewed(args, &now, &mut hang_up, |why| refused = Some(why)) => {
+            renewed = renewed((args, &now), &file, &mut hang_up, |why| refused = Some(why)) => {
                 settings = renewed;
                 refused = None;
                 None
@@ -97,7 +101,10 @@ async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
         };
         let agent = match (started, before.take()) {
             (None, _) => continue,
-            (Some(Ok(agent)), _) => agent,
+            (Some(Ok(agent)), _) => {
+                file.settled();
+                agent
+            }
             (Some(Err(error)), Some(earlier)) => {
                 let error = error_chain(&error);
                 tracing::error!(
@@ -108,6 +115,8 @@ async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
                     "{}: the agent does not start with it: {error}",
                     args.config.display()
                 ));
+                // a later start must not fail on what a page wrote
+                file.put_back();
                 settings = earlier;
                 continue;
             }
@@ -117,7 +126,7 @@ async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
         if let Some(why) = refused.take() {
             agent.refuses_configuration(&why);
         }
-        let end = watched((args, &settings), &agent, &stop, &mut hang_up).await;
+        let end = watched((args, &settings), &agent, &file, (&stop, &mut hang_up)).await;
         match ended(agent, end).await? {
             Some(renewed) => before = Some(std::mem::replace(&mut settings, renewed)),
             None => return Ok(Exit::Ok),
@@ -129,13 +138,13 @@ async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
 async fn watched(
     (args, settings): (&Args, &AgentSettings),
     agent: &Handle,
-    stop: &CancellationToken,
-    hang_up: &mut Signal,
+    file: &AgentFile,
+    (stop, hang_up): (&CancellationToken, &mut Signal),
 ) -> End {
     loop {
         tokio::select! {
             () = stop.cancelled() => return End::Stopped,
-            renewed = renewed(args, settings, hang_up, |why| agent.refuses_configuration(&why)) => {
+            renewed = renewed((args, settings), file, hang_up, |why| agent.refuses_configuration(&why)) => {
                 return End::Renewed(Box::new(renewed));
             }
             () = tokio::time::sleep(LOOK) => {
@@ -171,18 +180,21 @@ async fn ended(agent: Handle, end: End) -> anyhow::Result<Option<AgentSettings>>
     })
 }
 
-/// Waits for a SIGHUP with a valid configuration. One that is invalid, or lacks what no reload may take away, is
+/// Waits for a SIGHUP, or for a page that wrote the file, with a valid configuration. One that is invalid, or lacks what no reload may take away, is
 /// refused whole, logged and handed to `refuse`, and the agent goes on with what it has.
 async fn renewed(
-    args: &Args,
-    now: &AgentSettings,
+    (args, now): (&Args, &AgentSettings),
+    file: &AgentFile,
     hang_up: &mut Signal,
     mut refuse: impl FnMut(String),
 ) -> AgentSettings {
     loop {
-        if hang_up.recv().await.is_none() {
-            // the stream of signals has ended, so no SIGHUP can come any more
-            std::future::pending::<()>().await;
+        tokio::select! {
+            signal = hang_up.recv() => if signal.is_none() {
+                // the stream of signals has ended, so no SIGHUP can come any more
+                file.written().await;
+            },
+            () = file.written() => {}
         }
         let config = args.config.display();
         let read = read(args).map_err(|error| error_chain(&error));

@@ -13,6 +13,7 @@ use pdm_shared::episode::{SHELVE_SCHEMA, Shelve, ShelveAction, Suppression};
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
@@ -27,7 +28,7 @@ use pdm_web::plant::{
 use uuid::Uuid;
 
 use super::orders::Orders;
-use super::{articles, documents, duty, surroundings};
+use super::{articles, documents, duty, surroundings, unacknowledged};
 use crate::captures::Captures;
 use crate::intake::parse::episode_topic;
 use crate::photos::Photos;
@@ -54,11 +55,13 @@ pub(crate) struct StoredPlant {
     pub(crate) captures: Option<Captures>,
     /// What work orders are made of.
     pub(crate) orders: Orders,
+    /// The lowest risk that is repeated while nobody acknowledges it, and after how many hours; none never.
+    pub(crate) repeats: Option<(RiskLevel, f64)>,
     /// The plant's clock, and who is on duty when.
     pub(crate) table: Arc<Table>,
 }
 
-fn away(error: StoreError) -> PlantError {
+pub(super) fn away(error: StoreError) -> PlantError {
     PlantError::from(error)
 }
 
@@ -123,6 +126,10 @@ impl Plant for StoredPlant {
     ) -> Result<Vec<Event>, PlantError> {
         let until = until.unwrap_or_else(|| self.last());
         self.store.pages().last_spectra(key, until, limit).await.map_err(away)
+    }
+
+    async fn first_spectra(&self, key: &BearingKey, limit: u32) -> Result<Vec<Event>, PlantError> {
+        self.store.pages().first_spectra(key, limit).await.map_err(away)
     }
 
     async fn event(&self, event_id: EventId) -> Result<Option<Event>, PlantError> {
@@ -379,6 +386,10 @@ impl Plant for StoredPlant {
         let batch = [Incoming::Ack { key, ack, topic }];
         self.store.intake().store(&batch, now, &self.dead_letters).await.map_err(away)?;
         Ok(Acknowledged::Yes)
+    }
+
+    async fn unacknowledge(&self, key: &BearingKey, id: Uuid) -> Result<Withdrawn, PlantError> {
+        unacknowledged::take_back(self, key, id).await
     }
 
     async fn duty(&self) -> Result<Vec<DutyRow>, PlantError> {

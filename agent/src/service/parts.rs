@@ -12,6 +12,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::Topic;
 use pdm_store::{IntakeTerms, Store};
 use pdm_tools::Runtime;
+use pdm_web::configuration::ConfigurationFile;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +22,7 @@ use super::task::{RunningTask, StopSignal, Task};
 use super::tooling::Watching;
 use super::{log, opening};
 use crate::captures::Captures;
+use crate::configuration::AgentFile;
 use crate::conversation::Conversation;
 use crate::http::door::Door;
 use crate::http::{self, Served};
@@ -87,6 +89,8 @@ pub(super) struct Parts {
     pub(super) model: Option<Arc<LanguageModel>>,
     /// The lanes of the configured ways to staff.
     pub(super) lanes: Arc<[String]>,
+    /// The file that the settings were read from, where pages may change it.
+    pub(super) file: Option<Arc<AgentFile>>,
     /// An outage that staff has been told of before the tasks started.
     pub(super) outage: Option<Outage>,
     pub(super) stops: Stops,
@@ -139,6 +143,9 @@ impl Parts {
             table: Arc::new(self.settings.notify.table(Path::new(""))),
             reports: self.settings.reports.clone(),
             lead_time: self.settings.rules.lead_time.clone(),
+            repeats: (self.settings.notify.repeat_after_h > 0.0)
+                .then_some((self.settings.notify.repeat_from, self.settings.notify.repeat_after_h)),
+            configuration: self.file.clone().map(|file| file as Arc<dyn ConfigurationFile>),
             routes: self.settings.notify.route.iter().map(|route| route.name.clone()).collect(),
         };
         let stop = self.stops.publisher.clone();

@@ -1,6 +1,8 @@
 // The last spectrum of a bearing with harmonic and sideband cursors.
 /* global uPlot */
 
+import { plantTime } from './times.js';
+
 const figure = document.querySelector('#spectrum');
 const canvas = figure.querySelector('.canvas');
 const readout = figure.querySelector('.readout');
@@ -11,11 +13,18 @@ const spacing = figure.querySelector('input[name=spacing]');
 const buttons = [...figure.querySelectorAll('button[data-line]')];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+const beside = figure.querySelector('select[name=beside]');
+const besideAt = figure.querySelector('input[name=beside_at]');
+const besideBearing = figure.querySelector('select[name=beside_bearing]');
+const besideTold = figure.querySelector('.beside');
+const own = figure.dataset.api.replace('/api/v1', '');
+
 const HARMONICS = 10;
 const SIDEBANDS = 3;
 let event = null;
 let plot = null;
 let cursor = 0;
+let over = null; // the spectrum that lies over the last one
 
 const shaftHz = () => (event.operating.shaft_speed_rpm ?? 0) / 60;
 const frequencyOf = (line) => (line === 'shaft' ? shaftHz() : event.frequency_domain[line].frequency_hz);
@@ -27,6 +36,48 @@ function amplitudeAt(hz) {
   const { df_hz: df, amplitude } = lines();
   const middle = Math.round(hz / df);
   return Math.max(...amplitude.slice(Math.max(middle - 1, 0), middle + 2), 0);
+}
+
+/** The other spectrum on the lines of the last one: of its lines that fall on one, the highest. */
+function overLines() {
+  const mine = lines();
+  const other = over?.[kind.value];
+  if (!other || other.unit !== mine.unit) return null;
+  const half = Math.max(mine.df_hz / other.df_hz / 2, 0.5);
+  return mine.amplitude.map((_, index) => {
+    const middle = (index * mine.df_hz) / other.df_hz;
+    const near = other.amplitude.slice(Math.max(Math.ceil(middle - half), 0), Math.floor(middle + half) + 1);
+    return near.length ? Math.max(...near) : null;
+  });
+}
+
+/** Says which spectrum lies over the last one, or why none does. */
+function tellOver() {
+  if (!over) return;
+  if (!overLines()) { besideTold.textContent = words.units; return; }
+  const speed = (rpm) => (rpm ? `, ${Math.round(rpm)} rpm` : '');
+  besideTold.textContent = `${words.beside}: ${over.name}, ${plantTime(over.measured_at)}${speed(over.shaft_speed_rpm)}. ${words.now}: ${plantTime(event.measured_at)}${speed(event.operating.shaft_speed_rpm)}`;
+}
+
+let asked = 0;
+/** Asks for the spectrum that was chosen; of two questions the later one is drawn. */
+async function layOver() {
+  const mine = ++asked;
+  besideAt.parentElement.hidden = beside.value !== 'date';
+  if (besideBearing) besideBearing.parentElement.hidden = beside.value !== 'bearing';
+  over = null;
+  besideTold.textContent = '';
+  const at = besideAt.value.slice(0, 16);
+  const address = { baseline: `${own}/spectrum.json?of=baseline`, date: at && `${own}/spectrum.json?at=${encodeURIComponent(at)}`, bearing: besideBearing && `${besideBearing.value}/spectrum.json` }[beside.value];
+  if (address) {
+    const answer = await fetch(address).catch(() => null);
+    const found = answer?.ok ? await answer.json() : null;
+    if (mine !== asked) return;
+    over = found;
+    if (!over) besideTold.textContent = words.missing;
+  }
+  draw();
+  tellOver();
 }
 
 /** The cursors: harmonics of the fundamental, and sidebands about each. */
@@ -78,12 +129,13 @@ function draw() {
   plot?.destroy();
   const { df_hz: df, amplitude, unit } = lines();
   const axis = { stroke: colour('--soft'), grid: { stroke: colour('--line') }, ticks: { stroke: colour('--line') } };
+  const other = overLines();
   plot = new uPlot({
     width: canvas.clientWidth, height: 288, scales: { x: { time: false } },
-    series: [{ label: 'Hz' }, { label: unit, stroke: colour('--link'), width: 1, points: { show: false } }],
+    series: [{ label: 'Hz' }, { label: unit, stroke: colour('--link'), width: 1, points: { show: false } }, ...(other ? [{ label: words.beside, stroke: colour('--warning'), width: 1, points: { show: false } }] : [])],
     axes: [{ ...axis, label: 'Hz' }, axis],
     hooks: { draw: [drawCursors], setCursor: [(self) => { if (self.cursor.idx !== null) { cursor = self.cursor.idx; say(cursor); } }] },
-  }, [amplitude.map((_, index) => index * df), amplitude], canvas);
+  }, [amplitude.map((_, index) => index * df), amplitude, ...(other ? [other] : [])], canvas);
   plot.over.addEventListener('click', () => set(cursor * df));
 }
 
@@ -132,7 +184,8 @@ canvas.addEventListener('keydown', (key) => {
 });
 for (const button of buttons) button.addEventListener('click', () => setLine(button));
 for (const input of [fundamental, spacing]) input.addEventListener('input', () => plot?.redraw(false));
-kind.addEventListener('change', draw);
+kind.addEventListener('change', () => { draw(); tellOver(); });
+for (const input of [beside, besideAt, besideBearing]) input?.addEventListener('change', () => { if (event) layOver(); });
 addEventListener('resize', () => plot?.setSize({ width: canvas.clientWidth, height: 288 }));
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 
@@ -147,4 +200,5 @@ if (answer.ok) {
   if (button && !button.disabled) setLine(button);
 } else {
   readout.textContent = words.none;
+  beside.disabled = true;
 }

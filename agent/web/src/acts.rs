@@ -79,6 +79,30 @@ async fn take(shared: &Shared, ack: Acknowledgement) -> Result<(), Problem> {
     }
 }
 
+/// Takes an acknowledgement back, with a remark on the episode that says so.
+pub(crate) async fn unacknowledge(
+    shared: &Shared,
+    viewer: &Viewer,
+    (key, episode): (&BearingKey, Uuid),
+    typed: &str,
+    remark: &str,
+) -> Result<(), Problem> {
+    let by = signature(viewer, typed)?;
+    match shared.site.plant.unacknowledge(key, episode).await? {
+        Withdrawn::Yes(_) => {}
+        Withdrawn::Late(_) => {
+            let told = "the acknowledgement is older than ten minutes and stands";
+            return Err(Problem::new(StatusCode::CONFLICT, told));
+        }
+        Withdrawn::Unknown => {
+            return Err(Problem::new(StatusCode::CONFLICT, "another alarm stands by now, or none"));
+        }
+    }
+    shared.site.plant.remark(key, &by, remark).await?;
+    viewer.did(shared, "page", "undo acknowledge", format!("{key} by {by:?}")).await;
+    Ok(())
+}
+
 /// Writes a remark on a bearing down.
 pub(crate) async fn remark(
     shared: &Shared,

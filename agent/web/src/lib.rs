@@ -18,6 +18,7 @@ mod asking;
 mod assets;
 pub mod audit;
 mod compressed;
+pub mod configuration;
 mod cursor;
 mod headers;
 mod language;
@@ -78,6 +79,8 @@ pub struct Site {
     pub is_secure: bool,
     /// The zone of the plant's clock, by which pages tell times.
     pub zone: pdm_routes::Zone,
+    /// The program's own file, where administrators may change it by a page.
+    pub configuration: Option<Arc<dyn configuration::ConfigurationFile>>,
     /// The clock of sessions and acts.
     pub clock: SharedClock,
     /// Changes whenever something was judged or told; ends the live streams' waiting.
@@ -111,7 +114,7 @@ pub fn bearing_path(key: &BearingKey) -> String {
 }
 
 /// The routes of pages and API: `/`, `/bearings/…`, `/equipment/…`, `/analyses/…`, `/episodes`, `/work`,
-/// `/notifications`, `/gateways`, `/users`, `/audit`, `/removal`, `/chat`, `/language`, `/api/chat/…`, `/api/v1/…`,
+/// `/notifications`, `/gateways`, `/users`, `/audit`, `/settings`, `/removal`, `/chat`, `/language`, `/api/chat/…`, `/api/v1/…`,
 /// `/documents/…`, `/reports/…`, `/live`, `/assets/…`, `/login`, `/login/provider`, `/logout`, `/setup`, `/ack/…`,
 /// and what a browser asks for by itself: `/favicon.ico`, `/manifest.webmanifest`, `/worker.js`, `/offline`.
 pub fn router(site: Site) -> Router {

@@ -11,6 +11,7 @@
 //! mark of a bearing that staff is not told of.
 
 mod ack;
+mod acted;
 mod analysis;
 mod bearing;
 mod capture_plot;
@@ -35,8 +36,11 @@ mod places;
 mod refused;
 mod removal;
 mod reports;
+mod settings;
+mod settings_fields;
 mod several;
 pub(crate) mod show;
+mod spectrum;
 mod statistics;
 mod suppressed;
 mod table_file;
@@ -81,6 +85,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
             post(forms::on_bearing::<ShelfForm>),
         )
         .route("/bearings/{site}/{equipment}/{bearing}/trend.json", get(trend::json))
+        .route("/bearings/{site}/{equipment}/{bearing}/spectrum.json", get(spectrum::json))
         .route("/bearings/{site}/{equipment}/{bearing}/found", post(reports::on_bearing))
         .merge(captured())
         .route("/equipment/{equipment}", get(equipment::page))
@@ -94,6 +99,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/statistics", get(statistics::page))
         .route("/episodes/{id}", get(episode::page))
         .route("/episodes/{id}/acknowledge", post(forms::on_episode::<AckForm>))
+        .route("/episodes/{id}/unacknowledge", post(episode::unacknowledge))
         .route("/episodes/{id}/note", post(episode::remark))
         .route("/episodes/{id}/shelve", get(episode::preview).post(forms::on_episode::<ShelfForm>))
         .route("/episodes/{id}/found", post(reports::on_episode))
@@ -113,6 +119,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/users/{name}", post(people::change))
         .route("/users/{name}/tokens", get(tokens::page).post(tokens::change))
         .route("/audit", get(people::audit))
+        .route("/settings", get(settings::page).post(settings::act))
         .route("/removal", get(removal::page).post(removal::act))
         .route("/notifications", get(lists::notifications))
         .route("/gateways", get(lists::gateways))
@@ -150,7 +157,7 @@ pub(crate) fn open_router() -> Router<Arc<Shared>> {
         .route("/offline", get(installed::offline))
 }
 
-const TEMPLATES: [(&str, &str); 38] = [
+const TEMPLATES: [(&str, &str); 42] = [
     ("capture.html", include_str!("../templates/capture.html")),
     ("captures.html", include_str!("../templates/captures.html")),
     ("removal.html", include_str!("../templates/removal.html")),
@@ -188,6 +195,10 @@ const TEMPLATES: [(&str, &str); 38] = [
     ("chat.html", include_str!("../templates/chat.html")),
     ("entered.html", include_str!("../templates/entered.html")),
     ("login.html", include_str!("../templates/login.html")),
+    ("unacknowledge.html", include_str!("../templates/unacknowledge.html")),
+    ("settings.html", include_str!("../templates/settings.html")),
+    ("settings_fields.html", include_str!("../templates/settings_fields.html")),
+    ("settings_change.html", include_str!("../templates/settings_change.html")),
     ("problem.html", include_str!("../templates/problem.html")),
 ];
 

@@ -267,6 +267,9 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Vec<Event>, PlantError>;
 
+    /// The first `limit` events of a bearing that carry spectra and are kept, oldest first.
+    async fn first_spectra(&self, key: &BearingKey, limit: u32) -> Result<Vec<Event>, PlantError>;
+
     /// An event.
     async fn event(&self, event_id: EventId) -> Result<Option<Event>, PlantError>;
 
@@ -364,6 +367,11 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
 
     /// The last `limit` reports on a bearing, newest first.
     async fn reports(&self, key: &BearingKey, limit: u32) -> Result<Vec<ReportRow>, PlantError>;
+
+    /// Takes the acknowledgement of an episode back that is not older than [`UNDO_S`]: the alarm is told on as
+    /// if nobody had acknowledged it.
+    async fn unacknowledge(&self, key: &BearingKey, episode: Uuid)
+    -> Result<Withdrawn, PlantError>;
 
     /// Takes a report back that is not older than [`UNDO_S`].
     async fn withdraw_report(&self, id: Uuid, by: &str) -> Result<Withdrawn, PlantError>;

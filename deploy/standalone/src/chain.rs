@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pdm_agent::configuration::AgentFile;
 use pdm_agent::progress::{Live, Progress as AgentProgress};
 use pdm_agent::service::Agent;
 use pdm_agent::settings::AgentSettings;
@@ -39,6 +40,8 @@ pub(crate) struct ChainSettings {
     pub(crate) agent: AgentSettings,
     /// The edge; its broker address is replaced too.
     pub(crate) edge: EdgeSettings,
+    /// The agent's file, where pages may change it.
+    pub(crate) file: Option<Arc<AgentFile>>,
 }
 
 /// The settings of the two programs in a chain.
@@ -56,6 +59,7 @@ pub(crate) struct Chain {
     broker: Broker,
     agent: pdm_agent::service::Handle,
     edge: pdm_edge::pipeline::Handle,
+    file: Option<Arc<AgentFile>>,
 }
 
 /// The counters of a run.
@@ -92,11 +96,11 @@ impl Chain {
     /// # Errors
     /// The error of the part that did not start, with its exit code.
     pub(crate) async fn start(settings: ChainSettings) -> anyhow::Result<Self> {
-        let ChainSettings { broker, agent, edge } = settings;
+        let ChainSettings { broker, agent, edge, file } = settings;
         let broker =
             Broker::start(broker).await.map_err(|error| Failure::new(error.exit(), error))?;
-        let (agent, edge) = Self::start_on(&broker, Programs { agent, edge }).await?;
-        Ok(Self { broker, agent, edge })
+        let (agent, edge) = Self::start_on(&broker, Programs { agent, edge }, file.clone()).await?;
+        Ok(Self { broker, agent, edge, file })
     }
 
     /// Stops edge and agent and starts them with `new` on the same broker; with the settings of `before`
@@ -109,22 +113,31 @@ impl Chain {
         new: Programs,
         before: Programs,
     ) -> anyhow::Result<(Self, Programs)> {
-        let Self { broker, agent, edge } = self;
+        let Self { broker, agent, edge, file } = self;
         edge.stop().await?;
         agent.stop().await?;
         let mut refused = None;
-        let (runs_with, started) = match Self::start_on(&broker, new.clone()).await {
-            Ok(started) => (new, Ok(started)),
+        let (runs_with, started) = match Self::start_on(&broker, new.clone(), file.clone()).await {
+            Ok(started) => {
+                if let Some(file) = &file {
+                    file.settled();
+                }
+                (new, Ok(started))
+            }
             Err(error) => {
                 refused = Some(format!("agent and edge do not start with it: {error:#}"));
                 tracing::error!(%error, "agent and edge do not start with the new configuration, the one of before stays");
-                let started = Self::start_on(&broker, before.clone()).await;
+                if let Some(file) = &file {
+                    // a later start must not fail on what a page wrote
+                    file.put_back();
+                }
+                let started = Self::start_on(&broker, before.clone(), file.clone()).await;
                 (before, started)
             }
         };
         match started {
             Ok((agent, edge)) => {
-                let chain = Self { broker, agent, edge };
+                let chain = Self { broker, agent, edge, file };
                 if let Some(why) = refused {
                     chain.refuses_configuration(&why);
                 }
@@ -146,6 +159,7 @@ impl Chain {
     async fn start_on(
         broker: &Broker,
         programs: Programs,
+        file: Option<Arc<AgentFile>>,
     ) -> anyhow::Result<(pdm_agent::service::Handle, pdm_edge::pipeline::Handle)> {
         let Programs { mut agent, mut edge } = programs;
         let address = broker.inside();
@@ -159,7 +173,7 @@ impl Chain {
         edge.broker.tls = None;
         edge.broker.login = broker.login();
         // on the heap: the futures that wait for it stay small
-        let agent = Box::pin(Agent::start(agent, Arc::new(SystemClock)))
+        let agent = Box::pin(Agent::start_from(agent, Arc::new(SystemClock), file))
             .await
             .map_err(|error| Failure::new(Exit::Io, error))?;
         // events published before the agent's first subscription would have to be sent again

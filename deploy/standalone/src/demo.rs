@@ -145,5 +145,5 @@ fn settings(
         tls: None,
         own_client_ids: Vec::new(),
     };
-    ChainSettings { broker, agent, edge }
+    ChainSettings { broker, agent, edge, file: None }
 }

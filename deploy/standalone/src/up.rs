@@ -1,6 +1,9 @@
 //! `pdm up`: the whole chain in production on one machine. SIGHUP makes it read both files again; one that is
 //! wrong leaves both as they are.
 
+use std::sync::Arc;
+
+use pdm_agent::configuration::AgentFile;
 use pdm_agent::settings::AgentSettings;
 use pdm_agent::traces::Telemetry;
 use pdm_service::broker::ServerTls;
@@ -36,12 +39,14 @@ async fn chain(args: &UpArgs, settings: ChainSettings) -> anyhow::Result<Exit> {
     let stop = pdm_service::shutdown::on_signal()?;
     let mut view = View::new(Language::default(), None);
     let mut hang_up = signal(SignalKind::hangup())?;
+    let file = Arc::new(AgentFile::new(&args.config.join("agent.toml")));
+    let settings = ChainSettings { file: Some(Arc::clone(&file)), ..settings };
     let mut runs_with = Programs { agent: settings.agent.clone(), edge: settings.edge.clone() };
     let mut chain = Chain::start(settings).await?;
     loop {
         let new = tokio::select! {
             () = chain.watch(&mut view, &stop, args.exit) => break,
-            new = renewed(args, &runs_with, &mut hang_up, |why| chain.refuses_configuration(&why)) => new,
+            new = renewed((args, &runs_with), &file, &mut hang_up, |why| chain.refuses_configuration(&why)) => new,
         };
         (chain, runs_with) = Box::pin(chain.renew(new, runs_with)).await?;
     }
@@ -51,18 +56,21 @@ async fn chain(args: &UpArgs, settings: ChainSettings) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Waits for a SIGHUP with two valid files. Where one is wrong, or was cut off, both are refused, and the chain goes
+/// Waits for a SIGHUP, or for a page that wrote `agent.toml`, with two valid files. Where one is wrong, or was cut off, both are refused, and the chain goes
 /// on.
 async fn renewed(
-    args: &UpArgs,
-    now: &Programs,
+    (args, now): (&UpArgs, &Programs),
+    file: &AgentFile,
     hang_up: &mut Signal,
     refuse: impl Fn(String),
 ) -> Programs {
     loop {
-        if hang_up.recv().await.is_none() {
-            // the stream of signals has ended, so no SIGHUP can come any more
-            std::future::pending::<()>().await;
+        tokio::select! {
+            signal = hang_up.recv() => if signal.is_none() {
+                // the stream of signals has ended, so no SIGHUP can come any more
+                file.written().await;
+            },
+            () = file.written() => {}
         }
         let config = args.config.display();
         let whole = programs(args).map_err(|error| format!("{error:#}"));
@@ -109,7 +117,7 @@ fn settings(args: &UpArgs) -> anyhow::Result<ChainSettings> {
         tls: tls(args),
         own_client_ids,
     };
-    Ok(ChainSettings { broker, agent, edge })
+    Ok(ChainSettings { broker, agent, edge, file: None })
 }
 
 /// The certificates; clap has made sure that all three are there or none.

@@ -18,4 +18,6 @@ mod reports;
 mod roles;
 mod seen;
 mod served;
+mod settings;
+mod spectrum;
 mod speed;

@@ -16,7 +16,11 @@ struct Technician<'a> {
 
 impl<'a> Technician<'a> {
     async fn of(plant: &'a Plant) -> Self {
-        let session = plant.login("technician").await;
+        Self::named(plant, "technician").await
+    }
+
+    async fn named(plant: &'a Plant, name: &str) -> Self {
+        let session = plant.login(name).await;
         let key = form_key(plant, &session).await;
         Self { plant, session, key }
     }
@@ -130,5 +134,64 @@ async fn a_report_without_a_verdict_of_the_person_counts_in_nothing() {
     assert!(told.contains("grease is black") && told.contains("전동체"), "{told}");
     assert!(kim.page("/work").await.contains("name=\"number\""), "the work still waits");
     assert!(kim.inspected().await.abs() < 0.5);
+    plant.stop().await;
+}
+
+/// Two people at one machine: the second is told of the first one's contrary report, not of one that agrees, of
+/// the own, or of one that was taken back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_that_contradicts_another_ones_says_so() {
+    const CONTRARY: &str = "다른 보고와 다릅니다";
+    let plant = Plant::with_users().await;
+    let kim = Technician::of(&plant).await;
+    let lee = Technician::named(&plant, "admin").await;
+    let action = format!("{BEARING}/found");
+    let first = kim.leads(&action, &[("verdict", "right"), ("element", "cage")]).await;
+    assert!(!kim.page(&first).await.contains(CONTRARY), "nobody has said otherwise");
+    let second = lee.leads(&action, &[("verdict", "wrong")]).await;
+    let told = lee.page(&second).await;
+    assert!(
+        told.contains(CONTRARY)
+            && told.contains("<strong>다른 보고와 다릅니다.</strong> technician"),
+        "{told}"
+    );
+    assert!(!kim.page(&first).await.contains(CONTRARY), "the first one came before it");
+    let same = lee.leads(&action, &[("verdict", "right"), ("element", "cage")]).await;
+    assert!(!lee.page(&same).await.contains(CONTRARY), "it agrees with kim's");
+    let (_, report) = first.split_once("?recorded=").expect("says which report");
+    kim.leads(&format!("/reports/{report}/undo"), &[("back", BEARING)]).await;
+    assert!(!lee.page(&second).await.contains(CONTRARY), "it was taken back");
+    plant.stop().await;
+}
+
+/// An acknowledgement that was a slip is taken back from the page, once, with a remark and a record; the alarm is
+/// then one that nobody has acknowledged, and can be acknowledged again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_acknowledgement_is_taken_back_within_ten_minutes() {
+    let plant = Plant::with_users().await;
+    let kim = Technician::of(&plant).await;
+    let before = row(&plant).await;
+    let episode = format!("/episodes/{}", before["episode"]["episode_id"].as_str().expect("one"));
+    let undo = format!("{episode}/unacknowledge");
+    assert!(!kim.page(BEARING).await.contains(&undo), "nothing to take back");
+    assert_eq!(kim.send(&undo, &[]).await.status(), StatusCode::CONFLICT);
+    for _ in 0..2 {
+        // an update may have taken the place of the first message meanwhile
+        let now = row(&plant).await;
+        let alarm = now["alarm"]["notification_id"].as_str().expect("an alarm");
+        let ack = [("notification_id", alarm), ("note", "a slip")];
+        kim.leads(&format!("{BEARING}/acknowledge"), &ack).await;
+        assert_eq!(row(&plant).await["alarm"]["acknowledged_by"], "technician");
+        for page in [BEARING, &episode] {
+            assert!(kim.page(page).await.contains(&undo), "{page} takes it back");
+        }
+        assert_eq!(kim.leads(&undo, &[]).await, episode);
+        let told = kim.page(&episode).await;
+        assert!(told.contains("확인을 취소함") && !told.contains(&undo), "{told}");
+        assert!(row(&plant).await["alarm"]["acknowledged_at"].is_null());
+    }
+    assert_eq!(kim.send(&undo, &[]).await.status(), StatusCode::CONFLICT, "once");
+    let admin = Technician::named(&plant, "admin").await;
+    assert_eq!(admin.page("/audit").await.matches("경보 확인 취소").count(), 2);
     plant.stop().await;
 }

@@ -56,6 +56,7 @@ pub(crate) async fn forms(plant: &Plant, admin: &str) -> BTreeSet<String> {
         "/users/viewer/tokens".to_owned(),
         "/removal?act=forget&part=ulsan-1%2FP-101&by=Kim&reason=x".to_owned(),
         "/chat".to_owned(),
+        "/settings".to_owned(),
     ];
     let mut found = BTreeSet::new();
     for path in pages {
@@ -117,7 +118,7 @@ async fn a_viewer_cannot_act_on_any_route_of_the_document_or_by_any_form_of_a_pa
         let answer = asked.form(&[("form_key", key.as_str())]).send().await.expect("answers");
         assert_eq!(answer.status(), StatusCode::FORBIDDEN, "{action}");
     }
-    for path in ["/users", "/audit", "/users/viewer/tokens", "/removal"] {
+    for path in ["/users", "/audit", "/users/viewer/tokens", "/removal", "/settings"] {
         let asked = client().get(format!("{}{path}", plant.url)).header(COOKIE, &viewer);
         assert_eq!(asked.send().await.expect("answers").status(), StatusCode::FORBIDDEN, "{path}");
     }
@@ -156,7 +157,7 @@ async fn an_administrator_makes_a_token_and_takes_it_away() {
     assert_eq!(enters().await, StatusCode::UNAUTHORIZED);
     assert_eq!(send(&revoked).await.0, StatusCode::NOT_FOUND);
     let acts = page(&plant, &session, "/audit").await;
-    assert!(acts.contains("token add") && acts.contains("token revoke"), "{acts}");
+    assert!(acts.contains("토큰 발급") && acts.contains("토큰 폐기"), "{acts}");
     plant.stop().await;
 }
 
@@ -208,7 +209,7 @@ async fn a_technician_acts_under_the_own_name_and_the_act_is_written_down() {
         assert!(of(action), "{action}: {acts:?}");
     }
     let audit = page(&plant, &plant.login("admin").await, "/audit").await;
-    assert!(audit.contains("acknowledge") && audit.contains("technician"), "{audit}");
+    assert!(audit.contains("경보 확인") && audit.contains("technician"), "{audit}");
     plant.stop().await;
 }
 

@@ -15,13 +15,13 @@ use crate::plant::{MARKUP, PASSWORD, Plant};
 use crate::roles;
 
 /// `pdm demo` that has run a bearing to its failure and goes on serving its pages.
-struct Demo {
+pub(crate) struct Demo {
     _process: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Demo {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let mut command = Command::new(binary("pdm"));
         command.args(["demo", "--lang", "en", "--speed", "max", "--pages", "127.0.0.1:0"]);
         let mut process = Child::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));

@@ -56,7 +56,8 @@ fn told(value: &Value, unit: &str, report: &Report, speaker: Speaker) -> String 
         Value::Bool(true) => speaker.word("예", "yes"),
         Value::Bool(false) => speaker.word("아니오", "no"),
         Value::Null => speaker.word("없음", "none"),
-        Value::String(text) => quote(text, report, speaker),
+        Value::String(text) => words::word_of_value(text)
+            .map_or_else(|| quote(text, report, speaker), |word| speaker.say(&word)),
         Value::Array(all) => {
             let told: Vec<String> =
                 all.iter().map(|one| told(one, unit, report, speaker)).collect();

@@ -3,6 +3,7 @@
 
 mod case;
 mod schemas;
+mod told;
 
 use std::path::{Path, PathBuf};
 

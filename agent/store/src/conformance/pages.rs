@@ -112,6 +112,9 @@ pub(super) async fn the_last_spectra_are_found(store: &Store) {
     assert_eq!(found, [later.event_id, with.event_id], "newest first, none without spectra");
     assert_eq!(store.pages().last_spectra(&key(), at(1e6), 1).await.expect("read").len(), 1);
     assert!(store.pages().last_spectra(&key(), at(0.0), 60).await.expect("read").is_empty());
+    let first = store.pages().first_spectra(&key(), 60).await.expect("read");
+    let first: Vec<_> = first.iter().map(|event| event.event_id).collect();
+    assert_eq!(first, [with.event_id, later.event_id], "oldest first");
 }
 
 /// R-UI-1

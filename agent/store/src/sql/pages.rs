@@ -58,6 +58,22 @@ static WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
+/// The same from the oldest on. Parameters: site, machine, bearing, limit.
+static FIRST_WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let place = match dialect {
+            Dialect::Sqlite => "instr",
+            Dialect::Postgres => "strpos",
+        };
+        format!(
+            "SELECT payload FROM events
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+               AND {place}(payload, '\"spectra\":{{') > 0
+             ORDER BY measured_at_ms LIMIT $4"
+        )
+    })
+});
+
 /// What pages and API show; used by the HTTP server.
 #[derive(Debug, Clone)]
 pub struct PageStore {
@@ -105,6 +121,19 @@ impl PageStore {
         let mut reader = self.database.read().await?;
         let query = reader.query(&WITH_SPECTRA).bind_key(key);
         let rows = query.bind(until.unix_ms()).bind(i64::from(limit)).fetch_all().await?;
+        let events = rows.iter().map(|row| json_of("an event", row.get(0)?));
+        Ok(events.filter_map(readable).collect())
+    }
+
+    /// The bearing's first `limit` events with spectra that are kept, oldest first.
+    pub async fn first_spectra(
+        &self,
+        key: &BearingKey,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader.query(&FIRST_WITH_SPECTRA).bind_key(key);
+        let rows = query.bind(i64::from(limit)).fetch_all().await?;
         let events = rows.iter().map(|row| json_of("an event", row.get(0)?));
         Ok(events.filter_map(readable).collect())
     }

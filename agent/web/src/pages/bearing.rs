@@ -18,7 +18,9 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
 
 use super::reports::{self, RecordedAsked};
-use super::{Reader, captures, documents, equipment, fleet, forms, show, suppressed};
+use super::{
+    Reader, captures, documents, episode, equipment, fleet, forms, show, spectrum, suppressed,
+};
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{Names, key_of};
@@ -84,6 +86,11 @@ async fn gather(
         report => reports::form(shared, &key, None, &address, None),
         bearing => fleet::bearing_shown(&row, shared.site.clock.now(), reader),
         episode_page => row.episode.as_ref().map(|one| format!("/episodes/{}", one.episode_id)),
+        ack_undo_until => episode::undo_until(
+            row.alarm.as_ref().and_then(|alarm| alarm.acknowledged_at),
+            shared.site.clock.now(),
+        ),
+        others => spectrum::others(shared, &key).await?,
         low_band => windows.iter().any(|window| window.low_band_rms_g.is_some()),
         life => windows.first().map(|newest| life(newest, reader.language)),
         windows => windows.iter().map(|one| context! {

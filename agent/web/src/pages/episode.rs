@@ -8,7 +8,9 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
 use minijinja::value::Value;
+use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::follow_up::FollowUpState;
+use pdm_shared::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -17,8 +19,9 @@ use super::forms::{self, ShelfUntil};
 use super::reports::{self, RecordedAsked};
 use super::{Reader, documents, episodes, refusal, show};
 use crate::access::{Technician, Viewer};
+use crate::plant::UNDO_S;
 use crate::problem::Problem;
-use crate::{Shared, acts};
+use crate::{Shared, acts, language};
 
 pub(super) async fn page(
     State(shared): State<Arc<Shared>>,
@@ -60,6 +63,7 @@ async fn gather(
     Ok(context! {
         episode => episodes::episode_card(&one, reader),
         shelf_ends => forms::shelf_ends(shared),
+        ack_undo_until => undo_until(acknowledged_at(&document.acknowledgement), shared.site.clock.now()),
         remarks => remarks.iter().map(show::value).collect::<Vec<_>>(),
         files,
         recorded => asked.shown(shared, &page).await?,
@@ -67,6 +71,13 @@ async fn gather(
         report => reports::form(shared, &key, Some(format!("{page}/found")), &page, None),
         work,
     })
+}
+
+const fn acknowledged_at(state: &AcknowledgementState) -> Option<Timestamp> {
+    match state {
+        AcknowledgementState::Acknowledged { at, .. } => Some(*at),
+        AcknowledgementState::Unacknowledged => None,
+    }
 }
 
 /// A remark.
@@ -92,6 +103,39 @@ pub(super) async fn remark(
     };
     let done = done.await;
     back(&viewer, &headers, &id, done)
+}
+
+/// What takes an acknowledgement back.
+#[derive(Debug, Deserialize)]
+pub(super) struct UnacknowledgeForm {
+    form_key: String,
+    #[serde(default)]
+    by: String,
+}
+
+pub(super) async fn unacknowledge(
+    State(shared): State<Arc<Shared>>,
+    Technician(viewer): Technician,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Form(form): Form<UnacknowledgeForm>,
+) -> Response {
+    let done = async {
+        viewer.check_form(&form.form_key)?;
+        let one = shared.episode(&id).await?;
+        let words = language::words(language::language_of(&headers));
+        let remark = words.get("acknowledgement_undone").copied().unwrap_or_default();
+        let of = (&one.key(), one.document.episode_id);
+        acts::unacknowledge(&shared, &viewer, of, &form.by, remark).await
+    };
+    let done = done.await;
+    back(&viewer, &headers, &id, done)
+}
+
+/// Until when an acknowledgement made at a time is taken back by a page; none where it is too late.
+pub(super) fn undo_until(at: Option<Timestamp>, now: Timestamp) -> Value {
+    let until = at.map(|at| at.plus_seconds(UNDO_S));
+    show::value(until.filter(|until| now < *until))
 }
 
 /// What is asked before a shelf: for how long, and why.

@@ -10,7 +10,7 @@ use minijinja::value::Value;
 use pdm_service::http::callers::Role;
 use serde::Deserialize;
 
-use super::{Reader, refusal, show};
+use super::{Reader, acted, refusal, show};
 use crate::access::{Admin, Viewer};
 use crate::accounts::{User, UserChange, ends_last_admin, user_name};
 use crate::problem::Problem;
@@ -188,7 +188,8 @@ pub(super) async fn audit(
         Ok(acts) => {
             let is_full = acts.len() >= ROWS as usize;
             let older = acts.last().filter(|_| is_full).map(|last| last.id);
-            let rows: Vec<Value> = acts.iter().map(show::value).collect();
+            let rows: Vec<Value> =
+                acts.iter().map(|act| acted::row(act, reader.language)).collect();
             super::page("audit.html", &reader, StatusCode::OK, context! { rows, older })
         }
         Err(error) => refusal(&reader, &error.into()),

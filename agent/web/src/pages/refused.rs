@@ -53,6 +53,9 @@ fn whole(detail: &str) -> Option<&'static str> {
         "the report is older than ten minutes and stands; send another one" => {
             "보고한 지 10분이 지나 되돌릴 수 없습니다. 새로 보고해 주십시오."
         }
+        "the acknowledgement is older than ten minutes and stands" => {
+            "확인한 지 10분이 지나 되돌릴 수 없습니다."
+        }
         "nothing was chosen" => "고른 항목이 없습니다.",
         "at most 100 alarms can be chosen at once" => "한 번에 100건까지 고를 수 있습니다.",
         "the end of the shelf is missing" => "보류 종료 시각이 없습니다.",

@@ -22,7 +22,7 @@ use super::episode::word;
 use super::{Reader, refusal, show};
 use crate::access::{Technician, inner};
 use crate::api::{Names, event_id_of, key_of};
-use crate::plant::{EpisodeDetail, UNDO_S, Withdrawn};
+use crate::plant::{EpisodeDetail, ReportRow, UNDO_S, Withdrawn};
 use crate::problem::Problem;
 use crate::{Shared, acts, language};
 
@@ -222,7 +222,10 @@ impl RecordedAsked {
         let now = shared.site.clock.now();
         let until = report.received_at.plus_seconds(UNDO_S);
         let open = plant.open_work_of(&report.key).await?;
+        let others = plant.reports(&report.key, LISTED).await?;
+        let contrary = others.iter().filter(|other| is_contrary(&report, other));
         Ok(Some(context! {
+            contrary => contrary.map(show::value).collect::<Vec<_>>(),
             name => report.key.to_string(),
             bearing_page => show::address(&report.key),
             undo_until => (now < until && report.withdrawn_at.is_none()).then(|| show::value(until)),
@@ -230,6 +233,25 @@ impl RecordedAsked {
             back,
             ..show::value(&report)
         }))
+    }
+}
+
+/// Whether another person's report, sent at most a day before this one, says something else of the machine:
+/// both stand, and whoever comes second is told. A day (chosen): two people at one machine are of one shift or
+/// of the next one.
+fn is_contrary(own: &ReportRow, other: &ReportRow) -> bool {
+    let apart_s = own.received_at.seconds_since(other.received_at);
+    let is_before = other.report_id != own.report_id && (0.0..=86_400.0).contains(&apart_s);
+    let stand = own.withdrawn_at.is_none() && other.withdrawn_at.is_none();
+    if !is_before || !stand || other.by == own.by {
+        return false;
+    }
+    match (&own.found, &other.found) {
+        (Some(own), Some(other)) => {
+            let elements = own.element.zip(other.element);
+            own.verdict != other.verdict || elements.is_some_and(|(own, other)| own != other)
+        }
+        _ => false,
     }
 }
 
