@@ -24,6 +24,9 @@ struct Args {
     /// With --leave-out: judge windows of a second in place of whole recordings
     #[arg(long)]
     windows: bool,
+    /// With --only learnt-speed: the stated speed as a multiple of the right one; may be given more than once
+    #[arg(long, default_values_t = [0.95, 0.97, 1.00, 1.03, 1.05])]
+    stated: Vec<f64>,
     /// Simulated records to add
     #[arg(long, default_value_t = 200)]
     simulated: u64,
@@ -153,7 +156,7 @@ fn print_learnt_speeds(args: &Args) -> anyhow::Result<()> {
     if args.leave_out.as_slice() != [Fold::Rig] || args.windows {
         anyhow::bail!("--only learnt-speed judges recordings and needs --leave-out rig");
     }
-    let tallies = folds::asked::learnt_speeds(&args.data)?;
+    let tallies = folds::asked::learnt_speeds(&args.data, &args.stated)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         return Ok(writeln!(out, "{}", serde_json::json!({ "learnt_speeds": tallies }))?);

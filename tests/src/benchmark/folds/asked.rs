@@ -49,11 +49,11 @@ pub fn tallies(folders: &[PathBuf], is_windows: bool) -> anyhow::Result<Vec<Name
 ///
 /// # Errors
 /// A folder or a file cannot be read.
-pub fn learnt_speeds(folders: &[PathBuf]) -> anyhow::Result<Vec<NameTally>> {
+pub fn learnt_speeds(folders: &[PathBuf], factors: &[f64]) -> anyhow::Result<Vec<NameTally>> {
     let seen = Seen::measure(folders, false)?;
     let mut tallies = Vec::new();
-    for factor in learnt::FACTORS {
-        tallies.extend(seen.at_learnt_speed(factor)?);
+    for factor in factors {
+        tallies.extend(seen.at_learnt_speed(*factor)?);
     }
     Ok(tallies)
 }
