@@ -233,6 +233,8 @@ fn event(
             } else {
                 SpeedSource::Configured
             },
+            speed_basis: None,
+            stated_speed_rpm: None,
             state: "default".to_owned(),
             temperature_c: None,
         },

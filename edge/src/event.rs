@@ -6,7 +6,7 @@
 
 use pdm_shared::event::{
     EVENT_SCHEMA, Event, FrequencyDomain, InputDescription, Operating, SignalQuality, Spectra,
-    SpeedSource, TimeDomain, Timing, Window,
+    SpeedBasis, SpeedSource, TimeDomain, Timing, Window,
 };
 use pdm_shared::fault::Fault;
 use pdm_shared::feature::{Feature, LineFigure};
@@ -49,6 +49,8 @@ pub struct Measured {
     pub is_running: bool,
     /// Shaft speed, and where it comes from.
     pub speed: (Rpm, SpeedSource),
+    /// The stated speed, where the baseline has learnt another that was used in its place.
+    pub learnt_against: Option<Rpm>,
     /// The operating state whose baseline applies.
     pub state: String,
     /// Temperature of the bearing, °C, where a transmitter gives it.
@@ -98,6 +100,8 @@ pub fn assemble(
             running: measured.is_running,
             shaft_speed_rpm: measured.is_running.then_some(speed.get()),
             speed_source,
+            speed_basis: measured.learnt_against.map(|_| SpeedBasis::Learnt),
+            stated_speed_rpm: measured.learnt_against.map(Rpm::get),
             state: measured.state,
             temperature_c: measured.temperature_c,
         },

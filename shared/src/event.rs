@@ -129,6 +129,12 @@ pub struct Operating {
     pub shaft_speed_rpm: Option<f64>,
     /// Source of the shaft speed.
     pub speed_source: SpeedSource,
+    /// What the speed rests on beside its source; absent where the source says all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed_basis: Option<SpeedBasis>,
+    /// The speed that was configured or told by another system, rpm, where `speed_basis` is `learnt`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_speed_rpm: Option<f64>,
     /// Operating state (speed or load bin) whose baseline applies.
     #[serde(default = "default_state")]
     #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
@@ -154,6 +160,14 @@ pub enum SpeedSource {
     Tag,
     /// An estimate from the spectrum.
     Estimated,
+}
+
+/// What a shaft speed rests on beside its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SpeedBasis {
+    /// The windows that the baseline was learnt from: the shaft turns at another speed than the stated one.
+    Learnt,
 }
 
 /// Quality of the signal in a window.

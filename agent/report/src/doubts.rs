@@ -110,6 +110,9 @@ fn speed(event: &Event) -> Text {
     match event.operating.shaft_speed_rpm {
         Some(rpm) => {
             let rpm = figure(rpm);
+            if let Some(stated) = event.operating.stated_speed_rpm {
+                return learnt_speed(&rpm, &figure(stated));
+            }
             Text::new(
                 format!("회전수: {rpm} rpm({})", source.ko),
                 format!("Shaft speed: {rpm} rpm ({})", source.en),
@@ -117,6 +120,17 @@ fn speed(event: &Event) -> Text {
         }
         None => Text::new("회전수: 알 수 없음", "Shaft speed: not known"),
     }
+}
+
+/// The baseline has learnt that the shaft turns at another speed than the stated one.
+fn learnt_speed(rpm: &str, stated: &str) -> Text {
+    Text::new(
+        format!("회전수: {rpm} rpm(기준선에서 학습; 입력된 {stated} rpm은 실제와 다름, 설정 확인)"),
+        format!(
+            "Shaft speed: {rpm} rpm (learnt with the baseline; the stated {stated} rpm is not the shaft's, \
+             check the configuration)"
+        ),
+    )
 }
 
 fn looked_back(case: &CaseFile) -> Text {

@@ -39,6 +39,7 @@ const OF_EDGE: &[Announced] = &[
     A::counter("pdm_edge_stream_skipped_bytes_total", "bytes between the blocks of a stream").by("source", &[]),
     A::counter("pdm_edge_stream_late_blocks_total", "blocks of a stream that came twice or late").by("source", &[]),
     A::gauge("pdm_edge_estimated_bearings", "measuring points whose defect orders are an estimate of the catalogue").by("source", &[]),
+    A::counter("pdm_edge_speeds_learnt_total", "shaft speeds that were learnt in place of the stated one"),
     A::gauge("pdm_edge_source_rate_hz", "true rate of a live source; 0 until it is known").by("source", &[]),
     A::counter("pdm_edge_rate_faults_total", "times the true rate of a source was too far from rate_hz").by("source", &[]),
     A::gauge("pdm_edge_sender_clock_offset_seconds", "clock of a sender against that of the gateway").by("source", &[]),

@@ -88,6 +88,24 @@ pub(super) fn relearnt(bearing: &str) {
     tracing::info!(%bearing, "learnt anew from here");
 }
 
+/// A point learnt in an operating state that its shaft turns at another speed than the stated one.
+pub(super) fn speed_learnt(
+    (bearing, state): (&str, &str),
+    (stated_rpm, learnt_rpm): (f64, f64),
+    windows: u32,
+) {
+    counter!("pdm_edge_speeds_learnt_total").increment(1);
+    tracing::warn!(
+        bearing,
+        state,
+        stated_rpm,
+        learnt_rpm = (learnt_rpm * 10.0).round() / 10.0,
+        windows,
+        "the shaft does not turn at the stated speed; the learnt one is used from here. Correct rpm, or the \
+         tag, and learn the bearing anew"
+    );
+}
+
 /// The tachometer's channel gives no shaft angle in a window.
 pub(super) fn no_shaft_angle(source: &str, reason: &OrderError) {
     tracing::debug!(%source, %reason, "no shaft angle");

@@ -7,6 +7,7 @@
 //!
 //! The speed is a tachometer's, else that of another system's tag while it is fresh, else the last look's
 //! estimate, else the configured one; a thorough look searches around the tag's or the configured speed.
+//! Where the baseline has learnt another speed than these state, it takes their place (`learning_speed`).
 //! If a tachometer gives the shaft's angle, its speed is used. A window in which the speed changes
 //! is first resampled to constant speed, since a moving defect line smears over many bins.
 
@@ -33,10 +34,12 @@ use crate::source::speed_tag::SpeedTag;
 use crate::source::{BlockRate, Interpretation};
 use crate::{features as blocks, quality};
 
+mod learning_speed;
 mod looking;
 mod pasts;
 mod values;
 
+use learning_speed::{StateSpeeds, WindowSpeed};
 use looking::{Look, Seen};
 use pasts::Pasts;
 
@@ -66,6 +69,9 @@ struct Memory {
     looked_at_db: Option<f64>,
     #[serde(default)]
     risen: u32,
+    /// The speed that each operating state has learnt.
+    #[serde(default)]
+    speeds: StateSpeeds,
 }
 
 /// A measuring point at work.
@@ -142,6 +148,7 @@ impl Point {
             owed: false,
             looked_at_db: None,
             risen: 0,
+            speeds: StateSpeeds::new(),
         };
         let pasts = Pasts::new(rate, &settings);
         Self {
@@ -274,6 +281,7 @@ impl Point {
         self.memory.spectra_at = None;
         self.memory.alarmed = false;
         self.memory.owed = false;
+        self.memory.speeds.clear();
         self.pasts.forget();
     }
 
@@ -300,12 +308,7 @@ impl Point {
         let accel_m_s2 = steady.filter(|_| usable).unwrap_or(accel_m_s2);
         let tachometer = turned.as_ref().map(|turned| turned.speed);
         let tag = told.and_then(ShaftSpeed::turning);
-        let speed = match (tachometer, tag) {
-            (Some(speed), _) => (speed, SpeedSource::Tachometer),
-            (None, Some(speed)) => (speed, SpeedSource::Tag),
-            (None, None) => self.speed(at),
-        };
-        let state = self.state(speed.0);
+        let WindowSpeed { speed, state, stated, learnt } = self.window_speed(tachometer, tag, at);
         let fast = if usable { self.fast(accel_m_s2, speed.0) } else { None };
         let (time_domain, frequency) = self.fast_blocks(accel_m_s2, fast.as_ref(), speed.0);
         let turns = accel_m_s2.len() as f64 / self.rate.get() * speed.0.shaft_hz();
@@ -319,11 +322,13 @@ impl Point {
         let judgement = self.memory.monitor.observe_beside(&observation, neighbours);
         if fast.is_some() {
             self.note_rise(&frequency, &judgement);
+            self.learn_speed(accel_m_s2, &state, stated, &judgement);
         }
         let seen = match &fast {
-            Some(_) => self.look_if_due((accel_m_s2, at, &state), (tachometer, tag), &judgement),
+            Some(_) => self.look_if_due((accel_m_s2, at, &state), stated, &judgement),
             None => None,
         };
+        let learnt = seen.as_ref().map_or(learnt, |_| self.learnt_speed(&state, stated));
         let (speed, frequency_domain, spectra) = match seen {
             Some(Seen { findings, spectra }) => {
                 let block = self.settings.judged(&findings);
@@ -340,6 +345,7 @@ impl Point {
             measured_rate: self.measured_rate.map(|measured| measured.0),
             is_running: quality.is_running,
             speed,
+            learnt_against: learnt.map(|_| stated.0),
             state,
             temperature_c: None,
             quality: quality.signal,

@@ -94,6 +94,7 @@ impl Event {
         not_negative("window.measured_rate_hz", self.window.measured_rate_hz)?;
         not_negative("window.duration_s", Some(self.window.duration_s))?;
         not_negative("operating.shaft_speed_rpm", self.operating.shaft_speed_rpm)?;
+        not_negative("operating.stated_speed_rpm", self.operating.stated_speed_rpm)?;
         self.operating.temperature_c.map_or(Ok(()), |temperature_c| {
             let fits = (-273.15..=2000.0).contains(&temperature_c);
             range("operating.temperature_c", temperature_c, "-273.15 to 2000", fits)

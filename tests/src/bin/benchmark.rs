@@ -24,6 +24,9 @@ struct Args {
     /// With --leave-out: judge windows of a second in place of whole recordings
     #[arg(long)]
     windows: bool,
+    /// With --only learnt-speed: the stated speed as a multiple of the right one; may be given more than once
+    #[arg(long, default_values_t = [0.95, 0.97, 1.00, 1.03, 1.05])]
+    stated: Vec<f64>,
     /// Simulated records to add
     #[arg(long, default_value_t = 200)]
     simulated: u64,
@@ -66,6 +69,8 @@ enum Part {
     Diagnosis,
     /// Names where the stated speed is off, and against a sound record of the same point: by themselves alone.
     Speeds,
+    /// Names where the stated speed is off and the speed is learnt from a sound record; with --leave-out rig.
+    LearntSpeed,
     /// Alarms and remaining lives of runs to failure.
     Runs,
     /// Alarms of a simulated plant.
@@ -80,6 +85,9 @@ fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     if args.only == Some(Part::Speeds) {
         return print_speeds(&args);
+    }
+    if args.only == Some(Part::LearntSpeed) {
+        return print_learnt_speeds(&args);
     }
     if !args.leave_out.is_empty() {
         return print_folds(&args);
@@ -140,6 +148,18 @@ fn print_speeds(args: &Args) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if args.json {
         return Ok(writeln!(out, "{}", serde_json::json!({ "speeds": tallies }))?);
+    }
+    Ok(writeln!(out, "# Benchmark\n\n{}", speeds::markdown(&tallies))?)
+}
+
+fn print_learnt_speeds(args: &Args) -> anyhow::Result<()> {
+    if args.leave_out.as_slice() != [Fold::Rig] || args.windows {
+        anyhow::bail!("--only learnt-speed judges recordings and needs --leave-out rig");
+    }
+    let tallies = folds::asked::learnt_speeds(&args.data, &args.stated)?;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        return Ok(writeln!(out, "{}", serde_json::json!({ "learnt_speeds": tallies }))?);
     }
     Ok(writeln!(out, "# Benchmark\n\n{}", speeds::markdown(&tallies))?)
 }

@@ -11,8 +11,10 @@ use crate::envelope::{RecordLines, squared_envelope};
 use crate::spectrum::{Spectrum, amplitude_spectrum};
 use crate::transform::Transforms;
 
+mod mean;
 mod tried;
 
+pub use mean::SpeedMean;
 use tried::leads_as_part;
 pub use tried::{SpeedFit, Tried, tried};
 

@@ -5,7 +5,7 @@
 //! are part of that window's event.
 
 use pdm_dsp::Findings;
-use pdm_dsp::diagnose::{Request, diagnose_against};
+use pdm_dsp::diagnose::diagnose_against;
 use pdm_shared::event::{
     BaselineState, FrequencyDomain, OpenDamage, SecondFault, Spectra, SpeedSource, StoodLine,
 };
@@ -90,10 +90,13 @@ impl Point {
     }
 
     /// Looks at a window, if a look is due and not refused.
+    ///
+    /// The search is centred on the stated speed or the one learnt in its place, not on the last
+    /// estimate: a wrong estimate would otherwise shift the next search, look by look.
     pub(super) fn look_if_due(
         &mut self,
         (accel_m_s2, at, state): (&[f64], Timestamp, &str),
-        (tachometer, tag): (Option<Rpm>, Option<Rpm>),
+        stated: (Rpm, SpeedSource),
         judgement: &Judgement,
     ) -> Option<Seen> {
         let raised = judgement.anomaly_detected && !self.memory.alarmed;
@@ -106,7 +109,7 @@ impl Point {
         }
         let owed = std::mem::take(&mut self.memory.owed);
         let stage = Stage::of(judgement);
-        let findings = self.look((accel_m_s2, at), (tachometer, tag), (state, stage))?;
+        let findings = self.look((accel_m_s2, at), stated, (state, stage))?;
         let is_shown = owed || judgement.anomaly_detected || self.are_spectra_due(at);
         let spectra = is_shown.then(|| blocks::spectra(&findings));
         if is_shown {
@@ -134,19 +137,11 @@ impl Point {
     fn look(
         &mut self,
         (accel_m_s2, at): (&[f64], Timestamp),
-        (tachometer, tag): (Option<Rpm>, Option<Rpm>),
+        stated: (Rpm, SpeedSource),
         (state, stage): (&str, Stage),
     ) -> Option<Findings> {
-        // The search is centred on the tag's or the configured speed, not on the last estimate: a wrong estimate
-        // would otherwise shift the next search, look by look.
-        let speed = tachometer.or(tag).unwrap_or(self.settings.speed);
-        let searched = if tachometer.is_some() { 0.0 } else { self.settings.speed_tolerance };
-        let request = Request {
-            speed_tolerance: searched,
-            order_tolerance: self.settings.order_tolerance,
-            envelope_band: self.settings.envelope_band,
-            ..Request::new(self.rate, speed, self.settings.orders)
-        };
+        let speed = self.learnt_speed(state, stated).unwrap_or(stated.0);
+        let request = self.request(speed, self.tolerance_of(stated.1));
         let against = self.pasts.against(state, stage, self.rate);
         match self.plans.look(|| diagnose_against(accel_m_s2, &request, against)) {
             Ok((findings, shown)) => {

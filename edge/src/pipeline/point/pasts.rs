@@ -20,7 +20,7 @@ use crate::condition::Judgement;
 use crate::settings::PointSettings;
 
 /// Most operating states with a past: as many as have a baseline.
-const MOST_STATES: usize = 8;
+pub(super) const MOST_STATES: usize = 8;
 
 /// Two rates are one within this ratio: a clock's error moves no band.
 const SAME_RATE: f64 = 0.01;
@@ -113,6 +113,14 @@ impl Pasts {
         };
         self.of_state.insert(state.to_owned(), learnt);
         self.has_changed = true;
+    }
+
+    /// Forgets what was learnt of a state at a speed that is not its own. That a part was named stays.
+    pub(super) fn forget_looks(&mut self, state: &str) {
+        if matches!(self.of_state.get(state), Some(StatePast::Learnt(_))) {
+            self.of_state.remove(state);
+            self.has_changed = true;
+        }
     }
 
     /// Forgets everything, with the baselines.

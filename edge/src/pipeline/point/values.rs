@@ -75,6 +75,7 @@ impl Point {
             measured_rate: None,
             is_running,
             speed,
+            learnt_against: None,
             state,
             temperature_c,
             quality,

@@ -21,6 +21,8 @@ use super::super::recordings::Recording;
 use super::super::speeds::{FACTORS, NameTally};
 use super::{Fold, Measured, figures_against, generated, in_parallel, listed, score, windows};
 
+mod learnt;
+
 /// How far above the strongest record that is no ball a comb of the cage names one, dB: what the shipped
 /// constant was chosen by.
 const COMB_MARGIN_DB: f64 = 2.0;
@@ -39,6 +41,20 @@ pub fn tallies(folders: &[PathBuf], is_windows: bool) -> anyhow::Result<Vec<Name
         tallies.push(seen.at_speed(factor)?);
     }
     tallies.push(seen.against_past()?);
+    Ok(tallies)
+}
+
+/// Every recording whose point has a sound one: the speed learnt from that at so many times the stated speed,
+/// then the recording judged at the learnt one, alone and against the sound one.
+///
+/// # Errors
+/// A folder or a file cannot be read.
+pub fn learnt_speeds(folders: &[PathBuf], factors: &[f64]) -> anyhow::Result<Vec<NameTally>> {
+    let seen = Seen::measure(folders, false)?;
+    let mut tallies = Vec::new();
+    for factor in factors {
+        tallies.extend(seen.at_learnt_speed(*factor)?);
+    }
     Ok(tallies)
 }
 
@@ -87,6 +103,24 @@ impl<'a> Seen<'a> {
         Ok(self.tally("against a sound record of the point".to_owned(), &asked))
     }
 
+    /// Names at the speed that a sound record of the point shows, where so many times its speed was stated: of
+    /// the recordings alone, and against the sound ones.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn at_learnt_speed(&self, factor: f64) -> anyhow::Result<[NameTally; 2]> {
+        let ask = |with_past: bool| {
+            let ask =
+                move |one: &Recording, all: &[Recording]| learnt::ask(one, all, factor, with_past);
+            asked(self.folders, false, ask)
+        };
+        let how = |what: &str| format!("stated × {factor:.2}, speed learnt{what}");
+        Ok([
+            self.tally(how(""), &ask(false)?),
+            self.tally(how(", against the sound record"), &ask(true)?),
+        ])
+    }
+
     fn tally(&self, how: String, asked: &[Measured]) -> NameTally {
         NameTally::of_scored(how, judged(&self.as_they_are, &self.generated, asked))
     }
@@ -127,29 +161,48 @@ fn against_past(
     all: &[Recording],
     is_windows: bool,
 ) -> anyhow::Result<Vec<Evidence>> {
-    let files: Vec<&str> = all.iter().map(|one| one.file.as_str()).collect();
-    let (accel_m_s2, request) = recording.read()?;
-    let (judged, sound, rate) = match pasts::past_of(&recording.file, recording.channel, &files) {
-        None => return Ok(Vec::new()),
-        Some(PastOf::OwnHalf) => {
-            let (first, second) = accel_m_s2.split_at(accel_m_s2.len() / 2);
-            (second.to_vec(), first.to_vec(), request.rate)
-        }
-        Some(PastOf::Recording(file, channel)) => {
-            let of_point = |one: &&Recording| one.file == file && one.channel == channel;
-            let Some(sound) = all.iter().find(of_point) else { return Ok(Vec::new()) };
-            let (sound_m_s2, sound_request) = sound.read()?;
-            (accel_m_s2, sound_m_s2, sound_request.rate)
-        }
+    let Some(Pair { judged, request, sound, rate, .. }) = pair(recording, all)? else {
+        return Ok(Vec::new());
     };
-    let past = learnt(&sound, rate, &request, is_windows);
+    let past = past_in(&sound, rate, &request, is_windows);
     let against = past.as_ref().map_or(Against::Nothing, Against::Past);
     let cut = pieces(&judged, &request, is_windows);
     Ok(cut.into_iter().map(|piece| figures_against(piece, &request, against)).collect())
 }
 
+/// A record and a sound one of the same point.
+struct Pair {
+    judged: Vec<f64>,
+    request: Request,
+    sound: Vec<f64>,
+    rate: SampleRate,
+    /// The speed stated for the sound one.
+    sound_speed: Rpm,
+}
+
+/// What a recording is held against; `None` where there is no sound one.
+fn pair(recording: &Recording, all: &[Recording]) -> anyhow::Result<Option<Pair>> {
+    let files: Vec<&str> = all.iter().map(|one| one.file.as_str()).collect();
+    let (accel_m_s2, request) = recording.read()?;
+    let (judged, sound, rate, sound_speed) =
+        match pasts::past_of(&recording.file, recording.channel, &files) {
+            None => return Ok(None),
+            Some(PastOf::OwnHalf) => {
+                let (first, second) = accel_m_s2.split_at(accel_m_s2.len() / 2);
+                (second.to_vec(), first.to_vec(), request.rate, request.speed)
+            }
+            Some(PastOf::Recording(file, channel)) => {
+                let of_point = |one: &&Recording| one.file == file && one.channel == channel;
+                let Some(sound) = all.iter().find(of_point) else { return Ok(None) };
+                let (sound_m_s2, sound_request) = sound.read()?;
+                (accel_m_s2, sound_m_s2, sound_request.rate, sound_request.speed)
+            }
+        };
+    Ok(Some(Pair { judged, request, sound, rate, sound_speed }))
+}
+
 /// What stands in a sound record, or in the mean of its windows; a record that names a part is no past.
-fn learnt(sound: &[f64], rate: SampleRate, request: &Request, is_windows: bool) -> Option<Past> {
+fn past_in(sound: &[f64], rate: SampleRate, request: &Request, is_windows: bool) -> Option<Past> {
     let at_rate = Request { rate, ..*request };
     let looks = if is_windows {
         windows::cut(sound.len(), &at_rate, PAST_WINDOWS)

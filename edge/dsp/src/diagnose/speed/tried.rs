@@ -152,13 +152,7 @@ impl<'a> ShaftCombs<'a> {
 
     /// The multiple at which a part's line makes the comb at this frequency, if one does.
     fn posed(&self, hz: f64) -> Option<u32> {
-        let teeth = teeth(&self.levels, hz / self.df_hz);
-        let beside = |part| beside_multiples(&teeth, part, self.request);
-        Part::ALL
-            .into_iter()
-            .filter_map(beside)
-            .find(|beside| beside.lead_db >= POSED_LEAD_DB || beside.others_db < PLAIN_DB)
-            .map(|beside| beside.multiple)
+        posed_as(&teeth(&self.levels, hz / self.df_hz), self.request)
     }
 
     /// What the record shows where the stated speed does not fit.
@@ -170,6 +164,16 @@ impl<'a> ShaftCombs<'a> {
         let is_plain = level >= PLAIN_MISFIT_DB;
         is_other.then_some(if is_plain { SpeedFit::Misfit(hz) } else { SpeedFit::MayMisfit(hz) })
     }
+}
+
+/// The multiple at which a part's line makes a comb with these teeth, if one does.
+pub(super) fn posed_as(teeth: &Teeth, request: &Request) -> Option<u32> {
+    let beside = |part| beside_multiples(teeth, part, request);
+    Part::ALL
+        .into_iter()
+        .filter_map(beside)
+        .find(|beside| beside.lead_db >= POSED_LEAD_DB || beside.others_db < PLAIN_DB)
+        .map(|beside| beside.multiple)
 }
 
 /// Do the teeth at a part's multiples stand so far above the others that the part made them?
