@@ -71,18 +71,9 @@ async fn duplicates_and_disorder_are_stored_once_and_gaps_are_asked_for() {
         .expect("starts");
     let progress = subscribed(&agent).await;
     let (one, two, three, five) = (healthy(1), healthy(2), healthy(3), healthy(5));
-    client
-        .send(&[
-            two.clone(),
-            one.clone(),
-            two.clone(),
-            five.clone(),
-            one,
-            three.clone(),
-            three,
-            five,
-        ])
-        .await;
+    let sent: Vec<_> =
+        [&two, &one, &two, &five, &one, &three, &three, &five].into_iter().cloned().collect();
+    client.send(&sent).await;
     until("four stored", 20, || {
         let now = *progress.borrow();
         (now.stored, now.duplicates) == (4, 4)

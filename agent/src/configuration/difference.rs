@@ -65,7 +65,9 @@ mod tests {
 
     fn told(old: &str, new: &str) -> String {
         let lines = difference(old, new);
-        lines.iter().map(|line| format!("{}{}|", line.mark, line.text)).collect()
+        let lines: Vec<String> =
+            lines.iter().map(|line| format!("{}{}|", line.mark, line.text)).collect();
+        lines.concat()
     }
 
     #[test]

@@ -21,11 +21,25 @@ const MANY: u64 = 3;
 /// The shortest time between two messages about one gateway, s. Chosen: as long as the first bearings of a
 /// gateway that was moved need to send, so that most stand in the first message.
 const AGAIN_S: f64 = 300.0;
-/// Refused events that came no more for so long are over, s. Chosen: the slowest usual period of windows
-/// is an hour, and a gateway sends again what its receipt asks for.
+/// Refused events that staff was told of and that came no more for so long are over, s, or three times their
+/// usual interval where that is longer. Chosen: the slowest usual period of wired sensors is an hour, and a gateway
+/// sends again what its receipt asks for.
 const OVER_S: f64 = 2.0 * 3600.0;
+/// Refused events that staff was not told of are remembered for so long, s: a wireless sensor may measure once a
+/// day, and three of its events have to come together.
+const REMEMBERED_S: f64 = 8.0 * 86_400.0;
 /// Bearings of a gateway that health names.
 const SHOWN: usize = 3;
+
+/// Seconds after its last event from which on a row of refused events is over.
+fn over_after_s(one: &RefusedEvents) -> f64 {
+    if one.told_at.is_none() {
+        return REMEMBERED_S;
+    }
+    let intervals = one.count.saturating_sub(1).max(1) as f64;
+    let usual_s = one.last_at.seconds_since(one.first_at) / intervals;
+    (3.0 * usual_s).clamp(OVER_S, REMEMBERED_S)
+}
 
 impl Watchdog {
     /// Tells of gateways whose events are refused, and of those whose are taken again; what health says of
@@ -41,7 +55,7 @@ impl Watchdog {
         for one in refused {
             let is_admitted = one.cause == RefusalCause::Owner
                 && self.owner_of(&owners, &one.bearing).is_none_or(|owner| owner == one.gateway);
-            if is_admitted || !(0.0..OVER_S).contains(&now.seconds_since(one.last_at)) {
+            if is_admitted || !(0.0..over_after_s(&one)).contains(&now.seconds_since(one.last_at)) {
                 over.push(one);
             } else {
                 stand.entry(one.gateway.clone()).or_default().push(one);

@@ -157,7 +157,8 @@ mod tests {
     /// WinCC writes the stop of its runtime as a row of another tag.
     #[test]
     fn a_row_that_is_an_event_of_the_logger_is_no_reading() {
-        let rows: String = (0..9).map(|n| format!("{};P1;{}.5;1\n", 600 * n, n)).collect();
+        let rows: Vec<String> = (0..9).map(|n| format!("{};P1;{n}.5;1\n", 600 * n)).collect();
+        let rows = rows.concat();
         let text = format!("t;VarName;a;b\n{rows}5400;$RT_OFF$;0;0\n");
         let table = read(&text);
         assert_eq!(table.rows.last().expect("rows").values, [None, None]);

@@ -29,7 +29,7 @@ async fn the_baseline_and_another_date_are_laid_over_the_last_spectrum() {
     browser.open(&format!("{}/bearings/demo/P-101/DE", demo.url)).await;
     browser.run("document.cookie = 'pdm_language=en; path=/'; return true").await;
     browser.open(&format!("{}/bearings/demo/P-101/DE", demo.url)).await;
-    browser.until("the spectrum", &format!("{} === 2", DRAWN)).await;
+    browser.until("the spectrum", &format!("{DRAWN} === 2")).await;
     browser.run(&choose("beside", "baseline")).await;
     let is_told = "return document.querySelector('#spectrum .beside').textContent.includes('Spectrum to compare: demo/P-101/DE')";
     browser.until("the baseline", is_told).await;
@@ -68,7 +68,7 @@ async fn another_bearing_is_laid_over_the_last_spectrum() {
     let none = "return document.querySelector('#spectrum [name=beside]')?.disabled === true";
     browser.until("a bearing without spectra", none).await;
     browser.open(&format!("{}/bearings/ulsan-1/P-101/DE", plant.url)).await;
-    browser.until("the spectrum", &format!("{} === 2", DRAWN)).await;
+    browser.until("the spectrum", &format!("{DRAWN} === 2")).await;
     let offered = "return [...document.querySelectorAll('[name=beside_bearing] option')].map((one) => one.textContent)";
     assert_eq!(browser.run(offered).await, json!(["P-101 · NDE", "P-000 · X"]));
     browser.run(&choose("beside", "bearing")).await;

@@ -206,6 +206,13 @@ async fn a_critical_that_stands_is_told_whatever_happens_to_the_plant() {
     assert_eq!(broken.len(), 0, "{} of 200 courses, the first: {:?}", broken.len(), broken.first());
 }
 
+/// One refused event, nine hours of nothing, and two more: the first was forgotten after two hours, so that a sensor
+/// that measures every few hours could be refused for ever without a word (found by `tests/run courses`).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refused_events_that_come_hours_apart_are_told() {
+    assert_eq!(broken_of(71_810, 1).await, Vec::<String>::new());
+}
+
 /// A number of the environment, else the usual one.
 fn asked(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)

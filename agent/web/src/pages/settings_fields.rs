@@ -344,12 +344,13 @@ impl Field {
                 let words: Option<Vec<&str>> = all.iter().map(Value::as_str).collect();
                 Some(words?.join(", "))
             }
-            (FieldKind::List, _) => None,
+            (FieldKind::List, _) | (_, Value::Boolean(_) | Value::Array(_) | Value::Table(_)) => {
+                None
+            }
             (_, Value::String(text)) => Some(text.clone()),
             (_, Value::Integer(number)) => Some(number.to_string()),
             (_, Value::Float(number)) => Some(number.to_string()),
             (_, Value::Datetime(at)) => Some(at.to_string()),
-            (_, Value::Boolean(_) | Value::Array(_) | Value::Table(_)) => None,
         }
     }
 

@@ -25,7 +25,8 @@ impl InsidePassword {
     /// Draws one.
     pub(super) fn draw() -> Self {
         let bytes: [u8; 32] = rand::random();
-        Self(Secret::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self(Secret::new(digits.concat()))
     }
 
     /// The login for the clients of this process.

@@ -66,7 +66,9 @@ fn words_of(leaves: &[Leaf]) -> Vec<WordColumn> {
     let of_leaf = |leaf: &Leaf| match &leaf.content {
         LeafContent::Text(lines) if lines.len() >= LEAST_WORDS => {
             let mut own = WordColumn { name: leaf.path.clone(), ..WordColumn::default() };
-            lines.iter().for_each(|line| own.take(line));
+            for line in lines {
+                own.take(line);
+            }
             Some(own)
         }
         LeafContent::Text(_) | LeafContent::Numbers { .. } | LeafContent::Other(_) => None,

@@ -244,7 +244,7 @@ fn is_interval_column(channel: &StatedChannel, values: &[f64]) -> bool {
 fn summed(intervals: &[f64]) -> Vec<f64> {
     let mut at = 0.0;
     let times = intervals.iter().enumerate().map(|(row, interval)| {
-        at += if row == 0 { 0.0 } else { interval };
+        at += if row == 0 { 0.0 } else { *interval };
         at
     });
     times.collect()

@@ -3,6 +3,7 @@
 //! at 2,560 Hz.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use encoding_rs::{GB18030, SHIFT_JIS};
 
@@ -10,7 +11,7 @@ use super::super::open_content;
 use super::forms::{assert_read, g, no_rate, read_table, s, table};
 use crate::source::Interpretation;
 
-fn interpreted(text: &str) -> Interpretation {
+fn interpreted(text: &str) -> Arc<Interpretation> {
     let source = open_content(Path::new("t.csv"), text.as_bytes().to_vec(), &no_rate());
     source.expect("reads").interpretation().expect("a file").clone()
 }
@@ -28,10 +29,9 @@ fn a_recording_is_dated_by_the_column_that_gives_its_times() {
         ("created_at,timestamp,acc\n", "2026-03-02T09:00:00Z"),
     ] {
         let text = table(header, |n| format!("{constant},{},{:.5}", clock(n, 0.0), g(n)));
-        let source =
-            open_content(Path::new("t.csv"), text.into_bytes(), &no_rate()).expect("reads");
-        let start = source.started_at().expect("dated");
-        assert_eq!(start.to_string(), "2026-03-01T08:00:00.000Z", "{header}");
+        let read = super::open(Path::new("t.csv"), text.as_bytes(), &no_rate()).expect("reads");
+        let start = read.stated_start.expect("dated").to_string();
+        assert_eq!(start, "2026-03-01T08:00:00.000Z", "{header}");
     }
 }
 

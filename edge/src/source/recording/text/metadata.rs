@@ -132,17 +132,19 @@ impl Metadata {
 /// A text without the points between one to three digits and three more.
 fn without_points_of_thousands(line: &str) -> String {
     let bytes = line.as_bytes();
-    let digits = |from: usize, step: isize| {
-        let mut at = from as isize + step;
-        let mut count = 0;
-        while usize::try_from(at).ok().and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit)
-        {
-            (count, at) = (count + 1, at + step);
+    let count = |bytes: &mut dyn Iterator<Item = &u8>| -> (usize, Option<u8>) {
+        let mut digits = 0;
+        for byte in bytes {
+            if !byte.is_ascii_digit() {
+                return (digits, Some(*byte));
+            }
+            digits += 1;
         }
-        (count, usize::try_from(at).ok().and_then(|at| bytes.get(at)).copied())
+        (digits, None)
     };
     let is_thousands = |at: usize| {
-        let ((before, left), (behind, right)) = (digits(at, -1), digits(at, 1));
+        let (before, left) = count(&mut bytes[..at].iter().rev());
+        let (behind, right) = count(&mut bytes[at + 1..].iter());
         let starts_with_zero = bytes.get(at - before) == Some(&b'0');
         (1..=3).contains(&before)
             && behind == 3
