@@ -11,11 +11,13 @@ use pdm_knowledge::settings::StoreChoice;
 use pdm_reasoner::client::Client;
 use pdm_reasoner::probe::{ProbeError, probe, speaks, writes_programs};
 use pdm_reasoner::settings::{ChatActions, ReasonerSettings};
+use pdm_report::settings::ReportSettings;
 use pdm_routes::{Gap, Rota};
 use pdm_script::ProgramHost;
 use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::{Exit, Failure};
+use pdm_service::files::writable_folder;
 use pdm_store::{Store, StoreError, StoreSize, StoreTrouble};
 use pdm_web::plant::ChannelRow;
 
@@ -97,6 +99,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     findings.extend(in_loop(&settings));
     findings.push(tools(&settings)?);
     let mut failed_with = Exit::Unavailable;
+    findings.extend(documents(&settings.reports, &mut failed_with));
     if !args.offline {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -104,7 +107,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             .map_err(failure::runtime)?;
         let (found, exit) = runtime.block_on(connections(&settings))?;
         findings.extend(found);
-        failed_with = exit;
+        if failed_with == Exit::Unavailable {
+            failed_with = exit;
+        }
     }
     let mut out = pdm_service::command_line::stdout();
     for finding in &findings {
@@ -131,6 +136,18 @@ fn failed(findings: &[Finding]) -> Option<String> {
         .collect();
     let (count, all) = (names.len(), findings.len());
     (count > 0).then(|| format!("{count} of {all} checks failed: {}", names.join("; ")))
+}
+
+/// Says that reports and work orders cannot be written; nothing where they can be, or where none are written.
+fn documents(reports: &ReportSettings, exit: &mut Exit) -> Option<Finding> {
+    let folder = reports.folder.as_deref().filter(|_| !reports.off)?;
+    let (at, error) = writable_folder(&folder.join("report"), "pdm-agent").err()?;
+    *exit = Exit::Io;
+    let wrong = format!(
+        "cannot write in {}: {error}; no alarm would have its report and work order",
+        at.display()
+    );
+    Some(Finding { what: format!("documents in {}", folder.display()), wrong: Some(wrong) })
 }
 
 /// Where waveforms are kept, and how many gateways may send them.

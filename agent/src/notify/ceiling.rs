@@ -5,8 +5,9 @@
 //! the first Critical of a bearing, and the first Criticals of a gateway that has told little leave above
 //! the ceiling too ([`super::share`]). A notification above the ceiling is held back in the outbox; the hour's summary counts what was held back by level and names the bearings
 //! of the worst level. The first summary of an hour leaves as soon as something is held back, so that a
-//! Critical alarm is told within seconds also then; what comes after it waits for the next hour. What was
-//! delivered is counted in the store, so a restart begins no new hour.
+//! Critical alarm is told within seconds also then; what comes after it waits for the next hour, or with a
+//! Critical among it for [`CRITICAL_AFTER_S`]. What was delivered is counted in the store, so a restart begins no
+//! new hour.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -30,6 +31,11 @@ const HOUR_MS: i64 = 3_600_000;
 /// first summary of an hour.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// Seconds after a summary from which on a Critical that is held back leaves in another one of the same hour.
+/// Chosen: a storm of alarms is twelve messages an hour more, and no Critical waits longer than an alarm that a
+/// receiver does not take.
+const CRITICAL_AFTER_S: f64 = 300.0;
+
 /// The ceiling of a lane.
 #[derive(Debug)]
 pub(crate) struct Ceiling {
@@ -39,6 +45,8 @@ pub(crate) struct Ceiling {
     owners: BearingOwners,
     /// The hour in which the log was last told that the ceiling is reached.
     logged_ms: AtomicI64,
+    /// When the last summary of this run left, ms.
+    summed_ms: AtomicI64,
 }
 
 impl Ceiling {
@@ -49,7 +57,8 @@ impl Ceiling {
         per_hour: u32,
         owners: BearingOwners,
     ) -> Self {
-        Self { store, lane: lane.to_owned(), per_hour, owners, logged_ms: AtomicI64::new(0) }
+        let (logged_ms, summed_ms) = (AtomicI64::new(0), AtomicI64::new(0));
+        Self { store, lane: lane.to_owned(), per_hour, owners, logged_ms, summed_ms }
     }
 
     /// What is left of this hour. While the store does not answer any message may leave: an alarm is more
@@ -100,14 +109,18 @@ impl Ceiling {
         log::held_back(&self.lane, notifications, self.per_hour, is_first);
     }
 
-    /// What the summary of this hour has to tell; `None` if nothing is held back or it has left.
-    async fn due(&self, now: Timestamp) -> Result<Option<HeldBack>, StoreError> {
+    /// What the next summary has to tell, and its number in this hour; `None` if nothing is held back or it waits.
+    async fn due(&self, now: Timestamp) -> Result<Option<(HeldBack, u32)>, StoreError> {
         let held = self.store.held_back(&self.lane).await?;
         if held.levels.is_empty() {
             return Ok(None);
         }
         let told = self.store.told_in(&self.lane, hour_of(now)).await?;
-        Ok((told.summaries == 0).then_some(held))
+        let waited_ms = now.unix_ms().abs_diff(self.summed_ms.load(Ordering::Relaxed));
+        let is_critical = held.levels.iter().any(|(level, _)| *level == RiskLevel::Critical);
+        let is_due =
+            told.summaries == 0 || (is_critical && waited_ms as f64 >= 1000.0 * CRITICAL_AFTER_S);
+        Ok(is_due.then_some((held, told.summaries)))
     }
 }
 
@@ -141,9 +154,9 @@ impl Lane {
         let now = self.clock.now();
         let lane = channel.lane();
         let due = ceiling.due(now).await.map_err(of_store)?;
-        let Some(held) = due else { return Ok(()) };
+        let Some((held, number)) = due else { return Ok(()) };
         let hour = hour_of(now);
-        let Some(summary) = summary(lane, &held, ceiling.per_hour, hour, now) else {
+        let Some(summary) = summary(lane, &held, ceiling.per_hour, (hour, number), now) else {
             return Ok(());
         };
         match channel.send(summary.notification_id, std::slice::from_ref(&summary)).await {
@@ -154,6 +167,7 @@ impl Lane {
                 return Err((error.to_string(), error.asked()));
             }
         }
+        ceiling.summed_ms.store(now.unix_ms(), Ordering::Relaxed);
         ceiling.store.settle_held(lane, held.through, hour, now).await.map_err(of_store)
     }
 }
@@ -164,13 +178,13 @@ fn hour_of(now: Timestamp) -> Timestamp {
     Timestamp::from_unix_ms(begun_ms).unwrap_or(now)
 }
 
-/// The summary of what is held back, under the machine `notifications`. Its identity is made of lane and
-/// hour, so a summary that is sent twice is recognised.
+/// The summary of what is held back, under the machine `notifications`. Its identity is made of lane, hour and its
+/// number in the hour, so a summary that is sent twice is recognised.
 fn summary(
     lane: &str,
     held: &HeldBack,
     per_hour: u32,
-    hour: Timestamp,
+    (hour, number): (Timestamp, u32),
     now: Timestamp,
 ) -> Option<Notification> {
     let worst = held.levels.first().map(|(level, _)| *level)?;
@@ -178,7 +192,7 @@ fn summary(
     let words = words(held, per_hour, worst);
     Some(Notification {
         schema: NOTIFICATION_SCHEMA.to_owned(),
-        notification_id: policy::id_of(&["summary", lane, &hour.to_string()]),
+        notification_id: policy::id_of(&["summary", lane, &hour.to_string(), &number.to_string()]),
         event_id: None,
         site,
         equipment_id: EquipmentId::new("notifications").ok()?,
@@ -209,15 +223,21 @@ fn words(held: &HeldBack, per_hour: u32, worst: RiskLevel) -> (Text, Text) {
         levels.map(|(level, count)| format!("{} {count}", pick(&level.label()))).collect::<Vec<_>>()
     };
     let names: Vec<String> = held.worst.iter().map(BearingKey::to_string).collect();
+    let of_worst = held.levels.first().map_or(0, |(_, count)| *count);
+    let more = of_worst.saturating_sub(names.len() as u64);
     let names = names.join(", ");
+    let (more_ko, more_en) = match more {
+        0 => (String::new(), String::new()),
+        more => (format!(" 외 {more}건"), format!(" and {more} more")),
+    };
     let body = Text::new(
         format!(
-            "위험도별: {}\n{} 베어링: {names}\n조치: 각 베어링의 상태를 확인. 이후 보류되는 알림은 다음 시간에 한 번에 전송됨",
+            "위험도별: {}\n{} 베어링: {names}{more_ko}\n조치: 각 베어링의 상태를 확인. 이후 보류되는 위험 알림은 5분 안에, 나머지는 다음 시간에 한 번에 전송됨",
             by_level(|text| &text.ko).join(", "),
             label.ko
         ),
         format!(
-            "By level: {}\n{} bearings: {names}\nAction: look at each of these bearings. What is held back from now on follows in one message in the next hour",
+            "By level: {}\n{} bearings: {names}{more_en}\nAction: look at each of these bearings. A Critical that is held back from now on follows within five minutes, everything else in one message in the next hour",
             by_level(|text| &text.en).join(", "),
             label.en
         ),
@@ -237,12 +257,14 @@ mod tests {
             worst: vec![BearingKey::parse("s", "P-1", "DE").expect("names")],
             through: 9,
         };
-        let told = summary("email", &held, 120, hour_of(now), now).expect("a summary");
+        let told = summary("email", &held, 120, (hour_of(now), 0), now).expect("a summary");
         assert_eq!(told.risk_level, RiskLevel::Critical);
         assert_eq!(told.title.en, "[Critical] 1402 notifications held back: above 120 an hour");
         assert!(told.body.en.contains("Critical 2, Watch 1400"), "{}", told.body.en);
-        assert!(told.body.en.contains("bearings: s/P-1/DE"), "{}", told.body.en);
-        let again = summary("email", &held, 120, hour_of(now), now.plus_seconds(60.0));
+        assert!(told.body.en.contains("bearings: s/P-1/DE and 1 more"), "{}", told.body.en);
+        let again = summary("email", &held, 120, (hour_of(now), 0), now.plus_seconds(60.0));
         assert_eq!(again.map(|again| again.notification_id), Some(told.notification_id));
+        let next = summary("email", &held, 120, (hour_of(now), 1), now).expect("another one");
+        assert_ne!(next.notification_id, told.notification_id);
     }
 }

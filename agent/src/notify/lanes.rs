@@ -293,6 +293,7 @@ impl Lane {
                 }
                 // every row waits for the same broker: the shortest pause for all keeps their order
                 Err(Unconfirmed::Later(error) | Unconfirmed::Refused(error)) => {
+                    log::count_failure(MQTT_LANE);
                     SendOutcome::Retry {
                         at: self.clock.now().plus_seconds(NOMINAL_PAUSES.shortest.as_secs_f64()),
                         error,

@@ -7,7 +7,8 @@ use uuid::Uuid;
 
 use pdm_knowledge::KnowledgeError;
 
-fn count_failure(lane: &str) {
+/// Counts an attempt at sending that failed.
+pub(super) fn count_failure(lane: &str) {
     metrics::counter!("pdm_agent_notify_failures_total", "lane" => lane.to_owned()).increment(1);
 }
 
