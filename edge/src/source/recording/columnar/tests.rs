@@ -17,7 +17,8 @@ fn seed_named(name: &str) -> Vec<u8> {
 
 fn seed_of(kind: &str, name: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz");
-    std::fs::read(format!("{folder}/{kind}/recording/{name}.parquet")).expect("a seed")[1..].to_vec()
+    std::fs::read(format!("{folder}/{kind}/recording/{name}.parquet")).expect("a seed")[1..]
+        .to_vec()
 }
 
 /// A column of durations, and a unit in the metadata of its neighbour's Arrow field; unit and rate in the
