@@ -150,7 +150,10 @@ impl Lane {
     ) -> Result<(), SendError> {
         let sending = channel.send(key_of(rows), notifications);
         tokio::pin!(sending);
-        let waited_s = rows.first().map_or(0.0, |first| waited_s(first.attempts, 0.0));
+        // the clock counts the tries of before, too; one that was set back counts nothing
+        let by_clock_s = |row: &Claimed| self.clock.now().seconds_since(row.created_at);
+        let waited_s =
+            rows.first().map_or(0.0, |first| waited_s(first.attempts, 0.0).max(by_clock_s(first)));
         let left_s = (ELSEWHERE_AFTER_S - waited_s).max(LEAST_PATIENCE_S);
         tokio::select! {
             sent = &mut sending => return sent,

@@ -161,13 +161,14 @@ impl Email {
             Ok(envelope) => envelope,
             Err(error) => return Said::Never(error.to_string()),
         };
-        let until = until.min(Instant::now() + LONGEST_MAIL);
+        let begun = Instant::now();
+        let until = until.min(begun + LONGEST_MAIL);
         let Ok(sent) =
             tokio::time::timeout_at(until, self.transport.send_raw(&envelope, mail)).await
         else {
             return Said::Away(format!(
                 "the mail server went quiet: no answer within {} s",
-                LONGEST_MAIL.as_secs()
+                begun.elapsed().as_secs()
             ));
         };
         match sent {
