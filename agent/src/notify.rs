@@ -16,6 +16,7 @@ mod grouping;
 pub(crate) mod lanes;
 pub(crate) mod linked;
 mod log;
+mod lost_rows;
 pub(crate) mod policy;
 mod portion;
 pub(crate) mod refused;

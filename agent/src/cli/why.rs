@@ -14,8 +14,7 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::is_gateway_level;
-use pdm_store::{Delivery, EpisodeRecord, Store};
-use uuid::Uuid;
+use pdm_store::{Delivery, EpisodeRecord, MQTT_LANE, Store};
 
 use super::bearing_name::bearing;
 use super::{failure, gateways};
@@ -112,8 +111,9 @@ async fn of_event(
     match &diagnosis.notification {
         Some(told) => {
             let reason = word(told.reason);
-            lines.push(format!("told             yes, {reason}: {}", told.notification_id));
-            lines.extend(deliveries(store, told.notification_id).await?);
+            lines.push(format!("message          written, {reason}: {}", told.notification_id));
+            let rows = store.history().deliveries(told.notification_id).await;
+            lines.extend(deliveries(&rows.map_err(failure::store)?));
         }
         None => lines.push(format!("told             no: {}", quiet(settings, &diagnosis))),
     }
@@ -167,25 +167,68 @@ async fn of_bearing(
         ));
     }
     let now = SystemClock.now();
+    // notifications of a clock that was ahead are told too
+    let end = now.plus_seconds(10.0 * 365.25 * 86_400.0);
+    let written =
+        store.pages().notifications(Some(key), end, MESSAGES).await.map_err(failure::store)?;
+    let mut messages = Vec::with_capacity(written.len());
+    for one in written {
+        let rows = store.history().deliveries(one.notification_id).await.map_err(failure::store)?;
+        messages.push((one, rows));
+    }
     match &record {
-        Some(record) => lines.extend(episode(record, now)),
+        Some(record) => lines.extend(episode(record, Reach::of(record, &messages), now)),
         None => lines.push(format!(
             "alarm            none: no window has reached {} (notify.from)",
             settings.notify.from
         )),
     }
-    // notifications of a clock that was ahead are told too
-    let end = now.plus_seconds(10.0 * 365.25 * 86_400.0);
-    let told =
-        store.pages().notifications(Some(key), end, MESSAGES).await.map_err(failure::store)?;
-    if told.is_empty() {
+    if messages.is_empty() {
         lines.push("messages         none".to_owned());
     }
-    for one in &told {
+    for (one, rows) in &messages {
         lines.push(message(one));
-        lines.extend(deliveries(store, one.notification_id).await?);
+        lines.extend(deliveries(rows));
     }
     Ok(lines)
+}
+
+/// How far the messages of an alarm have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// A person's way or a hook has one, or none of them is kept.
+    Told,
+    /// The broker's topic alone has them.
+    TopicAlone,
+    /// They are written, and no way has delivered one.
+    Written,
+}
+
+impl Reach {
+    fn of(record: &EpisodeRecord, messages: &[(Notification, Vec<Delivery>)]) -> Self {
+        let of_alarm = messages.iter().filter(|(one, _)| one.episode_id == Some(record.episode.id));
+        let rows: Vec<&Delivery> = of_alarm.flat_map(|(_, rows)| rows).collect();
+        let delivered = |is_topic: bool| {
+            let mut of_kind = rows.iter().filter(|row| (row.lane == MQTT_LANE) == is_topic);
+            of_kind.any(|row| row.state == "delivered")
+        };
+        let is_topic_only = rows.iter().all(|row| row.lane == MQTT_LANE);
+        match (rows.is_empty() || delivered(false), is_topic_only && delivered(true)) {
+            (true, _) => Self::Told,
+            (false, true) => Self::TopicAlone,
+            (false, false) => Self::Written,
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Told => "",
+            Self::TopicAlone => {
+                " on the broker's topic alone: no other way to staff was to hear it"
+            }
+            Self::Written => " in writing only: no way has delivered it yet, see the messages",
+        }
+    }
 }
 
 /// What is said of a gateway that staff was never told of under this name: that it is known, and how it stands.
@@ -207,11 +250,12 @@ async fn of_quiet_gateway(store: &Store, key: &BearingKey) -> Result<Option<Vec<
 }
 
 /// What the episode says of telling, or of not telling.
-fn episode(record: &EpisodeRecord, now: Timestamp) -> Vec<String> {
+fn episode(record: &EpisodeRecord, reach: Reach, now: Timestamp) -> Vec<String> {
     let EpisodeRecord { episode, alarm, beside } = record;
     let course = &episode.course;
     let stands = course.condition.level();
-    let told = course.told.map_or("nothing".to_owned(), |level| level.to_string());
+    let told =
+        course.told.map_or("nothing".to_owned(), |level| format!("{level}{}", reach.words()));
     let state = episode.state().as_str();
     let mut lines = vec![format!("alarm            {state}: stands at {stands}, told {told}")];
     if let Some(told) = &course.told_finding {
@@ -277,14 +321,13 @@ fn word(reason: NotificationReason) -> String {
 }
 
 /// What became of a message, by channel.
-async fn deliveries(store: &Store, id: Uuid) -> Result<Vec<String>, Failure> {
-    let rows = store.history().deliveries(id).await.map_err(failure::store)?;
+fn deliveries(rows: &[Delivery]) -> Vec<String> {
     if rows.is_empty() {
-        let none =
-            "no channel was to hear it (its level is below theirs), or its rows are no longer kept";
-        return Ok(vec![format!("    {none}")]);
+        let none = "no row of it is in the outbox: no channel was to hear it (its level is below theirs), \
+                    its rows are no longer kept, or somebody has deleted them";
+        return vec![format!("    {none}")];
     }
-    Ok(rows.iter().map(delivery).collect())
+    rows.iter().map(delivery).collect()
 }
 
 fn delivery(one: &Delivery) -> String {

@@ -101,6 +101,7 @@ const OF_TELLING: &[Announced] = &[
     A::counter("pdm_agent_notify_elsewhere_total", "notifications that a way did not take and others heard instead").by("lane", &[]),
     A::gauge("pdm_agent_notify_untold", "alarms that no way to staff takes now"),
     A::counter("pdm_agent_notify_untold_total", "alarms that no way to staff took"),
+    A::counter("pdm_agent_notify_rows_lost_total", "alarms told again, since somebody deleted their rows in the outbox"),
     A::counter("pdm_agent_notify_duplicates_total", "notifications that the receiver had already").by("lane", &[]),
     A::counter("pdm_agent_notify_held_back_total", "notifications above the ceiling of an hour").by("lane", &[]),
     A::gauge("pdm_agent_channel_failing_since_seconds", "since when a channel fails, Unix time; 0: it does not").by("channel", &[]),

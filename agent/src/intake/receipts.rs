@@ -146,7 +146,7 @@ impl Receipts {
         let topic = Topic::Gateway { site, gateway: receipt.gateway_id.clone(), what };
         let message = Message { topic: topic.under(&self.prefix), payload, retain: true };
         match timeout(PUBLISH, self.publisher.publish(message)).await {
-            Ok(Ok(())) => true,
+            Ok(Ok(_confirmed)) => true,
             Ok(Err(error)) => {
                 log::receipt_not_published(&error);
                 false

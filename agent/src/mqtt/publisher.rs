@@ -38,7 +38,16 @@ pub(crate) enum PublishError {
 /// (2), packet identifier (2), properties (1), and some reserve.
 const PACKET_OVERHEAD: usize = 16;
 
-type Waiting = oneshot::Sender<Result<(), PublishError>>;
+/// What the broker says of a message that it has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Confirmed {
+    /// It says nothing of who receives it.
+    Taken,
+    /// Nobody subscribes to the topic at present (reason 16).
+    NoSubscriber,
+}
+
+type Waiting = oneshot::Sender<Result<Confirmed, PublishError>>;
 
 /// One message.
 #[derive(Debug)]
@@ -73,7 +82,7 @@ impl Publisher {
     pub(crate) async fn queue(
         &self,
         message: Message,
-    ) -> oneshot::Receiver<Result<(), PublishError>> {
+    ) -> oneshot::Receiver<Result<Confirmed, PublishError>> {
         let (waiting, confirmed) = oneshot::channel();
         if let Err(mpsc::error::SendError((_, waiting))) =
             self.messages.send((message, waiting)).await
@@ -84,7 +93,7 @@ impl Publisher {
     }
 
     /// Publishes one message and waits for its PUBACK.
-    pub(crate) async fn publish(&self, message: Message) -> Result<(), PublishError> {
+    pub(crate) async fn publish(&self, message: Message) -> Result<Confirmed, PublishError> {
         self.queue(message).await.await.unwrap_or(Err(PublishError::Disconnected))
     }
 }
@@ -161,7 +170,7 @@ impl InFlight {
         }
     }
 
-    fn confirm(&mut self, packet: u16, outcome: Result<(), PublishError>) {
+    fn confirm(&mut self, packet: u16, outcome: Result<Confirmed, PublishError>) {
         if let Some((waiting, _bytes)) = self.numbered.remove(&packet) {
             let _gone = waiting.send(outcome);
         }
@@ -254,7 +263,8 @@ impl Connection {
                     Event::Outgoing(Outgoing::Publish(packet)) => in_flight.number(packet),
                     Event::Incoming(Packet::PubAck(ack)) => {
                         let outcome = match ack.reason {
-                            PubAckReason::Success | PubAckReason::NoMatchingSubscribers => Ok(()),
+                            PubAckReason::Success => Ok(Confirmed::Taken),
+                            PubAckReason::NoMatchingSubscribers => Ok(Confirmed::NoSubscriber),
                             PubAckReason::UnspecifiedError
                             | PubAckReason::ImplementationSpecificError
                             | PubAckReason::NotAuthorized

@@ -88,6 +88,35 @@ impl Elsewhere {
         Ok(Reached::Nobody)
     }
 
+    /// Whether a way leads to staff beside the broker's topic.
+    pub(crate) fn has_ways(&self) -> bool {
+        !self.policy.every_lane().is_empty()
+    }
+
+    /// What is to be said of an alarm that the broker has taken and nobody subscribes to, where no other way leads to
+    /// staff: it counts as told to nobody while it stands.
+    pub(crate) async fn unheard(
+        &self,
+        why: &str,
+        notification: &Notification,
+    ) -> Result<Reached, StoreError> {
+        let is_alarm = notification.reason != NotificationReason::Cleared
+            && notification.risk_level >= RiskLevel::Warning;
+        let key = key_of(notification);
+        let record = if is_alarm { self.store.episodes().episode(&key).await? } else { None };
+        let stands = record.as_ref().is_some_and(|record| {
+            record.is_open()
+                && notification.episode_id == Some(record.episode.id)
+                && !record.episode.acknowledgement.is_acknowledged()
+        });
+        if !stands {
+            self.delivered(std::slice::from_ref(notification));
+            return Ok(Reached::Somebody);
+        }
+        self.nobody(MQTT_LANE, why, notification, &key);
+        Ok(Reached::Nobody)
+    }
+
     /// Tells the next step of the alarm's route before its time, or everybody behind the last one; false if
     /// no further way leads to them.
     async fn next_step(

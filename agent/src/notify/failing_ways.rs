@@ -14,7 +14,7 @@ use super::silence::Watchdog;
 /// each other within seconds, so a short outage is over by then.
 const LASTS_S: f64 = 60.0;
 /// How often the ways are looked at, s: the look reads the outbox.
-const EVERY_S: f64 = 30.0;
+const EVERY_S: f64 = 10.0;
 
 /// What the last look at the ways found.
 #[derive(Debug, Default)]

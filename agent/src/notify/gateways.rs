@@ -44,6 +44,8 @@ pub(super) struct Bursts {
     pub(super) unmeasured: Unmeasured,
     /// Ways to staff that deliver nothing.
     pub(super) ways: FailingWays,
+    /// When messages whose rows are gone were looked for last.
+    pub(super) lost_rows: Option<Timestamp>,
 }
 
 /// Whether the time has come to tell; it begins a burst.

@@ -27,7 +27,7 @@ use super::elsewhere::Elsewhere;
 use super::grouping::groups;
 use super::portion::Portion;
 use super::{DEAD_LETTER_LANE, MQTT_LANE, log};
-use crate::mqtt::publisher::{Message, PublishError, Publisher};
+use crate::mqtt::publisher::{Confirmed, Message, PublishError, Publisher};
 use crate::progress::Reporter;
 use crate::vitals::Teller;
 
@@ -285,7 +285,8 @@ impl Lane {
             let confirmed = confirmation(confirmed, deadline).await;
             let is_refused = matches!(confirmed, Err(Unconfirmed::Refused(_)));
             let outcome = match confirmed {
-                Ok(()) => SendOutcome::Delivered,
+                Ok(Confirmed::NoSubscriber) => self.unheard(row).await,
+                Ok(Confirmed::Taken) => SendOutcome::Delivered,
                 // this row alone is given up: it would be refused again, and the rows behind it wait
                 Err(Unconfirmed::Never(error)) => {
                     log::given_up(MQTT_LANE, &error, row.key);
@@ -393,13 +394,13 @@ pub(super) enum Unconfirmed {
 
 /// Waits for the PUBACK of a message; one that was not queued in time has none.
 pub(super) async fn confirmation(
-    queued: Option<oneshot::Receiver<Result<(), PublishError>>>,
+    queued: Option<oneshot::Receiver<Result<Confirmed, PublishError>>>,
     deadline: tokio::time::Instant,
-) -> Result<(), Unconfirmed> {
+) -> Result<Confirmed, Unconfirmed> {
     let later = |why: &str| Err(Unconfirmed::Later(why.to_owned()));
     let Some(confirmed) = queued else { return later("no connection to the broker") };
     match tokio::time::timeout_at(deadline, confirmed).await {
-        Ok(Ok(Ok(()))) => Ok(()),
+        Ok(Ok(Ok(confirmed))) => Ok(confirmed),
         Ok(Ok(Err(error @ PublishError::TooLarge { .. }))) => {
             Err(Unconfirmed::Never(error.to_string()))
         }

@@ -55,7 +55,7 @@ pub(super) fn escalated(key: &BearingKey, route: Option<&str>, steps: usize) {
 pub(super) fn nobody_on_duty(key: &BearingKey, route: Option<&str>) {
     let route = route.unwrap_or_default();
     metrics::counter!("pdm_agent_notify_nobody_total", "route" => route.to_owned()).increment(1);
-    tracing::error!(%key, route, "nobody is on duty on this route, everybody is told");
+    tracing::error!(%key, route, "nobody is on duty on this route: the general channels are told, or all people where there are none");
 }
 
 /// A notification is not tried again.
@@ -84,6 +84,12 @@ pub(super) fn told_nobody(key: &BearingKey, risk: RiskLevel, lane: &str, why: &s
     metrics::counter!("pdm_agent_notify_untold_total").increment(1);
     let risk = risk.as_str();
     tracing::error!(%key, risk, lane, why, "an alarm reaches nobody: every channel refuses it or fails, it is tried again");
+}
+
+/// The rows of an alarm's message are no longer in the outbox, and it is told again.
+pub(super) fn rows_lost(key: &BearingKey, notification: Uuid) {
+    metrics::counter!("pdm_agent_notify_rows_lost_total").increment(1);
+    tracing::error!(%key, %notification, "the outbox has no row of an alarm's message: somebody has deleted them, it is told again");
 }
 
 /// The store does not say who else can be told.

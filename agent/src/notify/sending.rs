@@ -28,6 +28,10 @@ const SLOW: Duration = Duration::from_secs(10);
 /// well below the minute within which an alarm has to be told.
 const GRACE: Duration = Duration::from_secs(20);
 
+/// Between two publications of an alarm that nobody subscribes to, s. Chosen: a receiver that is started anew is back
+/// within it, and a publication costs nobody's sleep.
+const UNHEARD_S: f64 = 30.0;
+
 /// The shortest time that a receiver has for an answer before the alarm is told elsewhere, s. Chosen: mail servers
 /// greet after up to 10 s.
 const LEAST_PATIENCE_S: f64 = 20.0;
@@ -240,6 +244,33 @@ impl Lane {
                     let alone = std::slice::from_ref(&notification);
                     let _reached = self.reached_elsewhere(MQTT_LANE, why, alone).await;
                 }
+            }
+        }
+    }
+
+    /// What becomes of a row that the broker has taken and that nobody subscribes to. Where the topic is the only
+    /// way to staff an alarm has reached nobody: it is published again until somebody subscribes, the alarm is
+    /// over or acknowledged, or the time of giving up has come.
+    pub(super) async fn unheard(&self, row: &Claimed) -> SendOutcome {
+        if !is_notification(row) || self.elsewhere.has_ways() {
+            return SendOutcome::Delivered;
+        }
+        let Ok(notification) = serde_json::from_str::<Notification>(&row.payload) else {
+            // `tell_of_publications` says that it cannot be read
+            return SendOutcome::Delivered;
+        };
+        let error = "nobody subscribes to it at the broker".to_owned();
+        match self.elsewhere.unheard(&error, &notification).await {
+            Ok(Reached::Somebody) => SendOutcome::Delivered,
+            Ok(Reached::Nobody) | Err(_) => {
+                let waits_s = self.clock.now().seconds_since(row.created_at);
+                if waits_s >= self.give_up_after.as_secs_f64() {
+                    log::given_up(MQTT_LANE, &error, row.key);
+                    return SendOutcome::GivenUp { error };
+                }
+                log::count_failure(MQTT_LANE);
+                let at = self.clock.now().plus_seconds(UNHEARD_S);
+                SendOutcome::Retry { at, error }
             }
         }
     }

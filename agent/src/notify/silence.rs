@@ -12,7 +12,7 @@ use pdm_shared::delivery::Presence;
 use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
 use pdm_store::{Announcement, EpisodeRecord, EpisodeVersion, GatewayState, Store, StoreError};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use super::gateways::Bursts;
@@ -53,11 +53,17 @@ impl Watchdog {
         let mut tick = interval(EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut bursts = Bursts::default();
+        let mut looked = Instant::now();
         loop {
             tokio::select! {
                 _ = tick.tick() => {}
                 () = stop.cancelled() => return,
             }
+            // a process that was stopped has heard nobody meanwhile
+            if looked.elapsed().as_secs_f64() > OUTAGE_S {
+                bursts.hearing.failed();
+            }
+            looked = Instant::now();
             match self.look(&mut bursts).await {
                 Ok(()) => self.reporter.vitals().teller_worked(&Teller::Watch),
                 Err(error) => {
@@ -81,7 +87,8 @@ impl Watchdog {
         let troubles = self.look_at_degraded(bursts, now).await;
         let told = self.tell_on(now).await;
         let repeated = self.repeat(now).await;
-        gateways.and(suppressed).and(troubles).and(told).and(repeated)
+        let lost = self.look_at_lost_rows(&mut bursts.lost_rows, now).await;
+        gateways.and(suppressed).and(troubles).and(told).and(repeated).and(lost)
     }
 
     async fn look_at_suppressions(&self, now: Timestamp) -> Result<(), StoreError> {
@@ -169,7 +176,7 @@ impl Watchdog {
     }
 }
 
-/// Since when this agent could hear its gateways.
+/// Since when this agent could hear its gateways: it ran, and was connected to store and broker.
 #[derive(Debug, Default)]
 pub(super) struct Hearing {
     since: Option<Timestamp>,
@@ -189,9 +196,11 @@ impl Hearing {
         let is_long = self.looked.is_some_and(|looked| now.seconds_since(looked) > OUTAGE_S);
         let is_gap = std::mem::take(&mut self.has_failed) && is_long;
         let is_moved = watchdog.jumps.moved_s().is_some();
+        let away_since = watchdog.reporter.progress().borrow().broker_away_since;
+        let is_away = away_since.is_some_and(|since| since.elapsed().as_secs_f64() > OUTAGE_S);
         self.looked = Some(now);
         let since = self.since.get_or_insert(watchdog.started);
-        if is_gap || is_moved || *since > now {
+        if is_gap || is_moved || is_away || *since > now {
             *since = now;
         }
         *since

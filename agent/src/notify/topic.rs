@@ -38,10 +38,12 @@ impl Channel for NotificationTopic {
                 .map_err(|error| SendError::Never(error.to_string()))?;
             let message = Message { topic, payload, retain: false };
             let queued = tokio::time::timeout_at(deadline, self.publisher.queue(message)).await;
-            confirmation(queued.ok(), deadline).await.map_err(|error| match error {
-                Unconfirmed::Later(error) => SendError::Later(error),
-                Unconfirmed::Refused(error) => SendError::Refused(error),
-                Unconfirmed::Never(error) => SendError::Never(error),
+            confirmation(queued.ok(), deadline).await.map(|_confirmed| ()).map_err(|error| {
+                match error {
+                    Unconfirmed::Later(error) => SendError::Later(error),
+                    Unconfirmed::Refused(error) => SendError::Refused(error),
+                    Unconfirmed::Never(error) => SendError::Never(error),
+                }
             })?;
         }
         Ok(())

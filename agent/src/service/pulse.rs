@@ -145,8 +145,13 @@ impl PulseWatch {
         pulse: Pulse,
         oldest: &mut Option<(i64, Instant)>,
     ) -> Option<(Option<Instant>, Blindness)> {
-        let lasting =
-            |writer| self.vitals.failing(writer).filter(|failing| failing.since.elapsed() >= LASTS);
+        // what fails anew while it was wrong already is no end of it: a statement that waits for a lock is given up
+        // by the database from time to time, and the next one waits again
+        let is_ailing = self.vitals.ailment().is_some();
+        let lasting = |writer| {
+            let failing = self.vitals.failing(writer);
+            failing.filter(|failing| is_ailing || failing.since.elapsed() >= LASTS)
+        };
         if let Some(failing) = lasting(Writer::Intake) {
             return Some((Some(failing.since), Blindness::Store(failing.trouble)));
         }
@@ -187,7 +192,7 @@ impl PulseWatch {
     /// Whether what is judged can leave the store for staff.
     fn telling(&self) -> Option<(Option<Instant>, Blindness)> {
         let (teller, failing) = self.vitals.failing_teller()?;
-        let is_lasting = failing.since.elapsed() >= LASTS;
+        let is_lasting = failing.since.elapsed() >= LASTS || self.vitals.ailment().is_some();
         let untold = Blindness::Untold { teller, why: failing.trouble };
         is_lasting.then_some((Some(failing.since), untold))
     }

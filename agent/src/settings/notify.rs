@@ -78,7 +78,8 @@ pub struct NotifySettings {
     pub group: Vec<Group>,
     /// Who is on duty when.
     pub rota: Vec<Rota>,
-    /// Who is told of what. An alarm that no route takes is told to every channel.
+    /// Who is told of what. An alarm that no route takes is told to every general channel, or to
+    /// everybody where there is none.
     pub route: Vec<Route>,
 }
 

@@ -170,7 +170,7 @@ pub(super) async fn suite(fresh: impl AsyncFn() -> Store) {
 }
 
 /// What intake, judging and telling need.
-const OF_EVENTS: [Claim; 62] = claims![
+const OF_EVENTS: [Claim; 63] = claims![
     removal::what_is_gone_is_taken_out_whole,
     removal::a_bearing_is_renamed_with_its_history,
     removal::a_name_that_is_known_is_joined_on_request_alone,
@@ -212,6 +212,7 @@ const OF_EVENTS: [Claim; 62] = claims![
     leaving::what_is_held_back_is_counted_and_settled_together,
     leaving::judgements_are_sent_again_once,
     leaving::an_alarm_of_a_clock_that_was_ahead_is_repeated,
+    leaving::an_alarm_whose_rows_are_gone_is_found,
     leaving::the_outbox_keeps_order_and_counts_tries,
     leaving::what_failed_is_tried_at_once,
     leaving::what_is_old_goes_and_what_waits_stays,

@@ -148,6 +148,16 @@ async fn a_table_that_stays_locked_is_not_told_to_work_again() {
     sqlx::raw_sql("ROLLBACK").execute(&mut other).await.expect("freed");
     plant.hears("works again");
     plant.hears("P-213");
+    let lock = "BEGIN; LOCK TABLE notifications IN ACCESS EXCLUSIVE MODE";
+    sqlx::raw_sql(lock).execute(&mut other).await.expect("locked");
+    plant.fault("P-214");
+    plant.hears_times("the diagnosis agent is blind", 2);
+    // two of the server's time-outs
+    tokio::time::sleep(std::time::Duration::from_secs(24)).await;
+    assert_eq!(plant.count("works again"), 1, "{}", plant.log());
+    sqlx::raw_sql("ROLLBACK").execute(&mut other).await.expect("freed");
+    plant.hears_times("works again", 2);
+    plant.hears("P-214");
 }
 
 /// R-AGENT-10: a right that was taken away, or a rule of the database, refuses what tells staff. The reason is named,

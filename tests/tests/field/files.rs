@@ -1,10 +1,11 @@
 //! The files of a plant change: a configuration that is refused or cut off, a store that was there and is gone. What
 //! would make an alarm tell nobody is said in health and to staff. Issue 33, points 2 and 3.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use pdm_harness::{Mosquitto, Persistence, program, until};
+use pdm_harness::{Child, Mosquitto, Persistence, program, until};
 
+use crate::other_program::OtherProgram;
 use crate::watched::{PATIENCE, Watched};
 
 const STORE: &str = "sqlite = \"agent.db\"";
@@ -127,10 +128,60 @@ fn a_topic_that_the_broker_refuses_is_no_way_to_staff() {
     plant.works();
     plant.fault("P-402");
     health_says(&plant, 503, "1 alarms have reached nobody");
+    let _receiver = Subscriber::start(broker.port());
     std::fs::write(&rules, "topic readwrite pdm/#\n").expect("written");
     broker.stop();
     broker.restart();
     health_says(&plant, 200, "");
+}
+
+/// A receiver of the notifications on the topic, which connects anew when the broker is back.
+struct Subscriber(Child);
+
+impl Subscriber {
+    fn start(port: u16) -> Self {
+        let mut command = Command::new("mosquitto_sub");
+        command.args(["-V", "5", "-q", "1", "-t", "pdm/v1/+/+/+/notification", "-p"]);
+        command.arg(port.to_string()).stdout(Stdio::piped());
+        Self(Child::start(&mut command))
+    }
+}
+
+/// R-AGENT-10: the broker's topic is the only way to staff, and its receiver is away. The broker keeps nothing for a
+/// client without a session, and the alarm counted as told.
+#[test]
+fn a_topic_that_nobody_subscribes_to_tells_nobody_until_somebody_does() {
+    let test = "a_topic_that_nobody_subscribes_to_tells_nobody_until_somebody_does";
+    let Some(mut plant) = Watched::new(test, STORE, "") else { return };
+    write(&plant, &without_hook(&configuration(&plant), true));
+    plant.start();
+    plant.works();
+    plant.fault("P-405");
+    health_says(&plant, 503, "1 alarms have reached nobody");
+    assert!(plant.log().contains("nobody subscribes to it"), "{}", plant.log());
+    let (code, why) = plant.said("why ulsan-1/P-405/DE");
+    assert!(code == Some(0) && why.contains("no way has delivered it yet"), "{why}");
+    let mut receiver = Subscriber::start(plant.broker_port());
+    health_says(&plant, 200, "");
+    let (_, why) = plant.said("why ulsan-1/P-405/DE");
+    assert!(why.contains("on the broker's topic alone"), "{why}");
+    receiver.0.kill();
+}
+
+/// R-AGENT-10: a clean-up of the outbox, or one table that is restored, takes an alarm away that nobody has heard of.
+#[test]
+fn an_alarm_whose_rows_somebody_deletes_is_told_again() {
+    let test = "an_alarm_whose_rows_somebody_deletes_is_told_again";
+    let Some(mut plant) = Watched::new(test, STORE, "") else { return };
+    plant.start();
+    plant.works();
+    let Some(mut keeper) = OtherProgram::open(test, &plant.path().join("agent.db")) else { return };
+    plant.fault("P-406");
+    plant.hears("P-406");
+    keeper.runs("DELETE FROM outbox");
+    plant.hears_times("P-406", 2);
+    metric_is(&plant, "pdm_agent_notify_rows_lost_total 1");
+    assert!(plant.log().contains("somebody has deleted them"), "{}", plant.log());
 }
 
 /// R-AGENT-10: SQLite takes a file without its log, or an empty one, as it is.

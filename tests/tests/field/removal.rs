@@ -116,7 +116,7 @@ async fn a_command_says_why_staff_was_told_or_was_not() {
     until("the outbox is empty", 60, || (progress.borrow().unsent == 0).then_some(())).await;
     let (code, said) = run(&field, &["why", &event.event_id.to_string()]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("told             yes, raised"), "{said}");
+    assert!(said.contains("message          written, raised"), "{said}");
     assert!(said.contains("webhook:ops") && said.contains("delivered at"), "{said}");
     let again = field.event("gw-01", "P-101", "DE");
     field.client.send(&again).await;

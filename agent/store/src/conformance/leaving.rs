@@ -232,6 +232,25 @@ pub(super) async fn an_alarm_of_a_clock_that_was_ahead_is_repeated(store: &Store
     assert_eq!(to_repeat(telling::REPEAT_S).await, 1);
 }
 
+/// R-AGENT-10. A clean-up of the outbox by hand left an alarm that nobody was told of, and nothing said so.
+pub(super) async fn an_alarm_whose_rows_are_gone_is_found(store: &Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let without_ways = async |since: f64, until: f64| {
+        let found = store.episodes().episodes_without_ways(at(since), at(until), 10).await;
+        found.expect("read").into_iter().map(|(key, _)| key).collect::<Vec<_>>()
+    };
+    assert_eq!(without_ways(0.0, 90_000.0).await, [], "its row waits");
+    let record = stands(store).await;
+    let mut again = telling::repeated(&record, at(20_000.0));
+    again.outgoing.retain(|row| row.lane == MQTT_LANE);
+    let is_written = store.episodes().announce(&key(), Some(record.version()), &again).await;
+    assert!(is_written.expect("told"));
+    assert_eq!(without_ways(0.0, 90_000.0).await, [key()], "the topic leads to no person");
+    assert_eq!(without_ways(20_001.0, 90_000.0).await, [], "not of that time");
+    assert_eq!(without_ways(0.0, 19_999.0).await, [], "not so soon");
+}
+
 pub(super) async fn the_outbox_keeps_order_and_counts_tries(store: &Store) {
     put(store, &[event(1), event(2), event(3)]).await;
     judge_all(store).await;

@@ -10,7 +10,8 @@ use crate::database::{Connection, Lock, Row};
 use crate::due::{DueAlarm, LONGEST_STEP_S};
 use crate::encoding::{readable, time_of, word_of};
 use crate::{
-    Announcement, EpisodeChange, EpisodeRecord, EpisodeVersion, Outgoing, StoreError, log,
+    Announcement, EpisodeChange, EpisodeRecord, EpisodeVersion, MQTT_LANE, Outgoing, StoreError,
+    log,
 };
 
 mod acts;
@@ -61,6 +62,31 @@ impl EpisodeStore {
         limit: u32,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
         self.due(due!("telling_at_ms"), &DueAlarm::at(now, LONGEST_STEP_S), limit).await
+    }
+
+    /// Episodes that stand, that nobody has acknowledged and of whose last message, written between `since` and
+    /// `until`, the outbox has no row that leads to a person or hook, at most `limit`. Either it was written for none, or
+    /// somebody has deleted them: a row that has left stays until the retention of what was told.
+    pub async fn episodes_without_ways(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader.query(columns!(
+            " WHERE closed_at_ms IS NULL AND state = 'unacknowledged_active'
+                AND notification_id IN (
+                    SELECT notification_id FROM notifications AS told
+                    WHERE told.created_at_ms BETWEEN $1 AND $2)
+                AND NOT EXISTS (SELECT 1 FROM outbox AS way
+                                WHERE way.notification_id = episodes.notification_id
+                                  AND way.lane <> $3)
+              ORDER BY changed_at_ms LIMIT $4"
+        ));
+        let query = query.bind(since.unix_ms()).bind(until.unix_ms()).bind(MQTT_LANE);
+        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        Ok(rows.iter().map(keyed).filter_map(readable).collect())
     }
 
     /// Episodes that are told with another alarm of their cause, at most `limit` after the episode `after`,
