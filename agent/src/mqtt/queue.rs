@@ -14,7 +14,8 @@
 //! what the intake took in that one.
 //!
 //! **Invariants.** Messages of one sender leave in the order in which they came. What nobody sends again
-//! ([`Urgency::Once`]) is never put off. The queue holds at most [`Limits::messages`] messages.
+//! ([`Urgency::Once`]) is never put off; of a status ([`Urgency::Latest`]) the broker retains the latest.
+//! The queue holds at most [`Limits::messages`] messages.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +31,10 @@ const SLICE: Duration = Duration::from_secs(1);
 /// (`[intake.quota] events_per_minute`) by the second, so that the backlog of a gateway that comes back is
 /// not put off.
 const FREE: usize = 1000;
+
+/// Messages of one sender that wait before its statuses are put off. Chosen: a gateway says how it does once a minute, so
+/// of an hour of its own line there are 60.
+const MANY_STATUSES: usize = 1024;
 
 use super::sender::{Sender, Urgency};
 
@@ -227,9 +232,22 @@ impl<T> State<T> {
         self.note(sender);
         self.slice.turn(Instant::now());
         let is_above = self.slice.is_above(sender);
-        urgency == Urgency::Repeated
-            && (self.is_shut_out(sender)
-                || (self.has_others() && (is_above || self.is_over(limits, sender))))
+        match urgency {
+            Urgency::Repeated => {
+                self.is_shut_out(sender)
+                    || (self.has_others() && (is_above || self.is_over(limits, sender)))
+            }
+            // a gateway that speaks as it should has none of its statuses put off, whatever it has to send
+            Urgency::Latest => self.has_others() && self.has_many_waiting(limits, sender),
+            Urgency::Once => false,
+        }
+    }
+
+    /// Whether so many messages of a sender wait that another status of it is put off.
+    fn has_many_waiting(&self, limits: &Limits, sender: &Sender) -> bool {
+        self.lines.get(sender).is_some_and(|line| {
+            line.waiting.len() >= MANY_STATUSES || line.kib >= limits.crowded_kib
+        })
     }
 
     fn is_shut_out(&mut self, sender: &Sender) -> bool {

@@ -368,7 +368,7 @@ impl Receiver {
         // a status stands behind the events that came before it under topics that name no gateway
         let claimed = sender.gateway().cloned().map(Sender::Claimed);
         let behind =
-            claimed.filter(|line| urgency == sender::Urgency::Once && queue.has_waiting(line));
+            claimed.filter(|line| urgency != sender::Urgency::Repeated && queue.has_waiting(line));
         let line = behind.unwrap_or_else(|| sender.clone());
         let wanted = u32::try_from(kib).unwrap_or(u32::MAX).min(IN_HAND_KIB);
         let room = Arc::clone(&self.room).acquire_many_owned(wanted).await;

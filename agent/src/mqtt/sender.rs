@@ -47,6 +47,8 @@ impl std::fmt::Display for Sender {
 pub(crate) enum Urgency {
     /// An event: its gateway keeps it until a receipt covers it and sends it again.
     Repeated,
+    /// A gateway's status: the broker retains the latest one, so of a flood of them only some are read.
+    Latest,
     /// What nobody sends again, or what says how to read the events behind it: it is never put off.
     Once,
 }
@@ -69,7 +71,7 @@ pub(crate) fn sender_and_urgency(
             (claimed.map_or(Sender::Nobody, Sender::Claimed), Urgency::Repeated)
         }
         Some(Topic::Gateway { site, gateway, what: GatewayTopic::Status }) => {
-            (Sender::Gateway(GatewayKey::new(site, gateway)), Urgency::Once)
+            (Sender::Gateway(GatewayKey::new(site, gateway)), Urgency::Latest)
         }
         Some(Topic::Bearing { .. } | Topic::Gateway { .. } | Topic::DeadLetter) => {
             (Sender::Staff, Urgency::Once)
@@ -105,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_topic_names_the_sender_and_otherwise_the_message_does() {
-        use Urgency::{Once, Repeated};
+        use Urgency::{Latest, Once, Repeated};
         let said = |text: &str, urgency| (text.to_owned(), urgency);
         let long = "pdm/v1/ulsan-1/P-101/DE/event/gw-02";
         assert_eq!(
@@ -118,7 +120,7 @@ mod tests {
         for other in ["{", "{\"gateway_id\":7}", "{\"gateway_id\":\"a b/\"}", "\"gateway_id\""] {
             assert_eq!(sender_and_urgency(short, other), said("nobody", Repeated), "{other}");
         }
-        assert_eq!(sender_and_urgency("pdm/v1/s/gateway/g/status", ""), said("s/g", Once));
+        assert_eq!(sender_and_urgency("pdm/v1/s/gateway/g/status", ""), said("s/g", Latest));
         assert_eq!(sender_and_urgency("pdm/v1/s/e/b/ack", ""), said("staff", Once));
         assert_eq!(sender_and_urgency("elsewhere", ""), said("nobody", Repeated));
     }

@@ -30,7 +30,8 @@ impl Share {
     pub(super) fn of_message(told: &Notification, owner: Option<&GatewayKey>) -> Self {
         let level = told.equipment_id.as_str();
         let name = match owner {
-            _ if is_gateway_level(level) => "gateways".to_owned(),
+            // an alarm of a gateway bears the gateway's name, and counts as its own
+            _ if is_gateway_level(level) => format!("{}/{}", told.site, told.bearing_id),
             Some(gateway) => gateway.to_string(),
             // messages of tools and programs about machines that nobody measures
             None => "others".to_owned(),

@@ -26,6 +26,9 @@ const NO_RECEIPT_LASTS_S: f64 = 180.0;
 /// How long health tells of two gateways of one name after the last sign of it, s. Chosen: the two take the
 /// connection from each other at least every 30 s.
 const TWIN_S: f64 = 180.0;
+/// The shortest time between two messages about what has come to one gateway's trouble, s. Chosen: whoever goes there after
+/// the first reads the rest at the gateway, and its words may change each second.
+const FURTHER_AGAIN_S: f64 = 600.0;
 /// The shortest time between two messages about missing events of one gateway, s.
 const LOST_AGAIN_S: f64 = 3600.0;
 
@@ -36,6 +39,8 @@ pub(super) struct Heeded {
     calm: BTreeSet<GatewayKey>,
     /// What was told of the troubles of gateways whose alarm stands, and of those that a start found standing.
     told: BTreeMap<GatewayKey, BTreeSet<String>>,
+    /// When staff was told last of what has come to a trouble.
+    further_told: BTreeMap<GatewayKey, Timestamp>,
     /// When staff was told of missing events.
     lost_told: BTreeMap<GatewayKey, Timestamp>,
 }
@@ -139,9 +144,11 @@ impl Watchdog {
         let is_further = !matters.is_subset(told);
         // what has ended may come again
         told.retain(|matter| matters.contains(matter));
-        if !is_further {
+        let is_soon = |at: &Timestamp| (0.0..FURTHER_AGAIN_S).contains(&now.seconds_since(*at));
+        if !is_further || heeded.further_told.get(gateway).is_some_and(is_soon) {
             return Ok(());
         }
+        heeded.further_told.insert(gateway.clone(), now);
         let what = format!("trouble {}", matters.iter().cloned().collect::<Vec<_>>().join("; "));
         let words = wording::troubled(&gateway.gateway, trouble);
         let (notification, rows) = self.policy.remark(key, &what, words, now);

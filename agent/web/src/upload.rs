@@ -18,6 +18,9 @@ pub(crate) enum UploadError {
     /// More bytes than are taken.
     #[error("the photos together are larger than 40 MB: send fewer at once")]
     TooLarge,
+    /// The same user sends another form.
+    #[error("photos of yours are still on their way: send these when they have arrived")]
+    Another,
     /// The connection ended, or the form is none.
     #[error("the form did not arrive whole: send it again")]
     Broken,

@@ -28,13 +28,17 @@ use tokio::task::JoinHandle;
 use gate::Gate;
 use inside::InsidePassword;
 
-/// Largest packet that the broker takes: 16 times an event with two spectra of 800 lines (64 KiB).
-const MAX_PACKET_BYTES: usize = 1024 * 1024;
+/// Largest packet that the broker takes: four times an event with two spectra of 800 lines (64 KiB), as in
+/// `deploy/mosquitto/mosquitto.conf`.
+const MAX_PACKET_BYTES: usize = 256 * 1024;
 
 /// Most messages that the broker keeps for an absent client: 16 MB of events of 4 KiB, 512 MB of the largest
 /// that the agent takes, which is half of the unit's memory. The edge sends again what the broker drops
 /// beyond.
 const MAX_QUEUED_MESSAGES: usize = 4_000;
+/// Most bytes that the broker keeps for an absent client: the agent's queue and those that one certificate may
+/// have ([`rules::CLIENTS_OF_ONE`]) stay below half of the unit's memory.
+const MAX_QUEUED_BYTES: usize = 48 * 1024 * 1024;
 
 /// Address of the embedded broker, and folder of its sessions.
 #[derive(Debug, Clone)]
@@ -80,6 +84,14 @@ pub(crate) enum BrokerError {
         /// The broker's error.
         source: mqtt5::MqttError,
     },
+    /// The sessions of the last start cannot be read or written.
+    #[error("the embedded broker cannot use its folder {}: {source}", folder.display())]
+    Sessions {
+        /// The folder.
+        folder: PathBuf,
+        /// The operating system's error.
+        source: std::io::Error,
+    },
     /// The broker stopped before it was ready.
     #[error("the embedded broker ended before it was ready")]
     Ended,
@@ -90,7 +102,9 @@ impl BrokerError {
     pub(crate) const fn exit(&self) -> Exit {
         match self {
             Self::Open { .. } | Self::Tls(_) => Exit::Config,
-            Self::Listen { .. } | Self::Start { .. } | Self::Ended => Exit::Unavailable,
+            Self::Listen { .. } | Self::Start { .. } | Self::Sessions { .. } | Self::Ended => {
+                Exit::Unavailable
+            }
         }
     }
 }
@@ -129,6 +143,10 @@ impl Broker {
         let gate = Gate::bind(listen, certified, settings.own_client_ids.clone())
             .await
             .map_err(|source| BrokerError::Listen { listen, source })?;
+        if let Some(folder) = &settings.folder {
+            inside::forget_user(folder)
+                .map_err(|source| BrokerError::Sessions { folder: folder.clone(), source })?;
+        }
         let mut broker = MqttBroker::with_config(config(settings))
             .await
             .map_err(|source| BrokerError::Start { source })?;
@@ -170,7 +188,9 @@ impl Broker {
 }
 
 fn config(settings: BrokerSettings) -> BrokerConfig {
-    let mut storage = StorageConfig::new().with_max_queued_messages_per_client(MAX_QUEUED_MESSAGES);
+    let mut storage = StorageConfig::new()
+        .with_max_queued_messages_per_client(MAX_QUEUED_MESSAGES)
+        .with_max_queued_bytes_per_client(MAX_QUEUED_BYTES);
     storage = match settings.folder {
         Some(folder) => storage.with_backend(StorageBackend::File).with_base_dir(folder),
         None => storage.with_backend(StorageBackend::Memory).with_persistence(false),

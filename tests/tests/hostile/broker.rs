@@ -233,3 +233,94 @@ async fn behind_the_gate_a_gateway_publishes_under_its_own_name_alone() {
     }
     assert_eq!(running.terminate().code(), Some(0));
 }
+
+/// The options of `pdm up` that let other machines connect with these certificates.
+fn with_certificates(up: &mut std::process::Command, authority: &Authority) {
+    let files =
+        [("--tls-certificate", "server.pem"), ("--tls-key", "server.key"), ("--tls-ca", "ca.pem")];
+    for (option, file) in files {
+        up.arg(option).arg(authority.path(file));
+    }
+}
+
+/// A plant begins on one machine and adds certificates when its second gateway comes. The sessions in the broker's
+/// folder are those of the start before, of another user: edge and agent were refused by their own broker.
+#[test]
+fn the_same_folder_serves_without_certificates_and_with_them() {
+    let name = "the_same_folder_serves_without_certificates_and_with_them";
+    let Some(authority) = Authority::found(name) else { return };
+    authority.issue("server");
+    let plant = Plant::new("", SOURCE);
+    for has_certificates in [false, true, false, true] {
+        let mut up = plant.command("pdm", "up");
+        up.args(["--listen", &format!("127.0.0.1:{}", plant.broker)]);
+        if has_certificates {
+            with_certificates(&mut up, &authority);
+        }
+        let mut running = plant.start(up, plant.edge);
+        until("an event of this start", 60, || {
+            let metrics = get(plant.agent, "/metrics")?;
+            let stored =
+                metrics.lines().find(|line| line.starts_with("pdm_agent_events_stored_total"));
+            stored.filter(|line| !line.ends_with(" 0")).map(|_| ())
+        });
+        assert!(!plant.log().contains("NotAuthorized"), "{has_certificates}: {}", plant.log());
+        assert_eq!(running.terminate().code(), Some(0));
+    }
+}
+
+/// One certificate took all 512 places of the broker, and 400 sessions of another filled its memory.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_takes_its_share_of_connections_and_sessions_and_no_more() {
+    let name = "a_certificate_takes_its_share_of_connections_and_sessions_and_no_more";
+    let Some(authority) = Authority::found(name) else { return };
+    for certificate in ["server", "gw-02", "gw-03"] {
+        authority.issue(certificate);
+    }
+    let plant = Plant::new("", SOURCE);
+    let mut up = plant.command("pdm", "up");
+    up.args(["--listen", &format!("127.0.0.1:{}", plant.broker)]);
+    with_certificates(&mut up, &authority);
+    let mut running = plant.start(up, plant.edge);
+    let files = |client: &str| TlsFiles {
+        ca: authority.path("ca.pem"),
+        certificate: Some(authority.path(&format!("{client}.pem"))),
+        key: Some(authority.path(&format!("{client}.key"))),
+        crl: None,
+    };
+    let connecting = |id: String, keeps_s: u32| {
+        let mut options = MqttOptions::new(id, "127.0.0.1", plant.broker);
+        let config = Arc::new(files("gw-02").client_config().expect("certificates"));
+        options.set_transport(Transport::Tls(TlsConfiguration::Rustls(config)));
+        options.set_clean_start(false).set_session_expiry_interval(Some(keeps_s));
+        AsyncClient::new(options, 4)
+    };
+    let mut held = Vec::new();
+    let mut taken = 0;
+    for number in 0..40 {
+        let (client, mut events) = connecting(format!("x{number}"), 0);
+        if let Ok(Event::Incoming(Packet::ConnAck(_))) = events.poll().await {
+            taken += 1;
+            held.push((client, events));
+        }
+    }
+    assert_eq!(taken, 16, "{}", plant.log());
+    assert!(is_taken(plant.broker, "gw-03", Some(files("gw-03"))).await, "{}", plant.log());
+    drop(held);
+    until("the connections are gone", 20, || {
+        std::thread::sleep(Duration::from_millis(500));
+        Some(())
+    });
+    let mut kept = 0;
+    for number in 0..20 {
+        let (client, mut events) = connecting(format!("s{number}"), 3600);
+        if let Ok(Event::Incoming(Packet::ConnAck(_))) = events.poll().await {
+            kept += 1;
+            let _left = client.disconnect().await;
+            while events.poll().await.is_ok() {}
+        }
+    }
+    assert_eq!(kept, 6, "{}", plant.log());
+    assert!(plant.log().contains("may not, its connection is closed"), "{}", plant.log());
+    assert_eq!(running.terminate().code(), Some(0));
+}

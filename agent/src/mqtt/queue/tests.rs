@@ -17,7 +17,7 @@ enum Came {
     PutOff,
     Full,
 }
-use Urgency::{Once, Repeated};
+use Urgency::{Latest, Once, Repeated};
 
 fn came<T: std::fmt::Debug>(
     inlet: &Inlet<T>,
@@ -182,4 +182,16 @@ proptest! {
         prop_assert_eq!(queued, left);
         prop_assert_eq!((outlet.len(), outlet.0.state().kib), (0, 0));
     }
+}
+
+/// R-AGENT-9: 91,000 statuses of two gateways stood before the Criticals of a third.
+#[test]
+fn a_flood_of_statuses_is_put_off_and_a_gateways_own_are_not() {
+    let (inlet, _outlet) = fair(Limits { messages: 8192, crowded: 2048, crowded_kib: 1 << 20 });
+    let (flood, other) = (gateway("gw-02"), gateway("gw-03"));
+    assert_eq!(came(&inlet, &other, Repeated, 1, 0), Came::Queued);
+    let kept = (0..5000).filter(|n| came(&inlet, &flood, Latest, 1, *n) == Came::Queued).count();
+    assert_eq!(kept, 1024);
+    assert_eq!(came(&inlet, &other, Latest, 1, 1), Came::Queued);
+    assert_eq!(came(&inlet, &Sender::Staff, Once, 1, 2), Came::Queued);
 }

@@ -4,12 +4,16 @@ use pdm_shared::bounds::in_one_line;
 use pdm_shared::id::{GatewayId, GatewayKey};
 use pdm_shared::text::Text;
 
+use crate::notify::links::without_links;
+
 /// Characters of a gateway's own words that a message quotes.
 const SAID_CHARS: usize = 200;
 
 /// Title and body where a gateway cannot measure or keep its events.
 pub(in crate::notify) fn troubled(gateway: &GatewayId, trouble: &str) -> (Text, Text) {
     let trouble = in_one_line(trouble, SAID_CHARS);
+    let said = |mark: &str| without_links(&trouble, mark);
+    let (ko, en) = (said("[링크 삭제]"), said("[link removed]"));
     (
         Text::new(
             format!("[통신] 게이트웨이 {gateway} 이상"),
@@ -17,10 +21,10 @@ pub(in crate::notify) fn troubled(gateway: &GatewayId, trouble: &str) -> (Text, 
         ),
         Text::new(
             format!(
-                "게이트웨이의 보고: {trouble}\n해당 기계는 감시되지 않거나, 새 측정값이 남지 않거나, 바꾼 설정이 적용되지 않음\n조치: 게이트웨이의 디스크, 센서와 배선, 설정(edge.toml), 로그 확인(`pdm-edge check`)"
+                "게이트웨이의 보고(사람이 확인하지 않음): {ko}\n해당 기계는 감시되지 않거나, 새 측정값이 남지 않거나, 바꾼 설정이 적용되지 않음\n조치: 게이트웨이의 디스크, 센서와 배선, 설정(edge.toml), 로그 확인(`pdm-edge check`)"
             ),
             format!(
-                "The gateway says: {trouble}\nWhat it measures there is not watched, new measurements are not kept, or what its configuration changes has no effect\nAction: check the gateway's disk, its sensors and cables, its configuration (edge.toml) and its log (`pdm-edge check`)"
+                "The gateway says, not checked by a person: {en}\nWhat it measures there is not watched, new measurements are not kept, or what its configuration changes has no effect\nAction: check the gateway's disk, its sensors and cables, its configuration (edge.toml) and its log (`pdm-edge check`)"
             ),
         ),
     )

@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, RETRY_AFTER};
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::header::RETRY_AFTER;
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
+use pdm_service::http::guard::Caller;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde_json::Value;
 
@@ -159,10 +160,12 @@ pub(super) async fn bounded(
     next.run(request).await
 }
 
-/// Who calls: whoever has this token. On loopback without tokens every program is one caller.
+/// Who calls, as the guard has found: the user or token by its name, whatever the header's spelling; on loopback without
+/// tokens every program is one caller.
 fn caller_of(request: &Request) -> u64 {
     let mut hasher = DefaultHasher::new();
-    request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes).hash(&mut hasher);
+    let caller = request.extensions().get::<Caller>();
+    caller.and_then(|caller| caller.identity.as_ref()).map(|one| &one.name).hash(&mut hasher);
     hasher.finish()
 }
 

@@ -3,7 +3,8 @@
 //! A photo is taken by its content ([`crate::photo`]) and served as the picture that it is: with its own media
 //! type, which browsers may not guess, under a policy that runs nothing. Whoever may see the order may see them.
 
-use std::sync::{Arc, LazyLock};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::extract::{Extension, Form, Path, State};
@@ -27,7 +28,9 @@ use crate::{Shared, acts};
 /// Most bytes of a form: three photos of the largest size.
 const MOST_FORM: usize = 40 * 1024 * 1024;
 /// Forms that are read at once, as each may take [`MOST_FORM`] of memory.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 4;
+/// Forms of one user among them, so that nobody's slow line holds up the others.
+const OF_ONE: usize = 1;
 
 /// A picture shows itself, as itself, and nothing runs in it.
 const POLICY: &str = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; \
@@ -37,6 +40,37 @@ const KEPT: &str = "private, max-age=86400, immutable";
 
 /// Places of forms that are read.
 static PLACES: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(AT_ONCE));
+
+/// How many forms of each user are on their way.
+static OF_USERS: LazyLock<Mutex<HashMap<String, usize>>> = LazyLock::new(Mutex::default);
+
+/// A form of a user that is on its way; it is no more where this is dropped.
+struct OnTheWay(String);
+
+impl OnTheWay {
+    /// Another form of this user, if it may have one.
+    fn of(user: String) -> Option<Self> {
+        let mut users = OF_USERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = users.entry(user.clone()).or_default();
+        if *count >= OF_ONE {
+            return None;
+        }
+        *count += 1;
+        Some(Self(user))
+    }
+}
+
+impl Drop for OnTheWay {
+    fn drop(&mut self) {
+        let mut users = OF_USERS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = users.get_mut(&self.0) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                users.remove(&self.0);
+            }
+        }
+    }
+}
 
 pub(super) async fn add(
     State(shared): State<Arc<Shared>>,
@@ -59,6 +93,7 @@ async fn added(
     body: Body,
 ) -> Result<EventId, Problem> {
     let event_id = event_id_of(id)?;
+    let on_the_way = OnTheWay::of(viewer.asker()).ok_or(UploadError::Another)?;
     let place = PLACES.acquire().await;
     let place = place.map_err(|_closed| Problem::from(UploadError::Broken))?;
     let bytes = upload::body(body, MOST_FORM).await?;
@@ -81,7 +116,7 @@ async fn added(
     for (kind, content) in photos {
         acts::add_photo(shared, viewer, (&row.key, event_id), &text("by"), kind, content).await?;
     }
-    drop(place);
+    drop((place, on_the_way));
     Ok(event_id)
 }
 
@@ -151,6 +186,7 @@ impl From<UploadError> for Problem {
         let status = match error {
             UploadError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             UploadError::Broken => StatusCode::BAD_REQUEST,
+            UploadError::Another => StatusCode::TOO_MANY_REQUESTS,
         };
         Self::new(status, error.to_string())
     }

@@ -72,6 +72,9 @@ fn whole(detail: &str) -> Option<&'static str> {
         "the photos together are larger than 40 MB: send fewer at once" => {
             "한 번에 보내는 사진은 모두 40 MB까지입니다. 나누어 보내 주십시오."
         }
+        "photos of yours are still on their way: send these when they have arrived" => {
+            "먼저 보낸 사진이 아직 오는 중입니다. 도착한 뒤에 다시 보내 주십시오."
+        }
         "the form did not arrive whole: send it again" => {
             "양식이 끝까지 도착하지 않았습니다. 다시 보내 주십시오."
         }

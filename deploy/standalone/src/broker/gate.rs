@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::inside::InsidePassword;
 use super::packets::{Claim, Packets};
-use super::rules::{KnownNames, common_name, may_publish};
+use super::rules::{self, KnownNames, common_name, may_publish};
 
 /// Most connections from outside: ten times the gateways of a large plant on one machine.
 const CONNECTIONS: u64 = 512;
@@ -174,6 +174,12 @@ async fn joined(
             let nameless = || io::Error::other("the client's certificate has no common name");
             let name = name.ok_or_else(nameless)?;
             names.note(&name);
+            let many = || {
+                let most = rules::CONNECTIONS_OF_ONE;
+                io::Error::other(format!("one more than the {most} connections of a certificate"))
+            };
+            let _open =
+                names.connects(&name).ok_or_else(many).inspect_err(|e| refused(&name, e))?;
             relayed(Checked::of(client, name, names, &password), inside, place).await
         }
     }
@@ -223,6 +229,7 @@ impl<C: AsyncRead + Unpin> AsyncRead for Checked<C> {
             }
             let may = |claim: Claim<'_>| match claim {
                 Claim::ClientId(id) => names.may_connect_as(name, id),
+                Claim::Session(id) => names.may_keep(name, id),
                 Claim::Topic(topic) => may_publish(name, topic),
             };
             packets.take(piece.filled(), passed, may).inspect_err(|error| refused(name, error))?;

@@ -13,6 +13,11 @@ const MAX_CONNECT: usize = 64 * 1024;
 /// Protocol level of MQTT 5, whose packets carry properties.
 const MQTT_5: u8 = 5;
 
+/// Flag of a CONNECT of MQTT 3.1.1 whose session ends with its connection.
+const CLEAN_SESSION: u8 = 0b10;
+/// The property of a CONNECT of MQTT 5 that says for how many seconds its session outlives the connection.
+const SESSION_EXPIRY: u8 = 0x11;
+
 /// Flags of a CONNECT that say that a user name and a password end it.
 const WITH_LOGIN: u8 = 0b1100_0000;
 
@@ -32,6 +37,8 @@ pub(super) struct Packets {
 pub(super) enum Claim<'a> {
     /// To be the client of this id.
     ClientId(&'a str),
+    /// That the broker keeps a session under this id while the client is away.
+    Session(&'a str),
     /// To publish on this topic.
     Topic(&'a str),
 }
@@ -50,6 +57,8 @@ enum Start {
 #[derive(Debug)]
 struct Connect {
     client_id: String,
+    /// The session outlives the connection.
+    keeps_session: bool,
     /// The topic of the last will.
     will: Option<String>,
     /// Place of the flags, in bytes of the packet's body.
@@ -92,6 +101,13 @@ impl Packets {
                 Start::Connect { length, connect } => {
                     if !may(Claim::ClientId(&connect.client_id)) {
                         let told = format!("client id {}, which is another's", connect.client_id);
+                        return Err(io::Error::new(io::ErrorKind::PermissionDenied, told));
+                    }
+                    if connect.keeps_session && !may(Claim::Session(&connect.client_id)) {
+                        let told = format!(
+                            "another session, as {}: this certificate has its most",
+                            connect.client_id
+                        );
                         return Err(io::Error::new(io::ErrorKind::PermissionDenied, told));
                     }
                     may_topic(connect.will.as_deref(), &may)?;
@@ -191,7 +207,11 @@ fn connect(body: &[u8]) -> io::Result<Connect> {
         let (_protocol, rest) = text(body)?;
         let flags_at = body.len() - rest.len() + 1;
         let (&[level, flags, _, _], rest) = rest.split_first_chunk::<4>()?;
-        let rest = if level == MQTT_5 { after_properties(rest)? } else { rest };
+        let (keeps_session, rest) = if level == MQTT_5 {
+            (outlives_connection(rest), after_properties(rest)?)
+        } else {
+            (flags & CLEAN_SESSION == 0, rest)
+        };
         let (client_id, mut rest) = text(rest)?;
         let client_id = String::from_utf8_lossy(client_id).into_owned();
         let mut will = None;
@@ -202,9 +222,39 @@ fn connect(body: &[u8]) -> io::Result<Connect> {
             (_, rest) = text(after)?;
         }
         let own = body.len() - rest.len();
-        Some(Connect { client_id, will, flags_at, body: body[..own].to_vec() })
+        Some(Connect { client_id, keeps_session, will, flags_at, body: body[..own].to_vec() })
     };
     parsed().ok_or_else(malformed)
+}
+
+/// Whether the properties of a CONNECT ask for a session that outlives its connection. Properties that cannot be read
+/// count as asking for one: the broker decides on them.
+fn outlives_connection(bytes: &[u8]) -> bool {
+    let expiry = || {
+        let (own, length) = remaining_length(bytes).ok()??;
+        let mut rest = bytes.get(own..own + length)?;
+        let mut expiry_s = 0;
+        while let Some((&kind, after)) = rest.split_first() {
+            let (number, texts) = match kind {
+                0x17 | 0x19 => (1, 0),
+                0x21 | 0x22 => (2, 0),
+                SESSION_EXPIRY | 0x27 => (4, 0),
+                0x15 | 0x16 => (0, 1),
+                0x26 => (0, 2),
+                _ => return None,
+            };
+            let (value, mut after) = after.split_at_checked(number)?;
+            if kind == SESSION_EXPIRY {
+                expiry_s = u32::from_be_bytes(value.try_into().ok()?);
+            }
+            for _ in 0..texts {
+                (_, after) = text(after)?;
+            }
+            rest = after;
+        }
+        Some(expiry_s)
+    };
+    expiry() != Some(0)
 }
 
 fn after_properties(bytes: &[u8]) -> Option<&[u8]> {
@@ -233,7 +283,7 @@ mod tests {
     }
 
     fn owns(claim: Claim<'_>) -> bool {
-        matches!(claim, Claim::Topic("own") | Claim::ClientId("id"))
+        matches!(claim, Claim::Topic("own") | Claim::ClientId("id") | Claim::Session("id"))
     }
 
     fn connecting(level: u8, will: Option<&str>) -> Vec<u8> {
@@ -320,11 +370,36 @@ mod tests {
     fn a_client_id_of_another_is_refused_in_both_versions() {
         for level in [4, MQTT_5] {
             let asked = |own: &str| {
-                let may = |claim: Claim<'_>| claim == Claim::ClientId(own);
+                let may = |claim: Claim<'_>| {
+                    claim == Claim::ClientId(own) || claim == Claim::Session(own)
+                };
                 packets().take(&connecting(level, None), &mut Vec::new(), may).is_ok()
             };
             assert!(asked("id") && !asked("another"), "{level}");
         }
+    }
+
+    /// R-DEPLOY: 400 sessions of one certificate took 1 GiB by ten messages of another.
+    #[test]
+    fn a_session_that_outlives_its_connection_is_asked_for_in_both_versions() {
+        let with = |properties: &[u8]| {
+            let mut body = b"\0\x04MQTT".to_vec();
+            body.extend([MQTT_5, 0b10, 0, 60, u8::try_from(properties.len()).expect("short")]);
+            body.extend(properties);
+            body.extend(b"\0\x02id");
+            [vec![0x10, u8::try_from(body.len()).expect("short")], body].concat()
+        };
+        let mut kept = connecting(4, None);
+        kept[9] = 0;
+        let texts = b"\x26\0\x01a\0\x01b\x21\0\x09\x11\0\0\0\x01";
+        let is_asked = |packet: &[u8]| {
+            let may = |claim: Claim<'_>| !matches!(claim, Claim::Session(_));
+            packets().take(packet, &mut Vec::new(), may).is_err()
+        };
+        assert!(is_asked(&kept) && !is_asked(&connecting(4, None)), "3.1.1");
+        assert!(is_asked(&with(&[0x11, 0, 0, 0, 9])) && is_asked(&with(texts)));
+        assert!(!is_asked(&with(&[])) && !is_asked(&with(&[0x11, 0, 0, 0, 0])));
+        assert!(is_asked(&with(&[0x7f])), "what cannot be read");
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! name alone, staff acknowledges, shelves, reports work and asks for waveforms, the agent may everything. What is read is not restricted. A topic is
 //! judged by its last levels, which the prefix of a plant comes before.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::pki_types::CertificateDer;
 
@@ -17,6 +17,12 @@ const STAFF: &str = "staff";
 /// Most names of certificates that are remembered: eight times the connections that fit.
 const NAMES: usize = 4096;
 
+/// Most connections of one certificate at once. Chosen: a gateway has one, and one for each source on this broker; people
+/// of one certificate have some programs each.
+pub(super) const CONNECTIONS_OF_ONE: usize = 16;
+/// Most sessions that outlive their connections, by certificate and start of the broker: each may hold a queue.
+pub(super) const CLIENTS_OF_ONE: usize = 6;
+
 /// Which client ids are whose: a client that takes another's id throws it off the broker, and with a clean
 /// start deletes its session.
 ///
@@ -27,11 +33,34 @@ pub(super) struct KnownNames {
     /// Clients inside of the process, which come by another way.
     inside: Vec<String>,
     seen: Mutex<BTreeSet<String>>,
+    /// The sessions of each certificate.
+    sessions: Mutex<BTreeMap<String, BTreeSet<String>>>,
+    /// The open connections of each certificate.
+    open: Arc<Mutex<BTreeMap<String, usize>>>,
+}
+
+/// The connection of a certificate; it ends where this is dropped.
+#[derive(Debug)]
+pub(super) struct OpenConnection {
+    open: Arc<Mutex<BTreeMap<String, usize>>>,
+    name: String,
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.name) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                open.remove(&self.name);
+            }
+        }
+    }
 }
 
 impl KnownNames {
     pub(super) fn new(inside: Vec<String>) -> Self {
-        Self { inside, seen: Mutex::default() }
+        Self { inside, ..Self::default() }
     }
 
     /// Notes a certificate that was verified.
@@ -40,6 +69,32 @@ impl KnownNames {
         if seen.len() < NAMES {
             seen.insert(name.to_owned());
         }
+    }
+
+    /// A connection of this name, if it has not its most already.
+    pub(super) fn connects(&self, name: &str) -> Option<OpenConnection> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(name.to_owned()).or_default();
+        if *count >= CONNECTIONS_OF_ONE {
+            return None;
+        }
+        *count += 1;
+        Some(OpenConnection { open: Arc::clone(&self.open), name: name.to_owned() })
+    }
+
+    /// Whether the broker may keep a session of this name under this id.
+    pub(super) fn may_keep(&self, name: &str, client_id: &str) -> bool {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if sessions.len() >= NAMES && !sessions.contains_key(name) {
+            return false;
+        }
+        let own = sessions.entry(name.to_owned()).or_default();
+        // without an id the broker makes one, which nobody comes back with
+        if client_id.is_empty() || (own.len() >= CLIENTS_OF_ONE && !own.contains(client_id)) {
+            return false;
+        }
+        own.insert(client_id.to_owned());
+        true
     }
 
     /// Whether the client with this name may connect with this id.
@@ -184,6 +239,21 @@ mod tests {
         assert!(names.may_connect_as("gw-01", "gw-01"));
         assert!(names.may_connect_as("pdm-agent", "pdm-agent-out"));
         assert!(!names.may_connect_as("gw-own", "gw-own"), "the one inside is another");
+    }
+
+    /// R-DEPLOY: one certificate took all places of the broker, and its memory by sessions that nobody reads.
+    #[test]
+    fn a_certificate_has_a_share_of_connections_and_sessions() {
+        let names = KnownNames::new(Vec::new());
+        let mut open: Vec<_> = (0..CONNECTIONS_OF_ONE).map(|_| names.connects("gw-02")).collect();
+        assert!(open.iter().all(Option::is_some) && names.connects("gw-02").is_none());
+        assert!(names.connects("gw-03").is_some(), "another's are its own");
+        open.pop();
+        assert!(names.connects("gw-02").is_some(), "one has ended");
+        let kept = (0..100).filter(|n| names.may_keep("gw-02", &format!("s{n}"))).count();
+        assert_eq!(kept, CLIENTS_OF_ONE);
+        assert!(names.may_keep("gw-02", "s0"), "the same session again");
+        assert!(names.may_keep("gw-03", "s0") && !names.may_keep("gw-03", ""));
     }
 
     #[test]
