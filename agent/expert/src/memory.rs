@@ -9,7 +9,7 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use crate::case::{Memory, Remembered, Work};
-use crate::wording::{ago, element, hours, joined};
+use crate::wording::{ago, element, joined};
 
 /// Most pieces of work that are told.
 const MAX_WORK: usize = 3;
@@ -77,7 +77,7 @@ impl Stretch<'_> {
             en.push(name.en);
         }
         if let Some(life) = newest.rul_hours.filter(|_| newest.risk > RiskLevel::Normal) {
-            let life = hours(life);
+            let life = crate::wording::life(life);
             let (ko_figure, en_figure) = match newest.rul_is_lower_bound {
                 Some(true) => (" 하한", "lower bound of the remaining life then"),
                 Some(false) => (" 중앙값", "median of the remaining life then"),

@@ -18,6 +18,7 @@ mod counts;
 mod courses;
 mod dates;
 mod desk;
+mod due;
 mod entities;
 mod exchange;
 mod extract;
@@ -34,11 +35,15 @@ mod programs;
 mod reader;
 mod records;
 mod sites;
+mod slips;
 mod stopping;
 mod suppressed;
+mod thresholds;
 mod tools;
 mod values;
+mod verdicts;
 mod watching;
+mod zone_limits;
 
 use pdm_expert::grounding::Readings;
 use pdm_script::{ProgramHost, Session};
@@ -55,8 +60,8 @@ use crate::toolbox::{self, ToolAnswer, Toolbox};
 
 pub use desk::{
     CoreFields, DUTY_DAYS, DefectLine, Desk, DutyRoster, EarlierGrounds, Focus, FocusRecord,
-    GatewayLine, MeasuredLevel, MeasuredWindow, NoteLine, Onset, Operation, RaisedAlarm,
-    RaisedAlarms, StandingAlarm, ToldLine, Watch, WorkLine,
+    GatewayLine, InspectedJudgement, MeasuredLevel, MeasuredWindow, NoteLine, Onset, Operation,
+    RaisedAlarm, RaisedAlarms, StandingAlarm, ToldLine, Watch, WorkLine,
 };
 pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
 pub use tools::DeskTools;
@@ -151,7 +156,12 @@ impl Chat<'_> {
         let mut fleet = fleet.unwrap_or_default();
         let is_of_many_sites = sites::all(&fleet).len() > 1;
         sites::mark(fleet.iter_mut(), is_of_many_sites);
-        let question = &language::in_own_language(question, &fleet);
+        let question = language::in_own_language(question, &fleet);
+        let slips = if model.is_none() { slips::read(&question.message, &fleet) } else { None };
+        let (question, slips) = match slips {
+            Some((message, slips)) => (&Question { message, ..question }, slips),
+            None => (&question, Vec::new()),
+        };
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
         // a site in the question restricts every look-up, listings too
         let scope = sites::in_scope(&question.message, &fleet);
@@ -187,7 +197,9 @@ impl Chat<'_> {
                     None if is_away => (answer::apology(language).to_owned(), AnsweredBy::Apology),
                     found => {
                         let found = found.unwrap_or_else(|| plant_records::not_recorded(language));
-                        (format!("{told}\n\n{found}"), AnsweredBy::Extraction)
+                        let parts = [Some(told), slips::in_words(&slips, language), Some(found)];
+                        let parts: Vec<String> = parts.into_iter().flatten().collect();
+                        (parts.join("\n\n"), AnsweredBy::Extraction)
                     }
                 }
             }
@@ -197,10 +209,13 @@ impl Chat<'_> {
         // a model's words may have led to any answer, so the record stands beside it
         let about = if asks_model { near } else { used(&foci, by, &plan) };
         let answer = answer::with_records(answer, &about, reader);
+        // what no look-up of the answer is about is no bearing that the conversation goes on with
+        let is_spoken_of =
+            |key: &&BearingKey| by != AnsweredBy::Extraction || planning::is_used(&plan, key);
         Answer {
             answer,
             by,
-            about: bearings.into_iter().next(),
+            about: bearings.iter().find(is_spoken_of).cloned(),
             prompt_tokens: making.spent.prompt_tokens,
             completion_tokens: making.spent.completion_tokens,
             cost_usd: making.spent.usd,

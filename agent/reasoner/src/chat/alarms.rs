@@ -39,11 +39,15 @@ pub(super) fn alarms(fleet: &[CoreFields], clause: &str, reader: Reader) -> Stri
         .filter(|(_, alarm)| !is_unseen_asked || alarm.acknowledged_by.is_none())
         .partition(|(core, alarm)| {
             let begun = core.abnormal_since.unwrap_or(alarm.since);
-            span.is_none_or(|span| span.holds(reader.day(begun)))
+            let rose = core.risen.iter().map(|(_, at)| *at);
+            let mut changes = std::iter::once(begun).chain(rose);
+            span.is_none_or(|span| changes.any(|at| span.holds(reader.day(at))))
         });
     let of_days = span.map(|span| match language {
-        Language::Ko => format!(" ({}의 측정에서 시작된 것)", span.in_words()),
-        Language::En => format!(" (of those that began by measurements of {})", span.in_words()),
+        Language::Ko => format!(" ({}의 측정에서 시작되거나 올라간 것)", span.in_words()),
+        Language::En => {
+            format!(" (of those that began or rose by measurements of {})", span.in_words())
+        }
     });
     let of_days = of_days.unwrap_or_default();
     let count = standing.len();
@@ -65,12 +69,13 @@ pub(super) fn alarms(fleet: &[CoreFields], clause: &str, reader: Reader) -> Stri
         let names: Vec<String> = named.map(|(core, _)| core.line(language)).collect();
         let (count, names) = (earlier.len(), names.join("\n- "));
         match language {
-            Language::Ko => format!("다른 날에 시작되어 열려 있는 경보 {count}건:\n- {names}"),
+            Language::Ko => format!("그 밖의 날에 시작되어 열려 있는 경보 {count}건:\n- {names}"),
             Language::En => format!("Open alarms that began on other days: {count}\n- {names}"),
         }
     });
     let rest = more(count, language).into_iter().chain(beside).chain(others);
-    std::iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n")
+    let unread = dates::unread(clause, span, language);
+    unread.into_iter().chain([head]).chain(lines).chain(rest).collect::<Vec<_>>().join("\n")
 }
 
 /// An alarm: since when by its measurements, when staff was told, whether it is seen or put off.
@@ -80,15 +85,18 @@ fn alarm_line(core: &CoreFields, alarm: &StandingAlarm, reader: Reader) -> Strin
     let put_off = core.suppressed_in_words(language).map(|word| format!(", {word}"));
     let seen = format!("{}{}", alarm.in_words(language), put_off.unwrap_or_default());
     let (risk, told) = (core.risk_in_words(language), reader.clock_time(alarm.since));
+    let rose = core.reached_in_words(reader);
     match (core.abnormal_since.map(|at| reader.clock_time(at)), language) {
         (Some(since), Language::Ko) => {
-            format!("- {name}: {risk}, {since}부터(측정), {told} 알림, {seen}")
+            format!("- {name}: {risk}, 이상 {since}부터(측정){rose}, {told} 알림, {seen}")
         }
         (Some(since), Language::En) => {
-            format!("- {name}: {risk}, abnormal since {since} (measured), told {told}, {seen}")
+            format!(
+                "- {name}: {risk}, abnormal since {since} (measured){rose}, told {told}, {seen}"
+            )
         }
-        (None, Language::Ko) => format!("- {name}: {risk}, {told} 알림, {seen}"),
-        (None, Language::En) => format!("- {name}: {risk}, told {told}, {seen}"),
+        (None, Language::Ko) => format!("- {name}: {risk}{rose}, {told} 알림, {seen}"),
+        (None, Language::En) => format!("- {name}: {risk}{rose}, told {told}, {seen}"),
     }
 }
 
@@ -133,7 +141,7 @@ pub(super) async fn told_of_all(
         (None, None) => String::new(),
     };
     let has_time = night.is_some() || span.is_some();
-    let began = has_time.then(|| began_in(fleet, is_in, reader)).flatten();
+    let began = if has_time { Some(changed_in(desk, fleet, is_in, reader).await) } else { None };
     let asked: Vec<&ToldLine> = all.iter().filter(is_asked).collect();
     // what is said again is counted
     let (again, asked): (Vec<&ToldLine>, Vec<&ToldLine>) =
@@ -162,35 +170,104 @@ pub(super) async fn told_of_all(
         (false, Language::Ko) => format!("보낸 알림{of_days}, 새것부터:"),
         (false, Language::En) => format!("What staff was told{of_days}, newest first:"),
     };
-    let rest = more(asked.len(), language).into_iter().chain(again).chain(bound).chain(began);
-    Some(std::iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n"))
+    let rest = more(asked.len(), language).into_iter().chain(again).chain(bound);
+    let unread = dates::unread(clause, span.filter(|_| night.is_none()), language);
+    let unread = unread.filter(|_| night.is_none());
+    let first = unread.into_iter().chain(began).chain([head]);
+    Some(first.chain(lines).chain(rest).collect::<Vec<_>>().join("\n"))
 }
 
-/// What began in some time by its measurements, whenever staff was told of it.
-fn began_in(
+/// What began or rose in some time by its measurements, whenever staff was told of it, and gateways that were lost:
+/// a bearing that rises within an abnormality changes, too, and at its own time.
+async fn changed_in(
+    desk: &dyn Desk,
     fleet: &[CoreFields],
-    is_in: impl Fn(Timestamp) -> bool,
+    is_in: impl Fn(Timestamp) -> bool + Send + Sync,
     reader: Reader,
-) -> Option<String> {
+) -> String {
     let language = reader.language;
-    let mut begun: Vec<(Timestamp, String)> = Vec::new();
+    let mut all: Vec<(Timestamp, String)> = Vec::new();
     for core in fleet {
-        let of_risk = core.abnormal_since.filter(|_| core.risk > RiskLevel::Normal);
-        begun.extend(of_risk.map(|at| (at, core.line(language))));
-        begun.extend(match &core.watch {
+        all.extend(levels_in(core, reader));
+        all.extend(match &core.watch {
             Watch::Judged => None,
             Watch::Standing { since, .. } | Watch::Invalid { since, .. } => {
                 watching::unseen(core, reader).map(|told| (*since, told))
             }
         });
     }
-    begun.retain(|(at, _)| is_in(*at));
-    begun.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    let sites = sites::all(fleet);
+    let gateways = desk.gateways().await.unwrap_or_default();
+    let lost = gateways.into_iter().filter(|one| {
+        let site = one.name.split_once('/').map(|(site, _)| site);
+        one.is_online == Some(false) && site.is_none_or(|site| sites.contains(&site))
+    });
+    all.extend(lost.filter_map(|one| {
+        let told = match language {
+            Language::Ko => format!("게이트웨이 {}: 통신 두절", one.name),
+            Language::En => format!("gateway {}: offline", one.name),
+        };
+        Some((one.since?, told))
+    }));
+    all.retain(|(at, _)| is_in(*at));
+    all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     let lines: Vec<String> =
-        begun.iter().map(|(at, told)| format!("- {} {told}", reader.clock_time(*at))).collect();
-    let head = match language {
-        Language::Ko => "이 시간의 측정에서 시작되어 지금도 이어지는 것:",
-        Language::En => "Began by measurements of this time and still stands:",
+        all.iter().map(|(at, told)| format!("- {} {told}", reader.clock_time(*at))).collect();
+    match (lines.is_empty(), language) {
+        (true, Language::Ko) => {
+            "이 시간의 측정에서 시작되거나 올라가 지금도 이어지는 것은 없습니다.".to_owned()
+        }
+        (true, Language::En) => {
+            "Nothing that still stands began or rose by measurements of this time.".to_owned()
+        }
+        (false, Language::Ko) => format!(
+            "이 시간의 측정에서 시작되거나 올라가 지금도 이어지는 것(측정 시각):\n{}",
+            lines.join("\n")
+        ),
+        (false, Language::En) => format!(
+            "Began or rose by measurements of this time and still stands (times of measurement):\n{}",
+            lines.join("\n")
+        ),
+    }
+}
+
+/// The begin of a bearing's abnormality and the levels that it reached since, each with its time.
+fn levels_in(core: &CoreFields, reader: Reader) -> Vec<(Timestamp, String)> {
+    let language = reader.language;
+    if core.risk <= RiskLevel::Normal {
+        return Vec::new();
+    }
+    let line = core.line(language);
+    let reached = core.level_since();
+    let of = |level: RiskLevel, at: Timestamp| {
+        let label = level.label();
+        let label = label.in_language(language);
+        let told = match (level == core.risk, language) {
+            (true, Language::Ko) => format!("{label} 도달: {line}"),
+            (true, Language::En) => format!("reached {label}: {line}"),
+            (false, Language::Ko) => format!(
+                "{label} 도달: {}, 지금은 {}",
+                core.full_name(language),
+                core.risk_in_words(language)
+            ),
+            (false, Language::En) => format!(
+                "reached {label}: {}, now {}",
+                core.full_name(language),
+                core.risk_in_words(language)
+            ),
+        };
+        (at, told)
     };
-    (!lines.is_empty()).then(|| format!("{head}\n{}", lines.join("\n")))
+    let mut all: Vec<(Timestamp, String)> =
+        core.risen.iter().map(|(level, at)| of(*level, *at)).collect();
+    let is_told = |at: Timestamp| core.risen.iter().any(|(_, risen)| *risen == at);
+    all.extend(core.abnormal_since.filter(|at| !is_told(*at)).map(|at| {
+        let told = match (reached, language) {
+            (None, _) => line.clone(),
+            (Some(_), Language::Ko) => format!("이상 시작: {}", core.full_name(language)),
+            (Some(_), Language::En) => format!("became abnormal: {}", core.full_name(language)),
+        };
+        (at, told)
+    }));
+    all
 }

@@ -47,11 +47,14 @@ impl Name {
     }
 }
 
+/// A machine by its site and its name: machines of one name at two sites may be called differently.
+pub(super) type Machine<'a> = (&'a str, &'a str);
+
 /// What a text calls machines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Called<'a> {
-    /// Machines, with their places in the text.
-    pub(super) machines: Vec<(usize, &'a str)>,
+    /// Machines by site and name, with their places in the text.
+    pub(super) machines: Vec<(usize, Machine<'a>)>,
     /// Numbers that no machine of the kind has.
     pub(super) unknown: Vec<UnknownName>,
     /// Words in the singular fit several machines: `the pump`.
@@ -72,14 +75,15 @@ enum Fit {
 /// The machines that a text calls by their names.
 pub(super) fn machines_called<'a>(text: &str, fleet: &'a [CoreFields]) -> Called<'a> {
     let tokens = tokens(text);
-    let mut named: Vec<(&str, Vec<Name>)> = Vec::new();
+    let mut named: Vec<(Machine<'_>, Vec<Name>)> = Vec::new();
     for core in fleet {
-        let machine = core.key.equipment.as_str();
+        let id = core.key.equipment.as_str();
+        let machine = (core.key.site.as_str(), id);
         if named.iter().any(|(known, _)| *known == machine) {
             continue;
         }
         let names = core.machine_name.iter().flat_map(|name| [name.ko.as_str(), name.en.as_str()]);
-        let of_id = std::iter::once(machine);
+        let of_id = std::iter::once(id);
         let names = names.chain(of_id).map(parsed).filter(Name::has_word).flat_map(with_kinds);
         named.push((machine, names.collect()));
     }
@@ -104,7 +108,7 @@ fn add_whole<'a>(
     called: &mut Called<'a>,
     tokens: &[Token],
     from: usize,
-    named: &[(&'a str, Vec<Name>)],
+    named: &[(Machine<'a>, Vec<Name>)],
 ) -> usize {
     let stands = |name: &Name| {
         name.all.len() > 1
@@ -116,7 +120,7 @@ fn add_whole<'a>(
         let longest = names.iter().filter(|name| stands(name)).map(|name| name.all.len()).max();
         Some((longest?, *machine))
     });
-    let fits: Vec<(usize, &str)> = fits.collect();
+    let fits: Vec<(usize, Machine<'_>)> = fits.collect();
     let Some(count) = fits.iter().map(|(count, _)| *count).max() else { return 0 };
     let longest = fits.into_iter().filter(|(own, _)| *own == count);
     called.machines.extend(longest.map(|(_, machine)| (tokens[from].at, machine)));
@@ -124,7 +128,7 @@ fn add_whole<'a>(
 }
 
 /// The machines of the kind that an unknown name is of, then those whose names are nearest.
-fn near_kind(unknown: &str, named: &[(&str, Vec<Name>)]) -> Vec<String> {
+fn near_kind(unknown: &str, named: &[(Machine<'_>, Vec<Name>)]) -> Vec<String> {
     let words = tokens(unknown);
     let is_kind = |name: &Name| {
         name.words.last().is_some_and(|kind| words.iter().any(|token| is_word(&token.text, kind)))
@@ -132,12 +136,13 @@ fn near_kind(unknown: &str, named: &[(&str, Vec<Name>)]) -> Vec<String> {
     let of_kind = |names: &[Name]| usize::from(!names.iter().any(is_kind));
     let mut order: Vec<(usize, usize, &str)> = named
         .iter()
-        .map(|(machine, names)| {
+        .map(|((_, machine), names)| {
             let far = strsim::damerau_levenshtein(&squeezed(machine), &squeezed(unknown));
             (of_kind(names), far, *machine)
         })
         .collect();
     order.sort_unstable();
+    order.dedup_by_key(|(_, _, machine)| *machine);
     order.into_iter().take(PROPOSED).map(|(_, _, machine)| machine.to_owned()).collect()
 }
 
@@ -169,7 +174,7 @@ fn add_run<'a>(
     text: &str,
     tokens: &[Token],
     from: usize,
-    named: &[(&'a str, Vec<Name>)],
+    named: &[(Machine<'a>, Vec<Name>)],
 ) -> usize {
     // a single letter is a label or an article
     let is_part =
@@ -178,23 +183,30 @@ fn add_run<'a>(
     let least = if is_qualified_kind(tokens, from) { words + 1 } else { 1 };
     for count in (least..=words).rev() {
         let run = &tokens[from..from + count];
+        if is_before_code(tokens, from + count) {
+            // of "pump P-777" the code says which one
+            return count;
+        }
         let fits = named.iter().filter_map(|(machine, names)| {
             let best = names.iter().filter_map(|name| fit(name, tokens, from, count)).max()?;
             Some((*machine, best))
         });
-        let fits: Vec<(&str, Fit)> = fits.collect();
+        let fits: Vec<(Machine<'_>, Fit)> = fits.collect();
         let Some(best) = fits.iter().map(|(_, fit)| *fit).max() else { continue };
         if best == Fit::OtherLabel {
-            let near: Vec<String> =
-                fits.iter().take(3).map(|(name, _)| (*name).to_owned()).collect();
+            let mut near: Vec<String> =
+                fits.iter().map(|((_, name), _)| (*name).to_owned()).collect();
+            near.dedup();
+            near.truncate(PROPOSED);
             called.unknown.push(UnknownName { name: labelled(text, tokens, from, count), near });
             return count;
         }
-        let found: Vec<&str> =
+        let found: Vec<Machine<'_>> =
             fits.into_iter().filter(|(_, fit)| *fit == best).map(|(machine, _)| machine).collect();
         let is_plural = run[count - 1].text.ends_with(['s', '들'])
             || SEVERAL.iter().any(|word| text.to_lowercase().contains(word));
-        called.is_ambiguous |= found.len() > 1 && !is_plural;
+        let is_of_many = found.iter().any(|(_, name)| *name != found[0].1);
+        called.is_ambiguous |= is_of_many && !is_plural;
         called.machines.extend(found.into_iter().map(|machine| (run[0].at, machine)));
         return count;
     }
@@ -215,6 +227,17 @@ fn add_run<'a>(
         return 1;
     }
     0
+}
+
+/// Whether a code such as `P-777` begins at a token: letters, and digits that are joined to them.
+fn is_before_code(tokens: &[Token], at: usize) -> bool {
+    let is_joined = tokens.get(at + 1).is_some_and(|next| next.is_number && next.is_of_code);
+    let is_letters = |token: &Token| {
+        !token.is_number
+            && token.text.len() < 4
+            && token.text.chars().all(|c| c.is_ascii_alphabetic())
+    };
+    is_joined && tokens.get(at).is_some_and(is_letters)
 }
 
 /// Whether a kind of machine stands behind a word that makes it another one than those of the plant: `condensate

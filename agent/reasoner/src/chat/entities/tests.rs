@@ -21,6 +21,7 @@ fn fleet() -> Vec<CoreFields> {
         location: None,
         suppression: pdm_shared::episode::Suppression::None,
         abnormal_since: None,
+        risen: Vec::new(),
         watch: crate::chat::desk::Watch::default(),
         is_of_many_sites: false,
     };
