@@ -190,3 +190,15 @@ fn recorded(focus: &Focus, answer: &str, reader: Reader) -> String {
         Language::En => format!("[Recorded judgement] {told} ({at})"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_whose_entries_stand_above_is_left_out() {
+        let text = "이름\n메모:\n- 하나\n보낸 알림:\n- 둘\n\n점검 결과:\n- 하나\n끝";
+        assert_eq!(each_once(text), "이름\n메모:\n- 하나\n보낸 알림:\n- 둘\n\n끝");
+        assert_eq!(each_once("열린 경보:\n없음"), "열린 경보:\n없음");
+    }
+}

@@ -279,7 +279,8 @@ fn abnormality(one: &Onset, reader: Reader) -> String {
         (None, Language::Ko) => format!("{from}부터 지금까지"),
         (None, Language::En) => format!("since {from}"),
     };
-    let told = one.levels.iter().map(|(level, at)| {
+    let has_times = one.levels.iter().any(|(_, at)| at.is_some());
+    let told = one.levels.iter().filter(|(_, at)| at.is_some() || !has_times).map(|(level, at)| {
         let (level, at) = (level.label(), at.map(|at| format!(" {}", reader.clock_time(at))));
         format!("{}{}", level.in_language(language), at.unwrap_or_default())
     });

@@ -36,20 +36,23 @@ pub(super) fn due_next(foci: &[Focus], reader: Reader) -> String {
     lines.chain(more(count, language)).collect::<Vec<_>>().join("\n")
 }
 
-/// The open work of a bearing with who has it: no record assigns work to a person, which is said with who is on duty.
-pub(super) async fn assigned(desk: &dyn Desk, focus: Option<&Focus>, reader: Reader) -> String {
+/// The open work of a bearing whose person is asked for.
+pub(super) fn open_work(focus: &Focus, reader: Reader) -> String {
     let language = reader.language;
-    let open = focus.map(|focus| {
-        let name = focus.core.full_name(language);
-        let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);
-        let lines: Vec<String> = open.map(|work| worked(work, reader)).collect();
-        match (lines.is_empty(), language) {
-            (true, Language::Ko) => format!("{name}: 열린 작업이 없습니다."),
-            (true, Language::En) => format!("{name}: no work is open."),
-            (false, Language::Ko) => format!("{name}, 열린 작업:\n{}", lines.join("\n")),
-            (false, Language::En) => format!("{name}, open work:\n{}", lines.join("\n")),
-        }
-    });
+    let name = focus.core.full_name(language);
+    let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);
+    let lines: Vec<String> = open.map(|work| worked(work, reader)).collect();
+    match (lines.is_empty(), language) {
+        (true, Language::Ko) => format!("{name}: 열린 작업이 없습니다."),
+        (true, Language::En) => format!("{name}: no work is open."),
+        (false, Language::Ko) => format!("{name}, 열린 작업:\n{}", lines.join("\n")),
+        (false, Language::En) => format!("{name}, open work:\n{}", lines.join("\n")),
+    }
+}
+
+/// Who has work: no record assigns it to a person, which is said with who is on duty.
+pub(super) async fn assigned(desk: &dyn Desk, reader: Reader) -> String {
+    let language = reader.language;
     let nobody = match language {
         Language::Ko => {
             "작업을 맡은 사람은 기록에 없습니다(작업은 사람에게 배정되지 않습니다). 지금 당직:"
@@ -60,6 +63,5 @@ pub(super) async fn assigned(desk: &dyn Desk, focus: Option<&Focus>, reader: Rea
         Language::Ko => "당직을 알 수 없습니다.".to_owned(),
         Language::En => "who is on duty is not known.".to_owned(),
     });
-    let parts = open.into_iter().chain([nobody.to_owned(), duty]);
-    parts.collect::<Vec<_>>().join("\n")
+    format!("{nobody}\n{duty}")
 }

@@ -133,7 +133,10 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Thresholds => Some(thresholds::thresholds(&desk.rules(), language)),
         Lookup::ZoneLimits => Some(zone_limits::zone_limits(clause, language)),
         Lookup::DueNext => Some(extended(due::due_next(sources.foci, reader))),
-        Lookup::Assigned => Some(due::assigned(desk, focus, reader).await),
+        Lookup::Assigned => Some(match focus {
+            Some(focus) => due::open_work(focus, reader),
+            None => due::assigned(desk, reader).await,
+        }),
         Lookup::Replacement => passage::replacement(tools, clause, language).await,
         Lookup::OutOfScope => Some(plant_records::not_recorded(language)),
         Lookup::NotRead => Some(plant_records::not_read(clause, language)),

@@ -8,7 +8,9 @@ use super::{bare, dates, meanings};
 pub(super) use lookup::Lookup;
 use lookup::precise;
 pub(super) use named::{Topic, fault_in, level_in, topic};
-pub(super) use plain::{PLAIN_WORDS, asks_zone_limits, numbers, power_kw, velocity_mm_s};
+pub(super) use plain::{
+    PLAIN_WORDS, asks_value, asks_zone_limits, numbers, power_kw, velocity_mm_s,
+};
 use resemblance::Spoken;
 pub(super) use resemblance::{asked_words, listed_words};
 pub(super) use words::{QUESTION_WORDS, has};

@@ -131,6 +131,10 @@ pub(super) fn plan(
             add(&mut parts, lookup, clause, keys, (fleet, meant));
         }
     }
+    let has_meaning = parts.iter().any(|part| part.lookup == Lookup::Meaning);
+    parts.retain(|part| {
+        !has_meaning || part.lookup != Lookup::Sound || !intent::asks_value(&part.clause)
+    });
     // "have we had this? what happened?" asks for the case that was found
     let has_case = parts.iter().any(|part| part.lookup == Lookup::Cases);
     parts.retain(|part| {
@@ -375,11 +379,16 @@ fn looked_up(
             | Lookup::Sensors
             | Lookup::Unmeasured
             | Lookup::LeadTime
-            | Lookup::Assigned
             | Lookup::Verdicts
     );
     if lookup == Lookup::Compare && keys.len() < 2 {
         return of_each(Lookup::State);
+    }
+    if lookup == Lookup::Assigned {
+        // the work of each, and once who has work
+        let mut all: Vec<(Lookup, Option<BearingKey>)> = of_each(lookup);
+        all.push((lookup, None));
+        return all;
     }
     if is_of_each_or_all && !keys.is_empty() {
         return of_each(lookup);

@@ -6,6 +6,9 @@ use super::UnknownName;
 use super::naming::{PROPOSED, squeezed};
 use crate::chat::desk::CoreFields;
 use crate::chat::intent::QUESTION_WORDS;
+use tokens::{Token, tokens};
+
+mod tokens;
 
 /// Longest question in which a name with a slip is looked for, letters and digits.
 const LONGEST: usize = 240;
@@ -18,18 +21,6 @@ const PARTICLE: usize = 3;
 const SEVERAL: [&str; 10] =
     ["대 ", "대를", "대 중", "모두", "전부", "비교", " all ", "both", "each ", "compare"];
 
-/// A run of letters or of digits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Token {
-    /// Its place in the text, bytes.
-    at: usize,
-    /// In lower case; of `2호기` the number alone.
-    text: String,
-    is_number: bool,
-    /// A hyphen stands before it: a part of a code such as `P-101`.
-    is_of_code: bool,
-}
-
 /// A name in words and label: `Boiler feed pump 2`, `컨베이어 A`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Name {
@@ -38,6 +29,8 @@ struct Name {
     label: Option<String>,
     /// Words and number in the order of the name.
     all: Vec<String>,
+    /// As it is configured, and not with its kind in the other language.
+    is_own: bool,
 }
 
 impl Name {
@@ -158,6 +151,7 @@ fn with_kinds(name: Name) -> Vec<Name> {
                 words: name.words.iter().map(swapped).collect(),
                 label: name.label.clone(),
                 all: name.all.iter().map(swapped).collect(),
+                is_own: false,
             }
         };
         let kinds = group.iter().filter(|kind| **kind != name.words[at]);
@@ -201,8 +195,9 @@ fn add_run<'a>(
             called.unknown.push(UnknownName { name: labelled(text, tokens, from, count), near });
             return count;
         }
-        let found: Vec<Machine<'_>> =
+        let mut found: Vec<Machine<'_>> =
             fits.into_iter().filter(|(_, fit)| *fit == best).map(|(machine, _)| machine).collect();
+        leave_called_otherwise(&mut found, tokens, (from, count), named);
         let is_plural = run[count - 1].text.ends_with(['s', '들'])
             || SEVERAL.iter().any(|word| text.to_lowercase().contains(word));
         let is_of_many = found.iter().any(|(_, name)| *name != found[0].1);
@@ -227,6 +222,26 @@ fn add_run<'a>(
         return 1;
     }
     0
+}
+
+/// Leaves out machines that words fit by the other language alone, and that are called otherwise in the words' own one,
+/// where they fit another machine's own name: `fan` is the ID fan, and not the blower whose Korean name is 송풍기.
+fn leave_called_otherwise(
+    found: &mut Vec<Machine<'_>>,
+    tokens: &[Token],
+    (from, count): (usize, usize),
+    named: &[(Machine<'_>, Vec<Name>)],
+) {
+    let is_latin = tokens[from].text.is_ascii();
+    let is_otherwise = |machine: &Machine<'_>| {
+        let names = named.iter().find(|(known, _)| known == machine).map(|(_, names)| names);
+        let own = || names.into_iter().flatten().filter(|name| name.is_own);
+        let in_language = |name: &Name| name.words.iter().all(|word| word.is_ascii()) == is_latin;
+        own().all(|name| fit(name, tokens, from, count).is_none()) && own().any(in_language)
+    };
+    if !found.iter().all(is_otherwise) {
+        found.retain(|machine| !is_otherwise(machine));
+    }
 }
 
 /// Whether a code such as `P-777` begins at a token: letters, and digits that are joined to them.
@@ -376,81 +391,7 @@ fn parsed(name: &str) -> Name {
             words.push(token.text.clone());
         }
     }
-    Name { words, label, all }
-}
-
-/// The words and numbers of a text. Of `2호기` and `3번` the number stays; a number with a unit (`3대`, `5시`) is
-/// none of a machine and is left out.
-fn tokens(text: &str) -> Vec<Token> {
-    let lower = text.to_lowercase();
-    // lower case may change the length of a text: places are those of the text that is searched
-    let text = if lower.len() == text.len() { lower.as_str() } else { text };
-    let mut runs: Vec<Token> = Vec::new();
-    let mut last: Option<(usize, bool)> = None;
-    let mut ends: Vec<usize> = Vec::new();
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        let kind = c.is_alphanumeric().then(|| c.is_ascii_digit());
-        if let Some((begin, is_number)) = last
-            && kind != Some(is_number)
-        {
-            runs.push(Token {
-                at: begin,
-                text: text[begin..at].to_owned(),
-                is_number,
-                is_of_code: text[..begin].ends_with('-')
-                    || is_number && is_behind_code(&text[..begin]),
-            });
-            ends.push(at);
-            last = None;
-        }
-        if let (Some(is_number), None) = (kind, last) {
-            last = Some((at, is_number));
-        }
-    }
-    let mut kept: Vec<Token> = Vec::new();
-    let mut at = 0;
-    while at < runs.len() {
-        let next = runs.get(at + 1).filter(|next| !next.is_number);
-        let attached = next.filter(|next| next.at == ends[at]).map(|next| next.text.clone());
-        let (is_number, token) = (runs[at].is_number, runs[at].clone());
-        at += 1;
-        match attached.filter(|word| is_number && !word.is_ascii()) {
-            Some(word)
-                if word.starts_with(['호', '번'])
-                    || is_particle(&word.chars().collect::<Vec<char>>()) =>
-            {
-                kept.push(token);
-                // `2호기급수펌프` is a number and a name
-                if let Some(next) = runs.get(at) {
-                    kept.extend(behind_number(next));
-                }
-                at += 1;
-            }
-            Some(_) => at += 1,
-            None if ["no", "number"].contains(&token.text.as_str()) => {}
-            None => kept.push(token),
-        }
-    }
-    kept
-}
-
-/// Whether the letters before a number are those of a code (`ct` of `ct3`) and not a word (`pump2`).
-fn is_behind_code(before: &str) -> bool {
-    let letters = before.len() - before.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len();
-    let word = &before[before.len() - letters..];
-    (1..4).contains(&letters) && !QUESTION_WORDS.machine_kinds.iter().any(|kind| kind == word)
-}
-
-/// The name that is written together with its number: `급수펌프` of `호기급수펌프`.
-fn behind_number(token: &Token) -> Option<Token> {
-    let rest = ["호기", "호", "번"].iter().find_map(|word| token.text.strip_prefix(word))?;
-    let is_name = rest.chars().count() > 1 && !is_particle(&rest.chars().collect::<Vec<char>>());
-    is_name.then(|| Token {
-        at: token.at + token.text.len() - rest.len(),
-        text: rest.to_owned(),
-        is_number: false,
-        is_of_code: false,
-    })
+    Name { words, label, all, is_own: true }
 }
 
 /// Where a text names a machine with a slip of the finger, where nothing in it is a name as it is written.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::lookup::Lookup;
 use super::named::{Topic, topic};
 use super::words::{QUESTION_WORDS, has};
-use crate::chat::{dates, meanings};
+use crate::chat::{bare, dates};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,15 +98,18 @@ pub(super) fn refined(mut asked: Vec<Lookup>, clause: &str, names_bearing: bool)
         });
         asked.push(L::Replacement);
     }
-    let is_of_term = meanings::named_in(&text).is_some() && has(&text, &PLAIN_WORDS.of_values);
-    if is_of_term && asked.len() > 1 || is_of_term && asked == [Lookup::Sound] {
-        // "what value of kurtosis is normal" asks for no list of sound bearings
-        asked.retain(|one| *one != Lookup::Sound);
-        if asked.is_empty() {
-            asked.push(Lookup::Meaning);
-        }
+    let is_counted = bare::asks_quantity(clause) && has(&text, &PLAIN_WORDS.counted);
+    if asked.contains(&Lookup::ToldOfAll) && dates::names_day(clause) && !is_counted {
+        // what is new in some time is no list of what stands
+        asked.retain(|one| *one != Lookup::Alarms);
     }
     asked
+}
+
+/// Whether a clause asks for the value of something: `what value is normal` behind a word of the field asks for no
+/// list of sound bearings.
+pub(in crate::chat) fn asks_value(clause: &str) -> bool {
+    has(&clause.to_lowercase(), &PLAIN_WORDS.of_values)
 }
 
 /// Whether a clause asks for what no record of a plant holds, and for nothing else.
