@@ -155,10 +155,10 @@ pub(super) fn span_in(clause: &str, today: NaiveDate) -> Option<Span> {
     let is_since = ["부터", "이후", "since", "after "].iter().any(|word| lower.contains(word));
     let found = date_in(&lower, today).map(Span::day).or_else(|| relative_in(&lower, today));
     let found = found.or_else(|| weekday_in(&lower, today).map(Span::day));
-    // what is compared with a day has changed since it
+    // what is compared with a time has changed since it
     let is_compared = COMPARED.iter().any(|word| lower.contains(word));
     found.map(|span| {
-        let is_open = is_since || is_compared && span.is_day();
+        let is_open = is_since || is_compared;
         if is_open && span.from <= today { Span { to: today, ..span } } else { span }
     })
 }

@@ -111,12 +111,14 @@ pub(super) fn plan(
             silent.extend(named.iter().cloned());
         }
         asked_before.clone_from(&asked);
+        // "was it a false alarm" is asked of the bearing that is spoken of
+        let asked_of_one = asked.contains(&Lookup::Doubts);
         for lookup in asked {
             // of all, where the clause speaks of several and names none
             let is_plural = named.is_empty()
                 && intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.plural);
             let of_all = matches!(lookup, Lookup::Heard | Lookup::Gateways) && is_plural
-                || lookup == Lookup::Verdicts && named.is_empty();
+                || lookup == Lookup::Verdicts && named.is_empty() && !asked_of_one;
             // work is that of all bearings that the question asks about
             let of_asked = matches!(lookup, Lookup::Work | Lookup::Assigned | Lookup::Stock)
                 && named.is_empty()

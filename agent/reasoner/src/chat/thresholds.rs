@@ -6,10 +6,19 @@ use pdm_shared::text::Language;
 
 /// What makes Watch, Warning and Critical.
 pub(super) fn thresholds(rules: &Rules, language: Language) -> String {
-    let lines = match language {
-        Language::Ko => korean(rules),
-        Language::En => english(rules),
+    let (mut lines, raised) = match language {
+        Language::Ko => (
+            korean(rules),
+            "이 설비들은 중요 설비로 설정되어 있어 정상이 아닌 결과는 한 등급씩 올라갑니다.",
+        ),
+        Language::En => (
+            english(rules),
+            "The machines are set to be critical assets, so every result above Normal is one level higher.",
+        ),
     };
+    if rules.risk.critical_asset {
+        lines.insert(lines.len() - 1, raised.to_owned());
+    }
     lines.join("\n")
 }
 

@@ -45,6 +45,10 @@ pub(super) async fn verdicts(
         Language::En => format!("and {rest} more"),
     });
     let unread = dates::unread(clause, span, language);
+    if asked.is_empty() {
+        let none = none(of.map(|key| name_of(key, fleet, language)), span, language);
+        return Some(unread.into_iter().chain([none]).collect::<Vec<_>>().join("\n"));
+    }
     let told = unread.into_iter().chain([head, counts.in_words(language)]).chain(lines);
     Some(told.chain(rest).chain([bound(language).to_owned()]).collect::<Vec<_>>().join("\n"))
 }
@@ -60,12 +64,13 @@ struct Counts {
 impl Counts {
     fn in_words(&self, language: Language) -> String {
         let Self { all, right, wrong, other } = self;
+        let share = pdm_expert::wording::figure(100.0 * *right as f64 / (*all).max(1) as f64);
         match language {
             Language::Ko => format!(
-                "점검 결과가 보고된 판정 {all}건: 판정 맞음 {right}, 이상 없음(오경보) {wrong}, 다른 원인 {other}"
+                "점검 결과가 보고된 판정 {all}건: 판정 맞음 {right} ({share} %), 이상 없음(오경보) {wrong}, 다른 원인 {other}"
             ),
             Language::En => format!(
-                "Judgements that staff inspected and reported: {all}: right {right}, nothing wrong (false \
+                "Judgements that staff inspected and reported: {all}: right {right} ({share} %), nothing wrong (false \
                  alarm) {wrong}, another cause {other}"
             ),
         }
@@ -84,10 +89,34 @@ fn head(wrong: usize, span: Option<Span>, language: Language) -> String {
     }
 }
 
+/// That no finding is reported: of a bearing, or of some time.
+fn none(name: Option<String>, span: Option<Span>, language: Language) -> String {
+    let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
+    let days = span.map(Span::in_words);
+    match (days, language) {
+        (Some(days), Language::Ko) => {
+            format!("{name}{days}에 보고된 점검 결과가 없어 오경보였는지는 기록에 없습니다.")
+        }
+        (None, Language::Ko) => {
+            format!("{name}보고된 점검 결과가 없어 오경보였는지는 기록에 없습니다.")
+        }
+        (Some(days), Language::En) => format!(
+            "{name}no finding was reported {days}, so whether an alarm was false is not on record."
+        ),
+        (None, Language::En) => {
+            format!("{name}no finding is reported, so whether an alarm was false is not on record.")
+        }
+    }
+}
+
+fn name_of(key: &BearingKey, fleet: &[CoreFields], language: Language) -> String {
+    let core = fleet.iter().find(|core| core.key == *key);
+    core.map_or_else(|| key.to_string(), |core| core.full_name(language))
+}
+
 fn line(one: &InspectedJudgement, fleet: &[CoreFields], reader: Reader) -> String {
     let language = reader.language;
-    let core = fleet.iter().find(|core| core.key == one.key);
-    let name = core.map_or_else(|| one.key.to_string(), |core| core.full_name(language));
+    let name = name_of(&one.key, fleet, language);
     let found = match (one.verdict, language) {
         (Verdict::Right, Language::Ko) => "판정 맞음",
         (Verdict::Right, Language::En) => "right",

@@ -44,6 +44,9 @@ pub(in crate::chat) struct PlainWords {
     greased: Vec<String>,
     of_values: Vec<String>,
     pub(in crate::chat) unread_periods: Vec<String>,
+    raised: Vec<String>,
+    compared_days: Vec<String>,
+    when: Vec<String>,
 }
 
 /// The words that decide alone.
@@ -59,30 +62,72 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
         return None;
     }
     let is_of_whole = !names_bearing && !is_about_one;
+    let is_of_time = dates::names_day(clause) || dates::names_weekend(clause);
     let found = match () {
-        () if !names_bearing && is_outside(&text) => Lookup::OutOfScope,
-        () if asks_verdicts(&text, names_bearing) => Lookup::Verdicts,
-        () if asks_zone_limits(&text) || is_of_whole && rates_value(&text) => Lookup::ZoneLimits,
-        () if asks_thresholds(&text) => Lookup::Thresholds,
+        () if !names_bearing && is_outside(&text) => return Some(vec![Lookup::OutOfScope]),
+        () if asks_verdicts(&text, names_bearing) => vec![Lookup::Verdicts],
+        () if is_about_one && has(&text, &words.false_alarms) => {
+            vec![Lookup::Verdicts, Lookup::Doubts]
+        }
+        () if asks_zone_limits(&text) || is_of_whole && rates_value(&text) => {
+            vec![Lookup::ZoneLimits]
+        }
+        () if asks_thresholds(&text) => {
+            let why = names_bearing && has(&text, &QUESTION_WORDS.why);
+            why.then_some(Lookup::Why).into_iter().chain([Lookup::Thresholds]).collect()
+        }
         () if has(&text, &words.due_next) => {
             let is_late = has(&text, &QUESTION_WORDS.overdue);
-            let late = is_late.then_some(Lookup::Overdue);
-            return Some(late.into_iter().chain([Lookup::DueNext]).collect());
+            is_late.then_some(Lookup::Overdue).into_iter().chain([Lookup::DueNext]).collect()
         }
-        () if asks_assigned(&text, names_bearing) => Lookup::Assigned,
-        () if asks_stock(&text) => Lookup::Stock,
+        () if asks_assigned(&text, names_bearing) => vec![Lookup::Assigned],
+        () if asks_stock(&text) => vec![Lookup::Stock],
         () if is_about_one
             && topic(clause) == Some(Topic::Grease)
             && has(&text, &words.greased) =>
         {
-            Lookup::Notes
+            vec![Lookup::Notes]
         }
-        () if is_of_whole && has(&text, &words.changed) && dates::names_day(clause) => {
-            Lookup::ToldOfAll
+        () if is_about_one && has(&text, &words.when) && has(&text, &words.replacement) => {
+            vec![Lookup::Life, Lookup::Work]
         }
+        () if is_about_one && has(&text, &words.compared_days) => vec![Lookup::Changes],
+        () if is_of_whole && is_of_time && has(&text, &words.changed) => vec![Lookup::ToldOfAll],
+        () if is_of_whole && is_of_time && asks_what_came(clause, &text) => vec![Lookup::ToldOfAll],
         () => return None,
     };
-    Some(vec![found])
+    Some(with_halves(found, clause, names_bearing, is_about_one))
+}
+
+/// What came up in some time, and not how many it was.
+fn asks_what_came(clause: &str, text: &str) -> bool {
+    let words = &*PLAIN_WORDS;
+    let of_any = has(text, &words.levels)
+        || ["anything", "뭐", "무슨", "것"].iter().any(|one| text.contains(one));
+    has(text, &words.raised) && of_any && !bare::asks_quantity(clause)
+}
+
+/// What a clause plainly asks for, with what its other half asks for by its words: `상태랑 부품 있어?`
+fn with_halves(
+    mut found: Vec<Lookup>,
+    clause: &str,
+    names_bearing: bool,
+    is_about_one: bool,
+) -> Vec<Lookup> {
+    const AND: [&str; 6] = [" and ", "이랑 ", "랑 ", "하고 ", "와 ", "과 "];
+    let Some(word) = AND.iter().find(|word| clause.contains(**word)) else { return found };
+    let mut beside: Vec<Lookup> = Vec::new();
+    for half in clause.split(word) {
+        let is_plain = plain(half, names_bearing, is_about_one).is_some();
+        if !is_plain {
+            beside.extend(super::by_rules(half, names_bearing, is_about_one));
+        }
+    }
+    // a name before the word has no words of its own; documents are asked for by whole clauses
+    beside.retain(|one| one.is_of_bearing() && !found.contains(one));
+    beside.dedup();
+    beside.append(&mut found);
+    beside
 }
 
 /// What a clause asks for, without what it has only by words of a plainer kind.

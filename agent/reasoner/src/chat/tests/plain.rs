@@ -39,6 +39,12 @@ async fn spares_of_a_machine_whose_name_stands_at_two_sites_are_those_of_its_own
             &["MH-"],
         ),
         (&["B-12 at pohang-1?"], "예비 베어링 있어?", &["재고 3"], &[]),
+        (
+            &[],
+            "B-12 at pohang-1 상태랑 부품 있어?",
+            &["pohang-1 B-12 blower · DE: 경고", "재고 3"],
+            &[],
+        ),
         (&[], "have we got a mechanical seal?", &["Mechanical seal (MS-9): 4 in stock"], &["duty"]),
     ])
     .await;
@@ -71,6 +77,18 @@ async fn a_period_is_read_and_a_rise_within_it_has_its_own_date() {
             "what is different compared to yesterday",
             &["2026-11-23 01:00 KST reached Critical: pohang-1"],
             &["2026-11-21 08:10"],
+        ),
+        (
+            &[],
+            "was anything raised on sunday?",
+            &["2026-11-22 08:10 KST reached Warning"],
+            &["Which"],
+        ),
+        (
+            &[],
+            "B-12 at pohang-1 어제보다 어때?",
+            &["2026-11-21 08:10 KST부터 이상"],
+            &["7일 이내 교체 계획"],
         ),
         (&[], "지난 분기에 난 경보 목록", &["기간 \"분기\""], &[]),
         (
@@ -112,6 +130,8 @@ async fn false_alarms_are_counted_by_what_staff_found() {
             &[],
         ),
         (&["B-12 at pohang-1?"], "how often was a diagnosis wrong?", &["False alarms: 2"], &[]),
+        (&[], "T-55 오보였어?", &["판정 맞음", "이상 없음(오경보)"], &["B-12"]),
+        (&["G-9 상태"], "그거 오알람이었나?", &["보고된 점검 결과가 없"], &["T-55"]),
         (&[], "T-55 오경보 몇 건이었어?", &["오경보 1건"], &["2026-11-20"]),
     ])
     .await;
