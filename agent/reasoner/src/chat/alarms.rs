@@ -1,15 +1,17 @@
 //! The alarms that stand, and what staff was told, in sentences. Each time says whether it is that of a
 //! measurement or of a message: after an outage they are days apart.
 
+use chrono::NaiveDateTime;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 use pdm_shared::time::Timestamp;
 
+use super::dates::{self, Span};
 use super::desk::{CoreFields, Desk, StandingAlarm, ToldLine, Watch};
 use super::plant_records::{MAX_LISTED, more, rests_on};
 use super::reader::Reader;
-use super::{dates, sites, suppressed, watching};
+use super::{sites, suppressed, watching};
 
 /// Words by which a clause asks for alarms that nobody has acknowledged.
 const UNSEEN: [&str; 12] = [
@@ -125,24 +127,15 @@ pub(super) async fn told_of_all(
     let mut all = desk.told_lately().await.ok()?;
     let sites = sites::all(fleet);
     all.retain(|one| sites.is_empty() || sites.contains(&one.key.site.as_str()));
-    let night = reader.today().and_then(|today| dates::hours_in(clause, today));
-    let span = reader.today().and_then(|today| dates::span_in(clause, today));
-    let is_in = |at: Timestamp| match (night, span) {
-        (Some((from, to)), _) => (from..to).contains(&reader.zone.local(at)),
-        (None, Some(span)) => span.holds(reader.day(at)),
-        (None, None) => true,
+    let asked_time = AskedTime::of(clause, reader);
+    let is_in = |at: Timestamp| asked_time.holds(at, reader);
+    let of_days = asked_time.in_words();
+    let began = if asked_time.is_some() {
+        Some(changed_in(desk, fleet, is_in, reader).await)
+    } else {
+        None
     };
-    let is_asked = |one: &&ToldLine| is_in(one.at);
-    let of_days = match (night, span) {
-        (Some((from, to)), _) => {
-            format!(" ({} – {})", from.format("%Y-%m-%d %H:%M"), to.format("%m-%d %H:%M"))
-        }
-        (None, Some(span)) => format!(" ({})", span.in_words()),
-        (None, None) => String::new(),
-    };
-    let has_time = night.is_some() || span.is_some();
-    let began = if has_time { Some(changed_in(desk, fleet, is_in, reader).await) } else { None };
-    let asked: Vec<&ToldLine> = all.iter().filter(is_asked).collect();
+    let asked: Vec<&ToldLine> = all.iter().filter(|one| is_in(one.at)).collect();
     // what is said again is counted
     let (again, asked): (Vec<&ToldLine>, Vec<&ToldLine>) =
         asked.into_iter().partition(|one| one.reason == NotificationReason::Repeated);
@@ -151,19 +144,10 @@ pub(super) async fn told_of_all(
         Language::En => format!("and {} reminders of alarms", again.len()),
     });
     let oldest = all.last().map(|one| one.at);
-    let is_cut = span.zip(oldest).is_some_and(|(span, at)| span.from <= reader.day(at));
+    let is_cut = asked_time.span.zip(oldest).is_some_and(|(span, at)| span.from <= reader.day(at));
     let bound = is_cut.then(|| rests_on(&all, reader)).flatten();
-    let lines: Vec<String> = asked
-        .iter()
-        .take(MAX_LISTED)
-        .map(|one| {
-            let to: Vec<&str> = one.told_to.iter().map(|to| to.in_language(language)).collect();
-            let to = if to.is_empty() { String::new() } else { format!(" → {}", to.join(", ")) };
-            let site = if sites.len() > 1 { format!("{}: ", one.key.site) } else { String::new() };
-            let title = one.title.in_language(language);
-            format!("- {} {site}{title}{to}", reader.clock_time(one.at))
-        })
-        .collect();
+    let lines: Vec<String> =
+        asked.iter().take(MAX_LISTED).map(|one| told_line(one, sites.len() > 1, reader)).collect();
     let head = match (lines.is_empty(), language) {
         (true, Language::Ko) => format!("보낸 알림이 없습니다{of_days}."),
         (true, Language::En) => format!("Nothing was told{of_days}."),
@@ -171,10 +155,59 @@ pub(super) async fn told_of_all(
         (false, Language::En) => format!("What staff was told{of_days}, newest first:"),
     };
     let rest = more(asked.len(), language).into_iter().chain(again).chain(bound);
-    let unread = dates::unread(clause, span.filter(|_| night.is_none()), language);
-    let unread = unread.filter(|_| night.is_none());
+    let unread = dates::unread(clause, asked_time.span, language);
+    let unread = unread.filter(|_| asked_time.night.is_none());
     let first = unread.into_iter().chain(began).chain([head]);
     Some(first.chain(lines).chain(rest).collect::<Vec<_>>().join("\n"))
+}
+
+/// A message of a list, with its site where the plant has several, and whom it went to.
+fn told_line(one: &ToldLine, is_of_many_sites: bool, reader: Reader) -> String {
+    let language = reader.language;
+    let to: Vec<&str> = one.told_to.iter().map(|to| to.in_language(language)).collect();
+    let to = if to.is_empty() { String::new() } else { format!(" → {}", to.join(", ")) };
+    let site = if is_of_many_sites { format!("{}: ", one.key.site) } else { String::new() };
+    format!("- {} {site}{}{to}", reader.clock_time(one.at), one.title.in_language(language))
+}
+
+/// The time that a clause asks about: hours of a night, or days.
+#[derive(Debug, Clone, Copy)]
+struct AskedTime {
+    night: Option<(NaiveDateTime, NaiveDateTime)>,
+    span: Option<Span>,
+}
+
+impl AskedTime {
+    fn of(clause: &str, reader: Reader) -> Self {
+        let today = reader.today();
+        Self {
+            night: today.and_then(|today| dates::hours_in(clause, today)),
+            span: today.and_then(|today| dates::span_in(clause, today)),
+        }
+    }
+
+    const fn is_some(self) -> bool {
+        self.night.is_some() || self.span.is_some()
+    }
+
+    fn holds(self, at: Timestamp, reader: Reader) -> bool {
+        match (self.night, self.span) {
+            (Some((from, to)), _) => (from..to).contains(&reader.zone.local(at)),
+            (None, Some(span)) => span.holds(reader.day(at)),
+            (None, None) => true,
+        }
+    }
+
+    /// ` (2026-11-20 – 2026-11-22)`; nothing where no time is asked about.
+    fn in_words(self) -> String {
+        match (self.night, self.span) {
+            (Some((from, to)), _) => {
+                format!(" ({} – {})", from.format("%Y-%m-%d %H:%M"), to.format("%m-%d %H:%M"))
+            }
+            (None, Some(span)) => format!(" ({})", span.in_words()),
+            (None, None) => String::new(),
+        }
+    }
 }
 
 /// What began or rose in some time by its measurements, whenever staff was told of it, and gateways that were lost:

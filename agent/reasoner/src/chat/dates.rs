@@ -377,14 +377,9 @@ fn numbers(text: &str) -> Vec<(usize, usize, u32)> {
     found
 }
 
-fn relative_in(lower: &str, today: NaiveDate) -> Option<Span> {
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+/// A stretch in figures: `3일 전`, `last 2 weeks`, `지난 30일`.
+fn stretch_in(lower: &str, today: NaiveDate) -> Option<Span> {
     let back = |days: u64| today.checked_sub_days(Days::new(days)).map(Span::day);
-    let weekday = u64::from(today.weekday().num_days_from_monday());
-    if names_weekend(lower) {
-        // "이번 주말" is no whole week, and one ahead no time that has been
-        return weekend_in(lower, today);
-    }
     for (from, to, value) in numbers(lower) {
         let (before, after) = (lower[..from].trim_end(), lower[to..].trim_start());
         let is_ago =
@@ -413,6 +408,20 @@ fn relative_in(lower: &str, today: NaiveDate) -> Option<Span> {
         if is_stretch && (after.starts_with("시간") || after.starts_with("hour")) {
             return Span::until(today, u64::from(value).div_ceil(24));
         }
+    }
+    None
+}
+
+fn relative_in(lower: &str, today: NaiveDate) -> Option<Span> {
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let back = |days: u64| today.checked_sub_days(Days::new(days)).map(Span::day);
+    let weekday = u64::from(today.weekday().num_days_from_monday());
+    if names_weekend(lower) {
+        // "이번 주말" is no whole week, and one ahead no time that has been
+        return weekend_in(lower, today);
+    }
+    if let Some(span) = stretch_in(lower, today) {
+        return Some(span);
     }
     match () {
         () if has(&["그저께", "그제", "day before yesterday"]) => back(2),

@@ -70,12 +70,9 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         Lookup::Verdicts => ("read_findings", of_bearing),
         Lookup::Thresholds => ("read_rules", json!({})),
         Lookup::ZoneLimits => ("read_zone_limits", query),
-        Lookup::DueNext => ("read_work", json!({})),
-        Lookup::Assigned => ("read_work", of_bearing),
-        Lookup::Replacement => ("search_equipment_manual", query),
         Lookup::Stock if focus.is_none() => ("search_part", query),
         Lookup::Stock => ("get_equipment_info", of_bearing),
-        Lookup::WorkOfAll | Lookup::Overdue => ("read_work", json!({})),
+        Lookup::WorkOfAll | Lookup::Overdue | Lookup::DueNext => ("read_work", json!({})),
         Lookup::Shelf => ("read_shelved", json!({})),
         Lookup::Sensors => ("read_sensors", json!({})),
         Lookup::Notes => ("read_notes", of_bearing),
@@ -87,7 +84,7 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         Lookup::Stop => ("read_advice", of_bearing),
         Lookup::Doubts => ("read_uncertainty", of_bearing),
         Lookup::Life => ("read_remaining_life", of_bearing),
-        Lookup::Work => ("read_work", of_bearing),
+        Lookup::Work | Lookup::Assigned => ("read_work", of_bearing),
         Lookup::Told => ("read_notifications", of_bearing),
         Lookup::Past => ("read_memory", of_bearing),
         Lookup::Duty => ("read_rota", json!({})),
@@ -97,7 +94,9 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
             ("search_equipment_manual", query)
         }
         Lookup::Value => ("look_up_mounting_value", query),
-        Lookup::Manual | Lookup::Search | Lookup::ReplaceTime => ("search_equipment_manual", query),
+        Lookup::Manual | Lookup::Search | Lookup::ReplaceTime | Lookup::Replacement => {
+            ("search_equipment_manual", query)
+        }
         Lookup::Cases => ("search_maintenance_history", query),
         Lookup::Unmeasured if focus.is_some() => ("read_state", of_bearing),
         Lookup::Help | Lookup::Act | Lookup::Unmeasured | Lookup::OutOfScope | Lookup::NotRead => {

@@ -71,82 +71,19 @@ pub(super) fn plan(
     meant: &Meant,
     is_away: bool,
 ) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
-    let mut before = meant.keys.clone();
-    if sites::compares(&question.message, fleet) && before.is_empty() {
+    if sites::compares(&question.message, fleet) && meant.keys.is_empty() {
         let clause = question.message.clone();
         return vec![Part { about: None, lookup: Lookup::Sites, clause }];
     }
-    let mut asked_before: Vec<Lookup> = Vec::new();
-    let mut not_read: Vec<String> = Vec::new();
-    // bearings of clauses that do not say what is asked of them
-    let mut silent: Vec<BearingKey> = Vec::new();
     let named = entities::named_in(&asking(&question.message), fleet).keys;
-    let is_named = !before.is_empty() && before.iter().all(|key| named.contains(key));
+    let is_named = !meant.keys.is_empty() && meant.keys.iter().all(|key| named.contains(key));
     let (of_class, rest) = without_class(&asking(&question.message));
-    parts.extend(of_class);
+    let mut draft = Draft { parts: of_class.into_iter().collect(), ..Draft::of(meant) };
     for clause in clauses(&rest) {
-        let mut named = entities::named_in(&clause, fleet);
-        if named.is_ambiguous || named.keys.iter().any(|key| meant.keys.contains(key)) {
-            named.keys.retain(|key| meant.keys.contains(key));
-        }
-        let named = named.keys;
-        let named =
-            if named.is_empty() { ends_named(&clause, &before, fleet, meant) } else { named };
-        if !named.is_empty() {
-            before.clone_from(&named);
-        }
-        let mut asked = intent::asked_for(&clause, !named.is_empty(), !before.is_empty());
-        if asked.is_empty() && clause.chars().count() <= SHORT {
-            // "M12 볼트 토크는? 로크너트는?" asks the same of the second thing
-            asked.extend(asked_before.iter().filter(|one| goes_on(**one, &clause, &named)));
-        }
-        if asked_before.contains(&Lookup::Duty) && asks_of_another_time(&clause, &named) {
-            asked = vec![Lookup::Duty];
-        }
-        if asked.is_empty() && named.is_empty() && asks(&clause) {
-            not_read.push(clause.clone());
-        }
-        if asked.is_empty() {
-            silent.extend(named.iter().cloned());
-        }
-        asked_before.clone_from(&asked);
-        // "was it a false alarm" is asked of the bearing that is spoken of
-        let asked_of_one = asked.contains(&Lookup::Doubts);
-        for lookup in asked {
-            // of all, where the clause speaks of several and names none
-            let is_plural = named.is_empty()
-                && intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.plural);
-            let of_all = matches!(lookup, Lookup::Heard | Lookup::Gateways) && is_plural
-                || lookup == Lookup::Verdicts && named.is_empty() && !asked_of_one;
-            // work is that of all bearings that the question asks about
-            let of_asked = matches!(lookup, Lookup::Work | Lookup::Assigned | Lookup::Stock)
-                && named.is_empty()
-                && before.iter().all(|key| meant.keys.contains(key));
-            let keys: &[BearingKey] = match () {
-                () if of_all => &[],
-                () if of_asked => &meant.keys,
-                () => &before,
-            };
-            let is_sized = lookup == Lookup::Value && values::states_size(&question.message);
-            let clause = if is_sized { &question.message } else { &clause };
-            add(&mut parts, lookup, clause, keys, (fleet, meant));
-        }
+        draft.read(&clause, question, (fleet, meant));
     }
-    let has_meaning = parts.iter().any(|part| part.lookup == Lookup::Meaning);
-    parts.retain(|part| {
-        !has_meaning || part.lookup != Lookup::Sound || !intent::asks_value(&part.clause)
-    });
-    // "have we had this? what happened?" asks for the case that was found
-    let has_case = parts.iter().any(|part| part.lookup == Lookup::Cases);
-    parts.retain(|part| {
-        !has_case || part.lookup != Lookup::ToldOfAll || dates::names_day(&part.clause)
-    });
-    // a question that is answered needs no bearing; a greeting before it is none
-    let is_vague = |part: &Part| matches!(part.lookup, Lookup::Which | Lookup::Help);
-    if parts.iter().any(|part| !is_vague(part)) {
-        parts.retain(|part| !is_vague(part));
-    }
+    let Draft { mut parts, silent, not_read, .. } = draft;
+    leave_vague(&mut parts);
     add_unasked(&mut parts, silent, question, (&named, meant));
     if parts.is_empty() {
         otherwise(&mut parts, question, is_named, fleet, meant);
@@ -163,6 +100,106 @@ pub(super) fn plan(
     let not_read = not_read.into_iter().filter(|_| is_answered).take(MAX_NOT_READ);
     parts.extend(not_read.map(|clause| Part { about: None, lookup: Lookup::NotRead, clause }));
     parts
+}
+
+/// A plan whose clauses are being read.
+#[derive(Debug, Default)]
+struct Draft {
+    parts: Vec<Part>,
+    /// The bearings that are spoken of.
+    before: Vec<BearingKey>,
+    /// What the clause before asks for.
+    asked_before: Vec<Lookup>,
+    /// Questions none of whose words was understood.
+    not_read: Vec<String>,
+    /// Bearings of clauses that do not say what is asked of them.
+    silent: Vec<BearingKey>,
+}
+
+impl Draft {
+    fn of(meant: &Meant) -> Self {
+        Self { before: meant.keys.clone(), ..Self::default() }
+    }
+
+    /// Adds what a clause asks for.
+    fn read(&mut self, clause: &str, question: &Question, (fleet, meant): (&[CoreFields], &Meant)) {
+        let mut named = entities::named_in(clause, fleet);
+        if named.is_ambiguous || named.keys.iter().any(|key| meant.keys.contains(key)) {
+            named.keys.retain(|key| meant.keys.contains(key));
+        }
+        let mut named = named.keys;
+        if named.is_empty() {
+            named = ends_named(clause, &self.before, fleet, meant);
+        }
+        if !named.is_empty() {
+            self.before.clone_from(&named);
+        }
+        let asked = self.asked(clause, &named);
+        // "was it a false alarm" is asked of the bearing that is spoken of
+        let is_of_one = asked.contains(&Lookup::Doubts);
+        for lookup in asked {
+            // of all, where the clause speaks of several and names none
+            let is_plural = named.is_empty()
+                && intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.plural);
+            let of_all = matches!(lookup, Lookup::Heard | Lookup::Gateways) && is_plural
+                || lookup == Lookup::Verdicts && named.is_empty() && !is_of_one;
+            // work is that of all bearings that the question asks about
+            let of_asked = matches!(lookup, Lookup::Work | Lookup::Assigned | Lookup::Stock)
+                && named.is_empty()
+                && self.before.iter().all(|key| meant.keys.contains(key));
+            let keys: &[BearingKey] = match () {
+                () if of_all => &[],
+                () if of_asked => &meant.keys,
+                () => &self.before,
+            };
+            let is_sized = lookup == Lookup::Value && values::states_size(&question.message);
+            let clause = if is_sized { question.message.as_str() } else { clause };
+            add(&mut self.parts, lookup, clause, keys, (fleet, meant));
+        }
+    }
+
+    /// What a clause asks for, by its own words or as the one before it.
+    fn asked(&mut self, clause: &str, named: &[BearingKey]) -> Vec<Lookup> {
+        let mut asked = intent::asked_for(clause, !named.is_empty(), !self.before.is_empty());
+        if asked.is_empty() && clause.chars().count() <= SHORT {
+            // "M12 볼트 토크는? 로크너트는?" asks the same of the second thing
+            asked.extend(self.asked_before.iter().filter(|one| goes_on(**one, clause, named)));
+        }
+        if self.asked_before.contains(&Lookup::Duty) && asks_of_another_time(clause, named) {
+            asked = vec![Lookup::Duty];
+        }
+        if asked.is_empty() && named.is_empty() && asks(clause) {
+            self.not_read.push(clause.to_owned());
+        }
+        if asked.is_empty() {
+            self.silent.extend(named.iter().cloned());
+        }
+        self.asked_before.clone_from(&asked);
+        asked
+    }
+}
+
+/// Whether a look-up answers nothing where another one does: a question which bearing is meant, a greeting.
+const fn is_vague(part: &Part) -> bool {
+    matches!(part.lookup, Lookup::Which | Lookup::Help)
+}
+
+/// Leaves out what other parts of a plan answer.
+fn leave_vague(parts: &mut Vec<Part>) {
+    let has = |parts: &[Part], lookup: Lookup| parts.iter().any(|part| part.lookup == lookup);
+    let has_meaning = has(parts, Lookup::Meaning);
+    parts.retain(|part| {
+        !has_meaning || part.lookup != Lookup::Sound || !intent::asks_value(&part.clause)
+    });
+    // "have we had this? what happened?" asks for the case that was found
+    let has_case = has(parts, Lookup::Cases);
+    parts.retain(|part| {
+        !has_case || part.lookup != Lookup::ToldOfAll || dates::names_day(&part.clause)
+    });
+    // a question that is answered needs no bearing; a greeting before it is none
+    if parts.iter().any(|part| !is_vague(part)) {
+        parts.retain(|part| !is_vague(part));
+    }
 }
 
 /// Adds the state of bearings that a question names and that nothing else is looked up of: those of clauses that do

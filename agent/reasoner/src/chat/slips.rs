@@ -108,8 +108,7 @@ fn meant(word: &str, names: &BTreeSet<String>) -> Option<String> {
     let mut forms = stems.flat_map(|stem| [stem.to_owned(), format!("{stem}e")]);
     // the lists have begins of words (`snooz`), and words whose begin a word may be (`covers`)
     let is_begin = |target: &&str| lower.starts_with(*target) || target.starts_with(lower.as_str());
-    let is_form =
-        forms.any(|form| is_known(&form)) || TARGETS.iter().any(|target| is_begin(&target));
+    let is_form = forms.any(|form| is_known(&form)) || TARGETS.iter().any(is_begin);
     if is_known(&lower) || is_form {
         return None;
     }
