@@ -240,10 +240,10 @@ mod tests {
         let told = memory_use(&memory, now).summary;
         assert_eq!(
             told.en,
-            "On record: Warning (stage 2, outer race, remaining life then 17 days) 2 days ago · \
+            "On record: Warning (stage 2, outer race, remaining life then 18 days) 2 days ago · \
              \"Inspect the bearing\" done 5 hours ago, found: another cause: coupling #.# mm"
         );
-        assert!(told.ko.contains("당시 잔여수명 17일"), "{}", told.ko);
+        assert!(told.ko.contains("당시 잔여수명 18일"), "{}", told.ko);
     }
 
     #[test]

@@ -60,7 +60,8 @@ pub fn life(value: f64) -> Text {
     if value < 96.0 {
         return Text::new(format!("{value:.0}시간"), format!("{value:.0} h"));
     }
-    let days = (value / 24.0).round();
+    // written as figures of a text are read: half a day goes to the even one
+    let days = value / 24.0;
     Text::new(format!("{days:.0}일"), format!("{days:.0} days"))
 }
 
@@ -144,6 +145,7 @@ mod tests {
         assert_eq!(hours(120.0), Text::new("5일", "5 days"));
         assert_eq!(life(70.0), Text::new("70시간", "70 h"));
         assert_eq!(life(380.0), Text::new("16일", "16 days"));
+        assert_eq!(life(300.0), Text::new("12일", "12 days"));
         assert_eq!(life(31.4), hours(31.4));
         assert_eq!(hours(6.37), Text::new("6.4시간", "6.4 h"));
         assert_eq!(hours(6.01), Text::new("6시간", "6 h"));
