@@ -410,7 +410,7 @@ fn read_question(
     has_model: bool,
 ) -> (Question, Vec<slips::Slip>) {
     let question = language::in_own_language(question, fleet);
-    match slips::read(&question.message, fleet).filter(|_| !has_model) {
+    match slips::read_slips(&question.message, fleet).filter(|_| !has_model) {
         Some((message, slips)) => (Question { message, ..question }, slips),
         None => (question, Vec::new()),
     }

@@ -61,7 +61,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 pub(super) type Slip = (String, String);
 
 /// A message with its slips mended, and these; nothing where it has none.
-pub(super) fn read(message: &str, fleet: &[CoreFields]) -> Option<(String, Vec<Slip>)> {
+pub(super) fn read_slips(message: &str, fleet: &[CoreFields]) -> Option<(String, Vec<Slip>)> {
     let names: BTreeSet<String> = fleet
         .iter()
         .flat_map(|core| {
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn told(message: &str) -> Option<String> {
-        read(message, &[]).map(|(message, _)| message)
+        read_slips(message, &[]).map(|(message, _)| message)
     }
 
     #[test]
