@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use chrono::{NaiveDateTime, Timelike as _};
+use pdm_expert::rules::Rules;
 use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
     Answer, AnsweredBy, Chat, CoreFields, DUTY_DAYS, Desk, DeskTools, DutyRoster, EarlierGrounds,
-    Focus, FocusRecord, GatewayLine, Listener, MeasuredWindow, Onset, Question, RaisedAlarms, Said,
-    Speaker, StandingAlarm, Step, ToldLine, Watch, WorkLine,
+    Focus, FocusRecord, GatewayLine, InspectedJudgement, Listener, MeasuredWindow, Onset, Question,
+    RaisedAlarms, Said, Speaker, StandingAlarm, Step, ToldLine, Watch, WorkLine,
 };
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
@@ -42,6 +43,7 @@ use crate::model::LanguageModel;
 use places::QuestionPlaces;
 use record::{levels_of, lines_of, notes_of, onset_of, operation_of, told_to_of};
 
+mod measured;
 mod places;
 mod raised;
 mod record;
@@ -78,9 +80,10 @@ impl Conversation {
         runtime: Arc<Runtime>,
         model: Option<Arc<LanguageModel>>,
         routes: Table,
-        reports: ReportSettings,
+        judged_by: (ReportSettings, Rules),
     ) -> Self {
-        let desk = Arc::new(StoreDesk { store, clock, routes, reports });
+        let (reports, rules) = judged_by;
+        let desk = Arc::new(StoreDesk { store, clock, routes, reports, rules });
         let catalogue = Arc::new(CatalogueTools::new(runtime));
         let tools = DeskTools::new(Arc::<StoreDesk>::clone(&desk), catalogue);
         let programs = ProgramHost::own_program();
@@ -225,6 +228,8 @@ struct StoreDesk {
     routes: Table,
     /// Names of machines and bearings.
     reports: ReportSettings,
+    /// The rules by which bearings are judged.
+    rules: Rules,
 }
 
 fn told(error: StoreError) -> String {
@@ -238,6 +243,7 @@ fn core_of(row: BearingRow, reports: &ReportSettings) -> CoreFields {
     let asset = reports.asset_of_bearing(&row.key);
     CoreFields {
         abnormal_since: None,
+        risen: Vec::new(),
         watch: Watch::Judged,
         is_of_many_sites: false,
         machine_name: asset.equipment,
@@ -333,6 +339,14 @@ impl Desk for StoreDesk {
         raised::alarms_since(&self.store, since).await.map(Some).map_err(told)
     }
 
+    async fn inspected(&self) -> Result<Option<Vec<InspectedJudgement>>, String> {
+        measured::inspected(&self.store).await.map(Some).map_err(told)
+    }
+
+    fn rules(&self) -> Rules {
+        self.rules.clone()
+    }
+
     async fn windows(
         &self,
         key: &BearingKey,
@@ -354,7 +368,8 @@ impl Desk for StoreDesk {
 
     async fn abnormalities(&self, key: &BearingKey) -> Result<Vec<Onset>, String> {
         let all = self.store.episodes().episodes_of_bearing(key, EPISODES).await.map_err(told)?;
-        Ok(all.into_iter().filter_map(onset_of).collect())
+        let all: Vec<Onset> = all.into_iter().filter_map(onset_of).collect();
+        measured::by_windows(&self.store, key, all).await.map_err(told)
     }
 
     async fn gateways(&self) -> Result<Vec<GatewayLine>, String> {
@@ -398,8 +413,10 @@ impl StoreDesk {
         } else {
             None
         };
-        let abnormal_since = episode.filter(EpisodeRecord::is_open).as_ref().map(watch::began_at);
-        Ok(CoreFields { watch, abnormal_since, ..core_of(row, &self.reports) })
+        let standing = episode.filter(EpisodeRecord::is_open);
+        let abnormal_since = standing.as_ref().map(watch::began_at);
+        let risen = standing.as_ref().map(watch::levels_reached).unwrap_or_default();
+        Ok(CoreFields { watch, abnormal_since, risen, ..core_of(row, &self.reports) })
     }
 
     fn people(&self, rota: &Rota, at: Timestamp) -> Vec<String> {

@@ -16,7 +16,7 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use crate::case::{BearingState, Case, Remembered};
-use crate::wording::{element, fact, hours, joined};
+use crate::wording::{element, fact, hours, joined, life};
 
 /// Below this nothing is told of a time, h.
 const WORTH_TELLING_H: f64 = 1.0;
@@ -161,7 +161,7 @@ fn life_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     if then_h - now_h <= FASTER_RATIO * passed {
         return None;
     }
-    let (earlier, told, later) = (hours(then_h), hours(passed), hours(now_h));
+    let (earlier, told, later) = (life(then_h), hours(passed), life(now_h));
     let (ko_figure, en_figure) = if is_bound {
         ("하한", "the lower bound of the remaining life")
     } else {

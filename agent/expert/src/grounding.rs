@@ -7,7 +7,7 @@
 //!
 //! A figure is grounded if a source has its value, its quantity and its subject: 33 h is no 0.33 g, and
 //! no 33 h of another field ([`meaning`]). The value is compared after rounding to the figure's decimals.
-//! Units change only where they fit: hours told in days or weeks (rounded down), shares in percent,
+//! Units change only where they fit: hours told in days or weeks (rounded, or rounded down), shares in percent,
 //! kHz and Hz. Ages are told in whole units, rounded down. A figure of a document grounds a figure only in a
 //! sentence that names the document, so it is never taken for the case's own. A name with digits
 //! (`P-101`, `2×BSF`) must be a name that the case knows, that of a document (`MH-05`) one that the evidence

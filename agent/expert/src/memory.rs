@@ -9,7 +9,7 @@ use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
 use crate::case::{Memory, Remembered, Work};
-use crate::wording::{ago, element, hours, joined};
+use crate::wording::{ago, element, joined};
 
 /// Most pieces of work that are told.
 const MAX_WORK: usize = 3;
@@ -77,7 +77,7 @@ impl Stretch<'_> {
             en.push(name.en);
         }
         if let Some(life) = newest.rul_hours.filter(|_| newest.risk > RiskLevel::Normal) {
-            let life = hours(life);
+            let life = crate::wording::life(life);
             let (ko_figure, en_figure) = match newest.rul_is_lower_bound {
                 Some(true) => (" 하한", "lower bound of the remaining life then"),
                 Some(false) => (" 중앙값", "median of the remaining life then"),
@@ -240,10 +240,10 @@ mod tests {
         let told = memory_use(&memory, now).summary;
         assert_eq!(
             told.en,
-            "On record: Warning (stage 2, outer race, remaining life then 17 days) 2 days ago · \
+            "On record: Warning (stage 2, outer race, remaining life then 18 days) 2 days ago · \
              \"Inspect the bearing\" done 5 hours ago, found: another cause: coupling #.# mm"
         );
-        assert!(told.ko.contains("당시 잔여수명 17일"), "{}", told.ko);
+        assert!(told.ko.contains("당시 잔여수명 18일"), "{}", told.ko);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::degradation::TrendClass;
 use crate::pf_stage::Staging;
 use crate::rules::Rules;
 use crate::screening::{Finding, Screening};
-use crate::wording::{Doubt, fact, hours, joined};
+use crate::wording::{Doubt, fact, hours, joined, life};
 
 /// The stage from which a life that is short by its median stops a machine, however wide its interval.
 /// Source: the four-stage pages, by which a bearing at stage 3 is to be replaced.
@@ -163,8 +163,8 @@ fn for_information(screening: &Screening) -> Option<Text> {
 /// The interval with its median, which of them is planned with, and how it stands to the lead time: all in
 /// the units and roundings of people.
 fn conclusion(rul: &Rul, taken: f64, conservative: bool, lead_h: f64, note: Option<Text>) -> Text {
-    let median = hours(rul.hours.unwrap_or(taken));
-    let (low, high) = (rul.ci_low_hours.map(hours), rul.ci_high_hours.map(hours));
+    let median = life(rul.hours.unwrap_or(taken));
+    let (low, high) = (rul.ci_low_hours.map(life), rul.ci_high_hours.map(life));
     let head = match (low, high) {
         (Some(low), Some(high)) => Text::new(
             format!("잔여수명 하한 {}, 중앙값 {}, 상한 {}", low.ko, median.ko, high.ko),
@@ -191,7 +191,7 @@ fn conclusion(rul: &Rul, taken: f64, conservative: bool, lead_h: f64, note: Opti
         return joined(&[head, note]);
     }
     let lead = hours(lead_h);
-    let side = if hours(taken) == lead {
+    let side = if life(taken) == life(lead_h) {
         Text::new(
             format!("· 조달·계획 리드타임 {}과 비슷함", lead.ko),
             format!("· about the lead time of {}", lead.en),

@@ -51,6 +51,20 @@ pub fn hours(value: f64) -> Text {
     }
 }
 
+/// A remaining life as people read it beside other hours: hours below four days, whole days (to the nearest) from
+/// there. Cut to days, 70 h were "2 days" beside a stop in 57 h.
+pub fn life(value: f64) -> Text {
+    if value < 48.0 {
+        return hours(value);
+    }
+    if value < 96.0 {
+        return Text::new(format!("{value:.0}시간"), format!("{value:.0} h"));
+    }
+    // written as figures of a text are read: half a day goes to the even one
+    let days = value / 24.0;
+    Text::new(format!("{days:.0}일"), format!("{days:.0} days"))
+}
+
 /// How long ago something was, in natural words: minutes and hours to the nearest, days that have passed.
 pub fn ago(seconds: f64) -> Text {
     let unit = |count: f64, ko: &str, en: &str| {
@@ -129,6 +143,10 @@ mod tests {
         assert_eq!(ago(86_300.0), Text::new("1일 전", "1 day ago"));
         assert_eq!(ago(5.5 * 86_400.0), Text::new("5일 전", "5 days ago"));
         assert_eq!(hours(120.0), Text::new("5일", "5 days"));
+        assert_eq!(life(70.0), Text::new("70시간", "70 h"));
+        assert_eq!(life(380.0), Text::new("16일", "16 days"));
+        assert_eq!(life(300.0), Text::new("12일", "12 days"));
+        assert_eq!(life(31.4), hours(31.4));
         assert_eq!(hours(6.37), Text::new("6.4시간", "6.4 h"));
         assert_eq!(hours(6.01), Text::new("6시간", "6 h"));
         assert_eq!(hours(9.97), Text::new("10시간", "10 h"));

@@ -18,6 +18,7 @@ mod counts;
 mod courses;
 mod dates;
 mod desk;
+mod due;
 mod entities;
 mod exchange;
 mod extract;
@@ -34,11 +35,15 @@ mod programs;
 mod reader;
 mod records;
 mod sites;
+mod slips;
 mod stopping;
 mod suppressed;
+mod thresholds;
 mod tools;
 mod values;
+mod verdicts;
 mod watching;
+mod zone_limits;
 
 use pdm_expert::grounding::Readings;
 use pdm_script::{ProgramHost, Session};
@@ -55,8 +60,8 @@ use crate::toolbox::{self, ToolAnswer, Toolbox};
 
 pub use desk::{
     CoreFields, DUTY_DAYS, DefectLine, Desk, DutyRoster, EarlierGrounds, Focus, FocusRecord,
-    GatewayLine, MeasuredLevel, MeasuredWindow, NoteLine, Onset, Operation, RaisedAlarm,
-    RaisedAlarms, StandingAlarm, ToldLine, Watch, WorkLine,
+    GatewayLine, InspectedJudgement, MeasuredLevel, MeasuredWindow, NoteLine, Onset, Operation,
+    RaisedAlarm, RaisedAlarms, StandingAlarm, ToldLine, Watch, WorkLine,
 };
 pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
 pub use tools::DeskTools;
@@ -151,7 +156,7 @@ impl Chat<'_> {
         let mut fleet = fleet.unwrap_or_default();
         let is_of_many_sites = sites::all(&fleet).len() > 1;
         sites::mark(fleet.iter_mut(), is_of_many_sites);
-        let question = &language::in_own_language(question, &fleet);
+        let (question, slips) = &read_question(question, &fleet, model.is_some());
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
         // a site in the question restricts every look-up, listings too
         let scope = sites::in_scope(&question.message, &fleet);
@@ -187,7 +192,9 @@ impl Chat<'_> {
                     None if is_away => (answer::apology(language).to_owned(), AnsweredBy::Apology),
                     found => {
                         let found = found.unwrap_or_else(|| plant_records::not_recorded(language));
-                        (format!("{told}\n\n{found}"), AnsweredBy::Extraction)
+                        let parts = [Some(told), slips::in_words(slips, language), Some(found)];
+                        let parts: Vec<String> = parts.into_iter().flatten().collect();
+                        (parts.join("\n\n"), AnsweredBy::Extraction)
                     }
                 }
             }
@@ -200,7 +207,7 @@ impl Chat<'_> {
         Answer {
             answer,
             by,
-            about: bearings.into_iter().next(),
+            about: spoken_of(&bearings, by, &plan),
             prompt_tokens: making.spent.prompt_tokens,
             completion_tokens: making.spent.completion_tokens,
             cost_usd: making.spent.usd,
@@ -394,6 +401,26 @@ impl Chat<'_> {
         let mut ids = found.filter_map(|one| one.get("equipment_id")?.as_str());
         !answer.is_error && ids.any(|id| id.eq_ignore_ascii_case(&name.name))
     }
+}
+
+/// A question in its own language, with the slips of typing that are read as other words where no model reads it.
+fn read_question(
+    question: &Question,
+    fleet: &[CoreFields],
+    has_model: bool,
+) -> (Question, Vec<slips::Slip>) {
+    let question = language::in_own_language(question, fleet);
+    match slips::read_slips(&question.message, fleet).filter(|_| !has_model) {
+        Some((message, slips)) => (Question { message, ..question }, slips),
+        None => (question, Vec::new()),
+    }
+}
+
+/// The bearing that the conversation goes on with: one that a look-up of the answer is about.
+fn spoken_of(bearings: &[BearingKey], by: AnsweredBy, plan: &[Part]) -> Option<BearingKey> {
+    let is_spoken_of =
+        |key: &&BearingKey| by != AnsweredBy::Extraction || planning::is_used(plan, key);
+    bearings.iter().find(is_spoken_of).cloned()
 }
 
 /// The bearings that an answer speaks of.

@@ -88,7 +88,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             tooling.runtime,
             model,
             settings.notify.table(Path::new("")),
-            settings.reports.clone(),
+            (settings.reports.clone(), settings.rules.clone()),
         );
         let ended = talk(args, &conversation, about).await;
         store.close().await;

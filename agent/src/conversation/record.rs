@@ -2,7 +2,7 @@
 
 use super::watch::began_at;
 use pdm_reasoner::chat::{DefectLine, MeasuredLevel, NoteLine, Onset, Operation};
-use pdm_shared::episode::AcknowledgementState;
+use pdm_shared::episode::{AcknowledgementState, Condition};
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::{FollowUpState, Verdict};
 use pdm_shared::text::{Language, Text};
@@ -19,11 +19,17 @@ pub(super) fn onset_of(record: EpisodeRecord) -> Option<Onset> {
         return None;
     }
     let levels = course.levels.iter();
-    let is_over = course.over_at.or(course.ended.is_some().then_some(episode.changed_at));
+    let normal_since = match course.condition {
+        Condition::Normal { since } => Some(since),
+        Condition::Active { .. } | Condition::Frozen { .. } => None,
+    };
+    // the agent closes it behind the measurements
+    let over_at = course.over_at.or(course.ended.is_some().then_some(episode.changed_at));
+    let closed_at = episode.closed_at.or(over_at);
     Some(Onset {
         opened_at: began_at,
         levels: levels.map(|(level, of)| (*level, of.tellings.first().copied())).collect(),
-        closed_at: episode.closed_at.or(is_over),
+        closed_at: closed_at.map(|at| normal_since.map_or(at, |since| at.min(since))),
         acknowledged: match &episode.acknowledgement {
             AcknowledgementState::Unacknowledged => None,
             AcknowledgementState::Acknowledged { by, at, .. } => Some((by.clone(), *at)),

@@ -87,3 +87,10 @@ pub(super) fn began_at(record: &EpisodeRecord) -> Timestamp {
         Condition::Normal { .. } | Condition::Frozen { .. } => opened_at,
     }
 }
+
+/// The levels that an episode has reached, each with the window with which staff was first told of it; lowest first.
+/// A level of a bearing that is told with another's alarm has none.
+pub(super) fn levels_reached(record: &EpisodeRecord) -> Vec<(RiskLevel, Timestamp)> {
+    let levels = record.episode.course.levels.iter();
+    levels.filter_map(|(level, of)| Some((*level, *of.tellings.first()?))).collect()
+}

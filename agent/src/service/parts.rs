@@ -121,7 +121,7 @@ impl Parts {
             Arc::clone(&tools),
             self.model.clone(),
             self.settings.notify.table(Path::new("")),
-            self.settings.reports.clone(),
+            (self.settings.reports.clone(), self.settings.rules.clone()),
         )
         .with_judging(self.settings.judging.has_model());
         let served = Served {

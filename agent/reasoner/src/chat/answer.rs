@@ -139,7 +139,20 @@ fn each_once(text: &str) -> String {
             lines.push(line);
         }
     }
-    lines.join("\n").replace("\n\n\n", "\n\n")
+    without_empty_headings(text, lines).join("\n").replace("\n\n\n", "\n\n")
+}
+
+/// Lines without the headings all of whose entries were told above.
+fn without_empty_headings<'t>(text: &'t str, lines: Vec<&'t str>) -> Vec<&'t str> {
+    let is_heading = |line: &str| line.ends_with(':') && !line.starts_with("- ");
+    let is_entry = |line: Option<&&str>| line.is_some_and(|line| line.starts_with("- "));
+    let all: Vec<&str> = text.lines().collect();
+    let had_entries =
+        |line: &str| all.windows(2).any(|pair| pair[0] == line && pair[1].starts_with("- "));
+    let kept = lines.iter().enumerate().filter(|(at, line)| {
+        !is_heading(line) || !had_entries(line) || is_entry(lines.get(at + 1))
+    });
+    kept.map(|(_, line)| *line).collect()
 }
 
 /// Where the words about a bearing come from.
@@ -175,5 +188,17 @@ fn recorded(focus: &Focus, answer: &str, reader: Reader) -> String {
     match language {
         Language::Ko => format!("[기록된 판정] {told} ({at})"),
         Language::En => format!("[Recorded judgement] {told} ({at})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_whose_entries_stand_above_is_left_out() {
+        let text = "이름\n메모:\n- 하나\n보낸 알림:\n- 둘\n\n점검 결과:\n- 하나\n끝";
+        assert_eq!(each_once(text), "이름\n메모:\n- 하나\n보낸 알림:\n- 둘\n\n끝");
+        assert_eq!(each_once("열린 경보:\n없음"), "열린 경보:\n없음");
     }
 }

@@ -256,13 +256,13 @@ fn abnormalities(all: &[Onset], reader: Reader) -> String {
     let head = match (all.len(), reader.language) {
         (0, Language::Ko) => "제 기록에는 이상이 있었던 적이 없습니다.".to_owned(),
         (0, Language::En) => "No abnormality is in my records.".to_owned(),
-        (1, Language::Ko) => "제 기록에 있는 이상은 이 한 번입니다(측정 시각):".to_owned(),
+        (1, Language::Ko) => "제 기록에 있는 이상은 이 한 번입니다(측정 시각, 확인은 확인한 시각):".to_owned(),
         (1, Language::En) => {
-            "The only abnormality in my records (times of measurement):".to_owned()
+            "The only abnormality in my records (times of measurement; acknowledgements by the clock):".to_owned()
         }
-        (count, Language::Ko) => format!("이상 {count}번, 새것부터(측정 시각):"),
+        (count, Language::Ko) => format!("이상 {count}번, 새것부터(측정 시각, 확인은 확인한 시각):"),
         (count, Language::En) => {
-            format!("Abnormalities: {count}, newest first (times of measurement):")
+            format!("Abnormalities: {count}, newest first (times of measurement; acknowledgements by the clock):")
         }
     };
     let lines = all.iter().map(|one| abnormality(one, reader));
@@ -279,9 +279,10 @@ fn abnormality(one: &Onset, reader: Reader) -> String {
         (None, Language::Ko) => format!("{from}부터 지금까지"),
         (None, Language::En) => format!("since {from}"),
     };
-    let told = one.levels.iter().filter_map(|(level, at)| {
-        let (level, at) = (level.label(), reader.clock_time((*at)?));
-        Some(format!("{} {at}", level.in_language(language)))
+    let has_times = one.levels.iter().any(|(_, at)| at.is_some());
+    let told = one.levels.iter().filter(|(_, at)| at.is_some() || !has_times).map(|(level, at)| {
+        let (level, at) = (level.label(), at.map(|at| format!(" {}", reader.clock_time(at))));
+        format!("{}{}", level.in_language(language), at.unwrap_or_default())
     });
     let seen = one.acknowledged.iter().map(|(by, at)| {
         let at = reader.clock_time(*at);
@@ -291,7 +292,9 @@ fn abnormality(one: &Onset, reader: Reader) -> String {
         }
     });
     let details: Vec<String> = told.chain(seen).collect();
-    format!("- {span}: {}", details.join(", "))
+    let details =
+        if details.is_empty() { String::new() } else { format!(": {}", details.join(", ")) };
+    format!("- {span}{details}")
 }
 
 /// Two bearings and more beside each other.
@@ -303,9 +306,10 @@ pub(super) fn compared(foci: &[&Focus], reader: Reader) -> Option<String> {
     let one = |focus: &&Focus| {
         let since = focus.record.onset.as_ref().filter(|onset| onset.closed_at.is_none());
         let since = since.map(|onset: &Onset| match language {
-            Language::Ko => format!("{}부터", reader.clock_time(onset.opened_at)),
-            Language::En => format!("since {}", reader.clock_time(onset.opened_at)),
+            Language::Ko => format!("이상 {}부터", reader.clock_time(onset.opened_at)),
+            Language::En => format!("abnormal since {}", reader.clock_time(onset.opened_at)),
         });
+        let since = since.map(|since| format!("{since}{}", focus.core.reached_in_words(reader)));
         let parts = [Some(focus.core.line(language)), since, levels(focus, language)];
         format!("- {}", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
     };

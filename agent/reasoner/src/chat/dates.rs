@@ -1,6 +1,9 @@
 //! The day or the days that a clause names: a date, `yesterday`, `3 days ago`, `this week`, `지난 30일`.
 
 use chrono::{Datelike, Days, NaiveDate, NaiveDateTime};
+use pdm_shared::text::Language;
+
+use super::intent::{PLAIN_WORDS, has};
 
 /// Days, the first and the last included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +127,11 @@ pub(super) fn hours_in(clause: &str, today: NaiveDate) -> Option<(NaiveDateTime,
         "overnight",
         "yesterday night",
         "during the night",
+        "야간에",
+        "야간 근무",
+        "야간조",
+        "on nights",
+        "on the night shift",
     ];
     match () {
         () if clock_in(clause).is_some() => None,
@@ -147,7 +155,63 @@ pub(super) fn span_in(clause: &str, today: NaiveDate) -> Option<Span> {
     let is_since = ["부터", "이후", "since", "after "].iter().any(|word| lower.contains(word));
     let found = date_in(&lower, today).map(Span::day).or_else(|| relative_in(&lower, today));
     let found = found.or_else(|| weekday_in(&lower, today).map(Span::day));
-    found.map(|span| if is_since && span.from <= today { Span { to: today, ..span } } else { span })
+    // what is compared with a time has changed since it
+    let is_compared = COMPARED.iter().any(|word| lower.contains(word));
+    found.map(|span| {
+        let is_open = is_since || is_compared;
+        if is_open && span.from <= today { Span { to: today, ..span } } else { span }
+    })
+}
+
+/// Words by which a clause compares with a day.
+const COMPARED: [&str; 9] =
+    ["비교", "대비", "보다", "견주", "compared", "compare ", "versus", " vs", "than "];
+
+/// That a clause names a period that was not read, where `read` is none: all times are answered for then.
+pub(super) fn unread(clause: &str, read: Option<Span>, language: Language) -> Option<String> {
+    let lower = clause.to_lowercase();
+    let words = PLAIN_WORDS.unread_periods.iter();
+    let mut named = words.filter(|word| has(&lower, std::slice::from_ref(*word)));
+    let word = named.next().filter(|_| read.is_none())?;
+    Some(match language {
+        Language::Ko => format!(
+            "기간 \"{word}\": 어느 날짜인지 알 수 없어 기간을 가리지 않고 답합니다. 날짜로 물으면 그 기간만 답합니다."
+        ),
+        Language::En => format!(
+            "The period \"{word}\" was not understood, so this is of all times. Ask with dates for that period alone."
+        ),
+    })
+}
+
+/// The weekend that a clause names and that has been, or is: the last Saturday and Sunday, of which today may be one;
+/// the one before it where it is called the last one. Nothing where the clause looks ahead to it.
+fn weekend_in(lower: &str, today: NaiveDate) -> Option<Span> {
+    const AHEAD: [&str; 11] = [
+        "까지",
+        "버틸",
+        "버텨",
+        "until",
+        "till",
+        "through",
+        "thru",
+        "by the",
+        "before the",
+        "next",
+        "다음",
+    ];
+    if !names_weekend(lower) || AHEAD.iter().any(|word| lower.contains(word)) {
+        return None;
+    }
+    let weekday = u64::from(today.weekday().num_days_from_monday());
+    let is_now = weekday >= 5;
+    let is_last = ["지난 주말", "지난주말", "저번 주말", "저번주말", "last weekend"]
+        .iter()
+        .any(|word| lower.contains(word));
+    let to_saturday = if is_now { weekday - 5 } else { weekday + 2 };
+    let back = if is_now && is_last { to_saturday + 7 } else { to_saturday };
+    let from = today.checked_sub_days(Days::new(back))?;
+    let to = from.succ_opt()?.min(today);
+    Some(Span { from, to })
 }
 
 /// The last such day of the week that has been, today among them: `월요일부터`, `since Monday`.
@@ -313,10 +377,9 @@ fn numbers(text: &str) -> Vec<(usize, usize, u32)> {
     found
 }
 
-fn relative_in(lower: &str, today: NaiveDate) -> Option<Span> {
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+/// A stretch in figures: `3일 전`, `last 2 weeks`, `지난 30일`.
+fn stretch_in(lower: &str, today: NaiveDate) -> Option<Span> {
     let back = |days: u64| today.checked_sub_days(Days::new(days)).map(Span::day);
-    let weekday = u64::from(today.weekday().num_days_from_monday());
     for (from, to, value) in numbers(lower) {
         let (before, after) = (lower[..from].trim_end(), lower[to..].trim_start());
         let is_ago =
@@ -330,9 +393,35 @@ fn relative_in(lower: &str, today: NaiveDate) -> Option<Span> {
         if is_stretch && is_days {
             return Span::until(today, u64::from(value));
         }
+        let is_over = is_stretch
+            || ["동안", "간"].iter().any(|word| {
+                let unit = after.strip_prefix('주').or_else(|| after.strip_prefix("개월"));
+                unit.is_some_and(|rest| rest.trim_start().starts_with(word))
+            });
+        if is_over && (after.starts_with('주') || after.starts_with("week")) {
+            return Span::until(today, u64::from(value) * 7);
+        }
+        if is_over && (after.starts_with("개월") || after.starts_with("month")) {
+            let from = today.checked_sub_months(chrono::Months::new(value))?;
+            return Some(Span { from, to: today });
+        }
         if is_stretch && (after.starts_with("시간") || after.starts_with("hour")) {
             return Span::until(today, u64::from(value).div_ceil(24));
         }
+    }
+    None
+}
+
+fn relative_in(lower: &str, today: NaiveDate) -> Option<Span> {
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let back = |days: u64| today.checked_sub_days(Days::new(days)).map(Span::day);
+    let weekday = u64::from(today.weekday().num_days_from_monday());
+    if names_weekend(lower) {
+        // "이번 주말" is no whole week, and one ahead no time that has been
+        return weekend_in(lower, today);
+    }
+    if let Some(span) = stretch_in(lower, today) {
+        return Some(span);
     }
     match () {
         () if has(&["그저께", "그제", "day before yesterday"]) => back(2),
@@ -349,107 +438,25 @@ fn relative_in(lower: &str, today: NaiveDate) -> Option<Span> {
             let to = today.checked_sub_days(Days::new(weekday + 1))?;
             Some(Span { from: to.checked_sub_days(Days::new(6))?, to })
         }
-        () if has(&["이번 달", "이번달", "this month"]) => {
+        () if has(&["이번 달", "이번달", "이달", "금월", "this month"]) => {
             Span::until(today, u64::from(today.day0()))
         }
         () if has(&["지난 달", "지난달", "저번 달", "last month"]) => {
             let to = today.checked_sub_days(Days::new(u64::from(today.day())))?;
             Some(Span { from: to.with_day(1)?, to })
         }
+        () if has(&["올해", "금년", "this year"]) => {
+            Span::until(today, u64::from(today.ordinal0()))
+        }
+        () if has(&["작년", "지난해", "지난 해", "last year"]) => {
+            let year = today.year() - 1;
+            let (from, to) =
+                (NaiveDate::from_ymd_opt(year, 1, 1)?, NaiveDate::from_ymd_opt(year, 12, 31)?);
+            Some(Span { from, to })
+        }
         () => None,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told(clause: &str) -> Option<String> {
-        // a Thursday
-        let today = NaiveDate::from_ymd_opt(2026, 11, 26)?;
-        span_in(clause, today).map(Span::in_words)
-    }
-
-    #[test]
-    fn days_are_read_as_people_name_them() {
-        for (clause, days) in [
-            ("P-101의 11월 20일 RMS", "2026-11-20"),
-            ("2026-11-20 값", "2026-11-20"),
-            ("2026년 11월 20일에", "2026-11-20"),
-            ("12월 3일", "2025-12-03"),
-            ("23일날 첨도", "2026-11-23"),
-            ("on 20 November", "2026-11-20"),
-            ("on November 20th", "2026-11-20"),
-            ("the 20th of Nov", "2026-11-20"),
-            ("Nov 20, 2025", "2025-11-20"),
-            ("어제", "2026-11-25"),
-            ("3일 전", "2026-11-23"),
-            ("3 days ago", "2026-11-23"),
-            ("이번 주에", "2026-11-23 – 2026-11-26"),
-            ("last week", "2026-11-16 – 2026-11-22"),
-            ("지난달", "2026-10-01 – 2026-10-31"),
-            ("지난 30일", "2026-10-27 – 2026-11-26"),
-            ("in the last 24 hours", "2026-11-25 – 2026-11-26"),
-            ("11/20", "2026-11-20"),
-            ("anything new since Monday?", "2026-11-23 – 2026-11-26"),
-            ("월요일부터", "2026-11-23 – 2026-11-26"),
-            ("since 20 November", "2026-11-20 – 2026-11-26"),
-            ("what happened overnight", "2026-11-25 – 2026-11-26"),
-            ("on Friday", "2026-11-20"),
-        ] {
-            assert_eq!(told(clause).as_deref(), Some(days), "{clause}");
-        }
-    }
-
-    #[test]
-    fn hours_are_read_as_people_name_them() {
-        for (clause, hour) in [
-            ("새벽 3시에 누구한테", Some(3)),
-            ("밤 11시", Some(23)),
-            ("밤 12시 당직", Some(0)),
-            ("at 12 am", Some(0)),
-            ("who is on at 3 am", Some(3)),
-            ("at 10 pm", Some(22)),
-            ("at 22:00", Some(22)),
-            ("tonight", Some(0)),
-            ("3시간 뒤", None),
-            ("P-101", None),
-        ] {
-            assert_eq!(hour_in(clause), hour, "{clause}");
-        }
-    }
-
-    #[test]
-    fn days_ahead_are_read_as_people_name_them() {
-        let today = NaiveDate::from_ymd_opt(2026, 11, 26).expect("a Thursday");
-        for (clause, day) in [
-            ("and tomorrow?", Some("2026-11-27")),
-            ("모레 당직", Some("2026-11-28")),
-            ("토요일 당직 누구", Some("2026-11-28")),
-            ("who is on call this weekend", Some("2026-11-28")),
-            ("on Thursday", Some("2026-11-26")),
-            ("12월 3일 당직", Some("2026-12-03")),
-            ("P-101", None),
-        ] {
-            let told = day_ahead_in(clause, today).map(|day| day.to_string());
-            assert_eq!(told.as_deref(), day, "{clause}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_day_is_none() {
-        for clause in [
-            "P-101 상태",
-            "6205 베어링",
-            "M12 85 N·m",
-            "may it run?",
-            "2월 31일",
-            "stage 3",
-            "1.5/2.5 mm",
-            "gw-03",
-            "7일 이내",
-        ] {
-            assert_eq!(told(clause), None, "{clause}");
-        }
-    }
-}
+mod tests;

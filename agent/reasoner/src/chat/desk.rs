@@ -2,16 +2,19 @@
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
+use pdm_expert::rules::Rules;
 use pdm_routes::Zone;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::episode::Suppression;
 use pdm_shared::event::{IsoZone, QualityFlag};
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::FollowUpState;
+use pdm_shared::follow_up::{FollowUpState, Verdict};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
-use pdm_shared::text::{Language, Text};
+use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
+
+mod in_words;
 
 /// The core fields of a bearing: what goes into the context in place of the whole analysis.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +43,8 @@ pub struct CoreFields {
     pub suppression: Suppression,
     /// Since when it is abnormal, by its measurements; none while nothing stands.
     pub abnormal_since: Option<Timestamp>,
+    /// The levels that it has reached since then, each with the measurement that first reached it.
+    pub risen: Vec<(RiskLevel, Timestamp)>,
     /// What its last windows are worth.
     pub watch: Watch,
     /// The plant has several sites, so a name alone does not say which machine is meant.
@@ -255,6 +260,21 @@ pub struct GatewayLine {
     pub bearings: Vec<String>,
 }
 
+/// What staff found when it inspected a judgement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InspectedJudgement {
+    /// When it was reported.
+    pub at: Timestamp,
+    /// The bearing.
+    pub key: BearingKey,
+    /// What was found.
+    pub verdict: Verdict,
+    /// Who reported it.
+    pub by: String,
+    /// The cause or the note.
+    pub note: Option<String>,
+}
+
 /// Days ahead of which the people on duty are told.
 pub const DUTY_DAYS: u32 = 8;
 
@@ -335,6 +355,20 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
         Ok(None)
     }
 
+    /// The judgements that staff has inspected, newest first, by the last report on each; none where the desk
+    /// does not keep them.
+    ///
+    /// # Errors
+    /// The reason in words.
+    async fn inspected(&self) -> Result<Option<Vec<InspectedJudgement>>, String> {
+        Ok(None)
+    }
+
+    /// The rules by which bearings are judged; those that come with the program where the desk has no others.
+    fn rules(&self) -> Rules {
+        Rules::default()
+    }
+
     /// The last `limit` windows of a bearing that were measured at or before an instant, oldest first; none where
     /// the desk does not keep them.
     ///
@@ -383,112 +417,5 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
     /// The reason in words.
     async fn duty(&self) -> Result<Option<DutyRoster>, String> {
         Ok(None)
-    }
-}
-
-impl CoreFields {
-    /// `P-101 · DE`; with the site before it where the plant has several.
-    pub(super) fn name(&self) -> String {
-        if self.is_of_many_sites {
-            format!("{} {}", self.key.site, self.name_at_site())
-        } else {
-            self.name_at_site()
-        }
-    }
-
-    /// `P-101 · DE`
-    pub(super) fn name_at_site(&self) -> String {
-        format!("{} · {}", self.key.equipment, self.key.bearing)
-    }
-
-    /// The order of a list, worst first: by risk, then what cannot be judged now, stage, and the shortest life left.
-    pub(super) fn worst_first(&self, other: &Self) -> std::cmp::Ordering {
-        let life = |core: &Self| core.rul_hours.unwrap_or(f64::INFINITY);
-        let of = |core: &Self| (core.risk, core.is_unseen(), core.stage);
-        of(other).cmp(&of(self)).then(life(self).total_cmp(&life(other)))
-    }
-
-    /// Whether nothing can be said of it now: it was judged Normal before it stood still or lost its sensor.
-    pub(super) fn is_unseen(&self) -> bool {
-        self.risk == RiskLevel::Normal && self.watch != Watch::Judged
-    }
-
-    /// Its risk in a word; of one that cannot be judged now that it cannot.
-    pub(super) fn risk_in_words(&self, language: Language) -> String {
-        let label = self.risk.label();
-        let risk = label.in_language(language);
-        let (unseen, also) = match (&self.watch, language) {
-            (Watch::Judged, _) => return risk.to_owned(),
-            (Watch::Standing { .. }, Language::Ko) => ("판정할 수 없음(정지 중)", "지금은 정지 중"),
-            (Watch::Standing { .. }, Language::En) => {
-                ("cannot be judged (it stands still)", "standing still now")
-            }
-            (Watch::Invalid { .. }, Language::Ko) => {
-                ("판정할 수 없음(측정값 무효)", "지금은 측정값 무효")
-            }
-            (Watch::Invalid { .. }, Language::En) => {
-                ("cannot be judged (its measurements are not valid)", "not validly measured now")
-            }
-        };
-        if self.is_unseen() { unseen.to_owned() } else { format!("{risk}({also})") }
-    }
-
-    /// One line: risk, fault, stage, remaining life, alarm.
-    pub(super) fn line(&self, language: Language) -> String {
-        let is_korean = language == Language::Ko;
-        let mut parts = vec![self.risk_in_words(language)];
-        if let Some(fault) = self.fault {
-            parts.push(pdm_expert::wording::element(fault).in_language(language).to_owned());
-        }
-        let (stage, hours) = (self.stage, self.rul_hours);
-        parts.push(if is_korean {
-            format!("P-F {stage}단계")
-        } else {
-            format!("P-F stage {stage}")
-        });
-        parts.push(match (hours, is_korean) {
-            (Some(hours), true) => format!("잔여수명 {hours:.0}시간"),
-            (Some(hours), false) => format!("remaining life {hours:.0} h"),
-            (None, true) => "잔여수명 미상".to_owned(),
-            (None, false) => "remaining life unknown".to_owned(),
-        });
-        if let Some(alarm) = &self.alarm {
-            parts.push(alarm.in_words(language));
-        }
-        parts.extend(self.suppressed_in_words(language).map(str::to_owned));
-        format!("{}: {}", self.full_name(language), parts.join(", "))
-    }
-
-    /// That staff is not told, in two words.
-    pub(super) fn suppressed_in_words(&self, language: Language) -> Option<&'static str> {
-        Some(match (&self.suppression, language) {
-            (Suppression::None, _) => return None,
-            (Suppression::Shelved { .. }, Language::Ko) => "보류됨",
-            (Suppression::Shelved { .. }, Language::En) => "shelved",
-            (Suppression::ByDesign { .. }, Language::Ko) => "다른 경보와 함께 알림",
-            (Suppression::ByDesign { .. }, Language::En) => "told with another alarm",
-            (Suppression::OutOfService { .. }, Language::Ko) => "정비 중",
-            (Suppression::OutOfService { .. }, Language::En) => "out of service",
-        })
-    }
-
-    /// `P-101 · DE (냉각수 펌프)`
-    pub(super) fn full_name(&self, language: Language) -> String {
-        match &self.machine_name {
-            Some(name) => format!("{} ({})", self.name(), name.in_language(language)),
-            None => self.name(),
-        }
-    }
-}
-
-impl StandingAlarm {
-    /// Whether it is acknowledged, and by whom.
-    pub(super) fn in_words(&self, language: Language) -> String {
-        match (&self.acknowledged_by, language) {
-            (Some(by), Language::Ko) => format!("경보 확인됨({by})"),
-            (Some(by), Language::En) => format!("alarm acknowledged by {by}"),
-            (None, Language::Ko) => "경보 미확인".to_owned(),
-            (None, Language::En) => "alarm not acknowledged".to_owned(),
-        }
     }
 }

@@ -11,8 +11,8 @@ use super::intent::{self, Lookup, Topic};
 use super::planning::Part;
 use super::reader::Reader;
 use super::{
-    StepCall, alarms, counts, courses, dates, figures, listing, meanings, passage, planned,
-    plant_records, records, sites, suppressed, values, watching,
+    StepCall, alarms, counts, courses, dates, due, figures, listing, meanings, passage, planned,
+    plant_records, records, sites, suppressed, thresholds, values, verdicts, watching, zone_limits,
 };
 use crate::toolbox::Toolbox;
 
@@ -67,9 +67,12 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
             ("read_state", of_bearing)
         }
         Lookup::ToldOfAll | Lookup::AlarmCounts => ("read_notifications", json!({})),
+        Lookup::Verdicts => ("read_findings", of_bearing),
+        Lookup::Thresholds => ("read_rules", json!({})),
+        Lookup::ZoneLimits => ("read_zone_limits", query),
         Lookup::Stock if focus.is_none() => ("search_part", query),
         Lookup::Stock => ("get_equipment_info", of_bearing),
-        Lookup::WorkOfAll | Lookup::Overdue => ("read_work", json!({})),
+        Lookup::WorkOfAll | Lookup::Overdue | Lookup::DueNext => ("read_work", json!({})),
         Lookup::Shelf => ("read_shelved", json!({})),
         Lookup::Sensors => ("read_sensors", json!({})),
         Lookup::Notes => ("read_notes", of_bearing),
@@ -81,7 +84,7 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         Lookup::Stop => ("read_advice", of_bearing),
         Lookup::Doubts => ("read_uncertainty", of_bearing),
         Lookup::Life => ("read_remaining_life", of_bearing),
-        Lookup::Work => ("read_work", of_bearing),
+        Lookup::Work | Lookup::Assigned => ("read_work", of_bearing),
         Lookup::Told => ("read_notifications", of_bearing),
         Lookup::Past => ("read_memory", of_bearing),
         Lookup::Duty => ("read_rota", json!({})),
@@ -91,10 +94,14 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
             ("search_equipment_manual", query)
         }
         Lookup::Value => ("look_up_mounting_value", query),
-        Lookup::Manual | Lookup::Search | Lookup::ReplaceTime => ("search_equipment_manual", query),
+        Lookup::Manual | Lookup::Search | Lookup::ReplaceTime | Lookup::Replacement => {
+            ("search_equipment_manual", query)
+        }
         Lookup::Cases => ("search_maintenance_history", query),
         Lookup::Unmeasured if focus.is_some() => ("read_state", of_bearing),
-        Lookup::Help | Lookup::Act | Lookup::Unmeasured => ("help", json!({})),
+        Lookup::Help | Lookup::Act | Lookup::Unmeasured | Lookup::OutOfScope | Lookup::NotRead => {
+            ("help", json!({}))
+        }
     };
     StepCall { name: name.to_owned(), arguments }
 }
@@ -119,6 +126,19 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Alarms => Some(alarms::alarms(fleet, clause, reader)),
         Lookup::ToldOfAll => alarms::told_of_all(desk, fleet, clause, reader).await,
         Lookup::AlarmCounts => counts::alarm_counts(desk, fleet, clause, reader).await,
+        Lookup::Verdicts => {
+            verdicts::verdicts(desk, (fleet, part.about.as_ref()), clause, reader).await
+        }
+        Lookup::Thresholds => Some(thresholds::thresholds(&desk.rules(), language)),
+        Lookup::ZoneLimits => Some(zone_limits::zone_limits(clause, language)),
+        Lookup::DueNext => Some(extended(due::due_next(sources.foci, reader))),
+        Lookup::Assigned => Some(match focus {
+            Some(focus) => due::open_work(focus, reader),
+            None => due::assigned(desk, reader).await,
+        }),
+        Lookup::Replacement => passage::replacement(tools, clause, language).await,
+        Lookup::OutOfScope => Some(plant_records::not_recorded(language)),
+        Lookup::NotRead => Some(plant_records::not_read(clause, language)),
         Lookup::Stock => match focus {
             Some(focus) => Some(planned::stock(tools, focus, reader).await),
             None => planned::stock_of_part(tools, clause, language).await,
@@ -187,9 +207,11 @@ pub(super) async fn beside_records(
                 | Lookup::Stock
                 | Lookup::Stop
                 | Lookup::Life
+                | Lookup::DueNext
         )
     };
-    let first = plan.first().filter(|_| plan.iter().all(is_of_work))?;
+    let mut read = plan.iter().filter(|part| part.lookup != Lookup::NotRead);
+    let first = plan.first().filter(|_| read.all(is_of_work))?;
     passage::of_plant(sources.tools, &first.clause, reader.language).await
 }
 

@@ -8,24 +8,32 @@ use super::{bare, dates, meanings};
 pub(super) use lookup::Lookup;
 use lookup::precise;
 pub(super) use named::{Topic, fault_in, level_in, topic};
+pub(super) use plain::{
+    PLAIN_WORDS, asks_value, asks_zone_limits, numbers, power_kw, velocity_mm_s,
+};
 use resemblance::Spoken;
+pub(super) use resemblance::{asked_words, listed_words};
 pub(super) use words::{QUESTION_WORDS, has};
 
 mod lookup;
 mod named;
+mod plain;
 mod resemblance;
 mod words;
 
 /// What a clause asks for, in the order of the sentences of the answer; nothing if no word of it says so.
 /// `names_bearing`: the clause names a bearing itself; `is_about_one`: it does, or the words before it do.
 pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -> Vec<Lookup> {
+    if let Some(plain) = plain::plain(clause, names_bearing, is_about_one) {
+        return plain;
+    }
     let ruled = by_rules(clause, names_bearing, is_about_one);
     let spoken = match (names_bearing, is_about_one) {
         (true, _) => Spoken::Named,
         (false, true) => Spoken::Before,
         (false, false) => Spoken::Plant,
     };
-    resemblance::settled(ruled, clause, spoken)
+    plain::refined(resemblance::settled(ruled, clause, spoken), clause, names_bearing)
 }
 
 /// What the words of a clause ask for.
@@ -98,6 +106,11 @@ fn by_words(text: &str) -> Vec<Lookup> {
         (Lookup::LeadTime, &words.lead_time),
     ];
     all.into_iter().filter(|(_, words)| has(text, words)).map(|(lookup, _)| lookup).collect()
+}
+
+/// Whether a clause has a word of the lists that ask for something.
+pub(super) fn has_words(clause: &str) -> bool {
+    !by_words(&clause.to_lowercase()).is_empty()
 }
 
 /// What the words ask for where they count alarms, name damage of any bearing, or greet before they ask.

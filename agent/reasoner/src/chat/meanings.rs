@@ -29,6 +29,11 @@ static MEANINGS: LazyLock<MeaningsFile> = LazyLock::new(|| {
 /// Most meanings of one answer.
 const MOST: usize = 3;
 
+/// The words whose meanings are known.
+pub(super) fn words() -> impl Iterator<Item = &'static str> {
+    MEANINGS.meaning.iter().flat_map(|one| &one.words).map(String::as_str)
+}
+
 /// The meanings of the known words of a text in lower case, the longest word first; words within one that is told
 /// are left out.
 pub(super) fn named_in(text: &str) -> Option<Text> {

@@ -17,6 +17,8 @@ mod terms;
 /// The tools that search documents.
 const MANUALS: &str = "search_equipment_manual";
 const CASES: &str = "search_maintenance_history";
+/// The procedure of replacing a bearing.
+const PROCEDURE: &str = "EM-06";
 /// Documents of a search whose passages are compared.
 const DOCUMENTS: usize = 3;
 /// A second document is told where its passage fits nearly as well as the first.
@@ -151,6 +153,42 @@ async fn named(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| told.join("\n\n"))
+}
+
+/// How a bearing is replaced, in the order of the work: what the plant's own documents say, then the sections of the
+/// procedure, the first of which, the lock-out, is told whole. Nobody gets a step of the middle as the whole.
+pub(super) async fn replacement(
+    tools: &dyn Toolbox,
+    clause: &str,
+    language: Language,
+) -> Option<String> {
+    let own = of_plant(tools, clause, language).await.map(|(told, _)| told);
+    let arguments = Map::from_iter([("document".to_owned(), Value::from(PROCEDURE))]);
+    let answer = toolbox::traced(tools, "extraction", "read_document_section", arguments).await;
+    let documents = answer.data.get("documents").and_then(Value::as_array);
+    let is_it = |one: &&Value| {
+        one.get("id").and_then(Value::as_str).is_some_and(|id| id.starts_with(PROCEDURE))
+    };
+    let first = documents.and_then(|all| all.first()).filter(is_it);
+    let Some((documents, first)) = documents.zip(first) else {
+        return manual(tools, clause, language).await;
+    };
+    let text = text_of(first, language);
+    let all = text.map(|(text, _)| sections(text)).unwrap_or_default();
+    let safety = all.first().and_then(|section| {
+        let found = passage(first, section, 1.0, (&[], &[]), language)?;
+        Some(
+            Passage { is_foreign: text.is_some_and(|(_, foreign)| foreign), ..found }
+                .told(language),
+        )
+    });
+    let head = match language {
+        Language::Ko => "순서대로, 먼저 잠금·표지(LOTO):",
+        Language::En => "In this order, the lock-out (LOTO) first:",
+    };
+    let outline = outline(documents, language)?;
+    let told = own.into_iter().chain([head.to_owned()]).chain(safety).chain([outline]);
+    Some(told.collect::<Vec<_>>().join("\n\n"))
 }
 
 /// The headings of a document's sections.

@@ -4,6 +4,7 @@ use pdm_shared::text::{Language, Text};
 use serde_json::{Map, Value};
 
 use super::desk::{Focus, NoteLine};
+use super::intent::{PLAIN_WORDS, has};
 use super::passage;
 use super::reader::Reader;
 use super::records::written;
@@ -13,33 +14,57 @@ use crate::toolbox::{self, Toolbox};
 const PARTS: &str = "search_part";
 /// The tool that tells the spare parts of a machine.
 const MACHINE: &str = "get_equipment_info";
+/// Words by which the tool says that a machine of the register may be of several sites.
+const UNCLEAR: &str = "does not say of which site";
 /// What is searched for where a question asks how long a replacement takes.
 const CREW: &str = "베어링 교체 작업 인원과 작업 시간, 준비물 (crew and time of a bearing replacement, preparation)";
 /// Words by which a note speaks of parts.
-const OF_PARTS: [&str; 9] =
-    ["재고", "예비품", "부품", "입고", "발주", "spare", "stock", "part", "order"];
+const OF_PARTS: [&str; 13] = [
+    "재고",
+    "예비품",
+    "부품",
+    "입고",
+    "발주",
+    "창고",
+    "자재",
+    "spare",
+    "stock",
+    "part",
+    "order",
+    "store",
+    "shelf",
+];
 
 /// The spare parts of a bearing's machine with how many are there, and what people wrote of parts.
 pub(super) async fn stock(tools: &dyn Toolbox, focus: &Focus, reader: Reader) -> String {
     let language = reader.language;
-    let arguments = Map::from_iter([(
-        "equipment_id".to_owned(),
-        Value::from(focus.core.key.equipment.as_str()),
-    )]);
+    // several sites may have a machine of this name
+    let (site, machine) = (&focus.core.key.site, &focus.core.key.equipment);
+    let id = format!("{site}/{machine}");
+    let arguments = Map::from_iter([("equipment_id".to_owned(), Value::from(id))]);
     let answer = toolbox::traced(tools, "extraction", MACHINE, arguments).await;
     let rows = answer.data.get("parts").and_then(Value::as_array);
     let spares: Vec<String> =
         rows.into_iter().flatten().filter_map(|row| spare(row, language)).collect();
     let is_of_parts = |note: &&NoteLine| {
         let text = note.note.as_ref().map(|text| text.to_lowercase()).unwrap_or_default();
-        OF_PARTS.iter().any(|word| text.contains(word))
+        let number = focus.record.designation.as_deref().and_then(|name| name.get(..4));
+        number.is_some_and(|number| text.contains(&number.to_lowercase()))
+            || OF_PARTS.iter().any(|word| text.contains(word))
     };
     let notes: Vec<String> =
         focus.record.notes.iter().filter(is_of_parts).map(|note| written(note, reader)).collect();
-    let none = Text::new(
-        "예비품 재고는 자산 목록에 없습니다.",
-        "The register of assets has no stock of spare parts for it.",
-    );
+    let none = if answer.is_error && answer.text.contains(UNCLEAR) {
+        Text::new(
+            "자산 목록이 이 설비가 어느 사업장 것인지 밝히지 않아 예비품을 답할 수 없습니다.",
+            "The register of assets does not say of which site this machine is, so its spare parts are not known.",
+        )
+    } else {
+        Text::new(
+            "예비품 재고는 자산 목록에 없습니다.",
+            "The register of assets has no stock of spare parts for it.",
+        )
+    };
     let none = spares.is_empty().then(|| none.in_language(language).to_owned());
     let designation = focus.record.designation.as_ref().map(|name| match language {
         Language::Ko => format!("베어링 형번 {name}"),
@@ -50,7 +75,7 @@ pub(super) async fn stock(tools: &dyn Toolbox, focus: &Focus, reader: Reader) ->
     std::iter::once(head).chain(spares).chain(none).chain(notes).collect::<Vec<_>>().join("\n")
 }
 
-/// The spare parts of a number that a clause names with how many are there; nothing where it names none.
+/// The spare parts of a number or a name that a clause has with how many are there; nothing where it names none.
 pub(super) async fn stock_of_part(
     tools: &dyn Toolbox,
     clause: &str,
@@ -59,8 +84,10 @@ pub(super) async fn stock_of_part(
     let number = clause
         .split(|c: char| !c.is_ascii_alphanumeric() && !['-', '/', '.'].contains(&c))
         .filter(|word| word.chars().filter(char::is_ascii_digit).count() > 2)
-        .max_by_key(|word| word.len())?;
-    let arguments = Map::from_iter([("query".to_owned(), Value::from(number))]);
+        .max_by_key(|word| word.len())
+        .map(str::to_owned)
+        .or_else(|| part_named(clause))?;
+    let arguments = Map::from_iter([("query".to_owned(), Value::from(number.as_str()))]);
     let answer = toolbox::traced(tools, "extraction", PARTS, arguments).await;
     let rows = answer.data.as_array();
     let found: Vec<String> =
@@ -72,6 +99,26 @@ pub(super) async fn stock_of_part(
             format!("{number}: the register of assets has no such spare part.")
         }
     })
+}
+
+/// The part that a clause names by words: `mechanical seal` of "do we have a mechanical seal?"; nothing where it asks
+/// for spare parts in general.
+fn part_named(clause: &str) -> Option<String> {
+    const GENERAL: [&str; 9] = [
+        "parts",
+        "spare",
+        "부품",
+        "예비품",
+        "스페어",
+        "예비 베어링",
+        "여분",
+        "예비 부품",
+        "여유 베어링",
+    ];
+    let lower = clause.to_lowercase();
+    let parts = PLAIN_WORDS.parts.iter().filter(|word| !GENERAL.contains(&word.as_str()));
+    let named = parts.filter(|word| has(&lower, std::slice::from_ref(*word)));
+    named.max_by_key(|word| word.len()).cloned()
 }
 
 fn spare(row: &Value, language: Language) -> Option<String> {

@@ -10,12 +10,16 @@ use pdm_shared::risk::RiskLevel;
 use super::desk::CoreFields;
 use super::entities::{self, Meant};
 use super::intent::{self, Lookup};
-use super::{Question, Speaker, dates, meanings, sites};
+use super::{Question, Speaker, dates, meanings, sites, values};
+pub(super) use clauses::asking;
+use clauses::{clauses, without_class};
+
+mod clauses;
 
 /// Most look-ups of an answer: two bearings with four questions each.
 const MAX_PARTS: usize = 8;
-/// A message longer than so many characters tells a story before it asks.
-const LONG: usize = 240;
+/// Most clauses that are told to be not understood.
+const MAX_NOT_READ: usize = 2;
 /// Most bearings whose records a listing reads.
 const MAX_READ: usize = 50;
 /// Longest question that says nothing by itself and goes on with the one before, characters.
@@ -23,9 +27,6 @@ const SHORT: usize = 24;
 
 /// What is searched for where a question asks whether a bearing has healed.
 const HEALS: &str = "거짓 회복 진동이 잠시 줄어든다 단계를 낮추지 않는다 (false recovery: vibration falls for a while)";
-
-/// Words between the clauses of a question, beside `?`, `;`, the comma and the end of a line.
-const BETWEEN: [&str; 5] = ["그리고 ", "또한 ", " and then ", " and also ", " and what "];
 
 /// One look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub(super) fn bearings_read(
 
 /// Whether a look-up reads the records of every bearing.
 const fn needs_every_record(part: &Part) -> bool {
-    matches!(part.lookup, Lookup::Zones | Lookup::WorkOfAll | Lookup::Overdue)
+    matches!(part.lookup, Lookup::Zones | Lookup::WorkOfAll | Lookup::Overdue | Lookup::DueNext)
         || matches!(part.lookup, Lookup::LeadTime) && part.about.is_none()
 }
 
@@ -70,60 +71,20 @@ pub(super) fn plan(
     meant: &Meant,
     is_away: bool,
 ) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
-    let mut before = meant.keys.clone();
-    if sites::compares(&question.message, fleet) && before.is_empty() {
+    if sites::compares(&question.message, fleet) && meant.keys.is_empty() {
         let clause = question.message.clone();
         return vec![Part { about: None, lookup: Lookup::Sites, clause }];
     }
-    let mut asked_before: Vec<Lookup> = Vec::new();
-    // bearings of clauses that do not say what is asked of them
-    let mut silent: Vec<BearingKey> = Vec::new();
     let named = entities::named_in(&asking(&question.message), fleet).keys;
-    let is_named = !before.is_empty() && before.iter().all(|key| named.contains(key));
-    for clause in clauses(asking(&question.message).as_str()) {
-        let mut named = entities::named_in(&clause, fleet);
-        if named.is_ambiguous || named.keys.iter().any(|key| meant.keys.contains(key)) {
-            named.keys.retain(|key| meant.keys.contains(key));
-        }
-        let named = named.keys;
-        if !named.is_empty() {
-            before.clone_from(&named);
-        }
-        let mut asked = intent::asked_for(&clause, !named.is_empty(), !before.is_empty());
-        if asked.is_empty() && clause.chars().count() <= SHORT {
-            // "M12 볼트 토크는? 로크너트는?" asks the same of the second thing
-            asked.extend(asked_before.iter().filter(|one| goes_on(**one, &clause, &named)));
-        }
-        if asked.is_empty() {
-            silent.extend(named.iter().cloned());
-        }
-        asked_before.clone_from(&asked);
-        for lookup in asked {
-            // of all, where the clause speaks of several and names none
-            let is_plural = named.is_empty()
-                && intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.plural);
-            let of_all = matches!(lookup, Lookup::Heard | Lookup::Gateways) && is_plural;
-            let keys: &[BearingKey] = if of_all { &[] } else { &before };
-            add(&mut parts, lookup, &clause, keys, (fleet, meant));
-        }
+    let is_named = !meant.keys.is_empty() && meant.keys.iter().all(|key| named.contains(key));
+    let (of_class, rest) = without_class(&asking(&question.message));
+    let mut draft = Draft { parts: of_class.into_iter().collect(), ..Draft::of(meant) };
+    for clause in clauses(&rest) {
+        draft.read(&clause, question, (fleet, meant));
     }
-    // "have we had this? what happened?" asks for the case that was found
-    let has_case = parts.iter().any(|part| part.lookup == Lookup::Cases);
-    parts.retain(|part| {
-        !has_case || part.lookup != Lookup::ToldOfAll || dates::names_day(&part.clause)
-    });
-    // a question that is answered needs no bearing; a greeting before it is none
-    let is_vague = |part: &Part| matches!(part.lookup, Lookup::Which | Lookup::Help);
-    if parts.iter().any(|part| !is_vague(part)) {
-        parts.retain(|part| !is_vague(part));
-    }
-    for key in silent {
-        if !parts.is_empty() && parts.iter().all(|part| part.about.as_ref() != Some(&key)) {
-            let clause = question.message.clone();
-            parts.insert(0, Part { about: Some(key), lookup: Lookup::State, clause });
-        }
-    }
+    let Draft { mut parts, silent, not_read, .. } = draft;
+    leave_vague(&mut parts);
+    add_unasked(&mut parts, silent, question, (&named, meant));
     if parts.is_empty() {
         otherwise(&mut parts, question, is_named, fleet, meant);
     }
@@ -135,7 +96,194 @@ pub(super) fn plan(
         parts.retain(|part| part.lookup.is_of_documents());
     }
     parts.truncate(MAX_PARTS);
+    let is_answered = parts.iter().any(|part| !is_vague(part));
+    let not_read = not_read.into_iter().filter(|_| is_answered).take(MAX_NOT_READ);
+    parts.extend(not_read.map(|clause| Part { about: None, lookup: Lookup::NotRead, clause }));
     parts
+}
+
+/// A plan whose clauses are being read.
+#[derive(Debug, Default)]
+struct Draft {
+    parts: Vec<Part>,
+    /// The bearings that are spoken of.
+    before: Vec<BearingKey>,
+    /// What the clause before asks for.
+    asked_before: Vec<Lookup>,
+    /// Questions none of whose words was understood.
+    not_read: Vec<String>,
+    /// Bearings of clauses that do not say what is asked of them.
+    silent: Vec<BearingKey>,
+}
+
+impl Draft {
+    fn of(meant: &Meant) -> Self {
+        Self { before: meant.keys.clone(), ..Self::default() }
+    }
+
+    /// Adds what a clause asks for.
+    fn read(&mut self, clause: &str, question: &Question, (fleet, meant): (&[CoreFields], &Meant)) {
+        let mut named = entities::named_in(clause, fleet);
+        if named.is_ambiguous || named.keys.iter().any(|key| meant.keys.contains(key)) {
+            named.keys.retain(|key| meant.keys.contains(key));
+        }
+        let mut named = named.keys;
+        if named.is_empty() {
+            named = ends_named(clause, &self.before, fleet, meant);
+        }
+        if !named.is_empty() {
+            self.before.clone_from(&named);
+        }
+        let asked = self.asked(clause, &named);
+        // "was it a false alarm" is asked of the bearing that is spoken of
+        let is_of_one = asked.contains(&Lookup::Doubts);
+        for lookup in asked {
+            // of all, where the clause speaks of several and names none
+            let is_plural = named.is_empty()
+                && intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.plural);
+            let of_all = matches!(lookup, Lookup::Heard | Lookup::Gateways) && is_plural
+                || lookup == Lookup::Verdicts && named.is_empty() && !is_of_one;
+            // work is that of all bearings that the question asks about
+            let of_asked = matches!(lookup, Lookup::Work | Lookup::Assigned | Lookup::Stock)
+                && named.is_empty()
+                && self.before.iter().all(|key| meant.keys.contains(key));
+            let keys: &[BearingKey] = match () {
+                () if of_all => &[],
+                () if of_asked => &meant.keys,
+                () => &self.before,
+            };
+            let is_sized = lookup == Lookup::Value && values::states_size(&question.message);
+            let clause = if is_sized { question.message.as_str() } else { clause };
+            add(&mut self.parts, lookup, clause, keys, (fleet, meant));
+        }
+    }
+
+    /// What a clause asks for, by its own words or as the one before it.
+    fn asked(&mut self, clause: &str, named: &[BearingKey]) -> Vec<Lookup> {
+        let mut asked = intent::asked_for(clause, !named.is_empty(), !self.before.is_empty());
+        if asked.is_empty() && clause.chars().count() <= SHORT {
+            // "M12 볼트 토크는? 로크너트는?" asks the same of the second thing
+            asked.extend(self.asked_before.iter().filter(|one| goes_on(**one, clause, named)));
+        }
+        if self.asked_before.contains(&Lookup::Duty) && asks_of_another_time(clause, named) {
+            asked = vec![Lookup::Duty];
+        }
+        if asked.is_empty() && named.is_empty() && asks(clause) {
+            self.not_read.push(clause.to_owned());
+        }
+        if asked.is_empty() {
+            self.silent.extend(named.iter().cloned());
+        }
+        self.asked_before.clone_from(&asked);
+        asked
+    }
+}
+
+/// Whether a look-up answers nothing where another one does: a question which bearing is meant, a greeting.
+const fn is_vague(part: &Part) -> bool {
+    matches!(part.lookup, Lookup::Which | Lookup::Help)
+}
+
+/// Leaves out what other parts of a plan answer.
+fn leave_vague(parts: &mut Vec<Part>) {
+    let has = |parts: &[Part], lookup: Lookup| parts.iter().any(|part| part.lookup == lookup);
+    let has_meaning = has(parts, Lookup::Meaning);
+    parts.retain(|part| {
+        !has_meaning || part.lookup != Lookup::Sound || !intent::asks_value(&part.clause)
+    });
+    // "have we had this? what happened?" asks for the case that was found
+    let has_case = has(parts, Lookup::Cases);
+    parts.retain(|part| {
+        !has_case || part.lookup != Lookup::ToldOfAll || dates::names_day(&part.clause)
+    });
+    // a question that is answered needs no bearing; a greeting before it is none
+    if parts.iter().any(|part| !is_vague(part)) {
+        parts.retain(|part| !is_vague(part));
+    }
+}
+
+/// Adds the state of bearings that a question names and that nothing else is looked up of: those of clauses that do
+/// not say what is asked of them, and those of a question that is answered about another bearing that it names.
+fn add_unasked(
+    parts: &mut Vec<Part>,
+    silent: Vec<BearingKey>,
+    question: &Question,
+    (named, meant): (&[BearingKey], &Meant),
+) {
+    let compares = parts.iter().any(|part| part.lookup == Lookup::Compare);
+    let has_other = parts.iter().any(|part| part.about.is_some()) && !compares;
+    let beside = meant.keys.iter().filter(|key| has_other && named.contains(key)).cloned();
+    for key in silent.into_iter().chain(beside) {
+        if !parts.is_empty() && parts.iter().all(|part| part.about.as_ref() != Some(&key)) {
+            let clause = question.message.clone();
+            parts.insert(0, Part { about: Some(key), lookup: Lookup::State, clause });
+        }
+    }
+}
+
+/// The bearings of the machine that is spoken of whose ends a clause names, among those that the question asks about:
+/// `or is it just the DE` behind a clause about the NDE.
+fn ends_named(
+    clause: &str,
+    before: &[BearingKey],
+    fleet: &[CoreFields],
+    meant: &Meant,
+) -> Vec<BearingKey> {
+    let is_beside = |core: &&CoreFields| {
+        meant.keys.contains(&core.key)
+            && before
+                .iter()
+                .any(|key| key.site == core.key.site && key.equipment == core.key.equipment)
+            && entities::names_bearing(clause, core)
+    };
+    fleet.iter().filter(is_beside).map(|core| core.key.clone()).collect()
+}
+
+/// Whether a short clause names another time and nothing else: `내일 밤은?` behind a question who is on duty.
+fn asks_of_another_time(clause: &str, named: &[BearingKey]) -> bool {
+    named.is_empty()
+        && clause.chars().count() <= SHORT
+        && names_day_ahead(clause)
+        && !intent::has_words(clause)
+}
+
+/// Whether a clause is a question by its own words, and not a part of a story or a greeting.
+fn asks(clause: &str) -> bool {
+    const ASKS: [&str; 27] = [
+        "who ",
+        "who's",
+        "what ",
+        "what's",
+        "which ",
+        "when ",
+        "where ",
+        "why ",
+        "how ",
+        "whose ",
+        "누가",
+        "누구",
+        "뭐",
+        "뭘",
+        "무엇",
+        "언제",
+        "어디",
+        "왜",
+        "어떻게",
+        "얼마",
+        "몇 ",
+        "어느",
+        "어떤",
+        "인가",
+        "나요",
+        "습니까",
+        "까요",
+    ];
+    let lower = clause.to_lowercase();
+    let words = lower.trim_start_matches("and ").trim_start_matches("or ");
+    let is_question = ASKS
+        .iter()
+        .any(|word| if word.is_ascii() { words.starts_with(word) } else { words.contains(word) });
+    is_question && clause.split_whitespace().count() > 1
 }
 
 /// Whether a clause that says nothing by itself asks again what the clause before it has asked.
@@ -220,7 +368,8 @@ fn add(
     for (lookup, about) in looked_up(lookup, &clause, keys, (fleet, meant)) {
         let part = Part { about, lookup, clause: clause.clone() };
         // one search for each clause, everything else once
-        let is_search = matches!(part.lookup, Lookup::Manual | Lookup::Cases | Lookup::Value);
+        let is_search =
+            matches!(part.lookup, Lookup::Manual | Lookup::Cases | Lookup::Value | Lookup::Duty);
         let is_there = |one: &Part| {
             let is_same = one.lookup == part.lookup && one.about == part.about;
             is_same && (!is_search || one.clause == part.clause)
@@ -269,9 +418,16 @@ fn looked_up(
             | Lookup::Sensors
             | Lookup::Unmeasured
             | Lookup::LeadTime
+            | Lookup::Verdicts
     );
     if lookup == Lookup::Compare && keys.len() < 2 {
         return of_each(Lookup::State);
+    }
+    if lookup == Lookup::Assigned {
+        // the work of each, and once who has work
+        let mut all: Vec<(Lookup, Option<BearingKey>)> = of_each(lookup);
+        all.push((lookup, None));
+        return all;
     }
     if is_of_each_or_all && !keys.is_empty() {
         return of_each(lookup);
@@ -336,57 +492,4 @@ fn with_fault(clause: &str, keys: &[BearingKey], fleet: &[CoreFields]) -> String
         }
         None => clause.to_owned(),
     }
-}
-
-/// The sentences of a long message that ask, else its last one; the whole message where it is short.
-pub(super) fn asking(message: &str) -> String {
-    if message.chars().count() <= LONG {
-        return message.to_owned();
-    }
-    let mut sentences: Vec<String> = vec![String::new()];
-    for c in message.chars() {
-        if let Some(last) = sentences.last_mut() {
-            last.push(c);
-        }
-        if matches!(c, '.' | '?' | '!' | '\n') {
-            sentences.push(String::new());
-        }
-    }
-    sentences.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
-    let asks = |sentence: &&String| sentence.trim_end().ends_with('?');
-    let requests =
-        |sentence: &&String| intent::has(&sentence.to_lowercase(), &intent::QUESTION_WORDS.request);
-    let asking: Vec<&String> = sentences.iter().filter(asks).collect();
-    let asking =
-        if asking.is_empty() { sentences.iter().filter(requests).collect() } else { asking };
-    let asking = if asking.is_empty() { sentences.last().into_iter().collect() } else { asking };
-    asking.into_iter().map(String::as_str).collect::<Vec<_>>().join(" ")
-}
-
-fn clauses(message: &str) -> Vec<String> {
-    let mut text = message.to_owned();
-    for word in BETWEEN {
-        text = text.replace(word, &format!("\n{}", word.trim_start_matches(" and ").trim_start()));
-    }
-    for word in ["그리고 ", "또한 ", "then ", "also "] {
-        text = text.replace(&format!("\n{word}"), "\n");
-    }
-    let all =
-        text.split(['?', ';', ',', '\n']).flat_map(of_each_topic).map(|one| one.trim().to_owned());
-    all.filter(|clause| !clause.is_empty()).collect()
-}
-
-/// A clause that asks for values of several topics, one for each: `M12 torque and heater limit`.
-fn of_each_topic(clause: &str) -> Vec<String> {
-    const AND: [&str; 6] = [" and ", "이랑 ", "랑 ", "하고 ", "과 ", "와 "];
-    let pieces = AND.iter().find_map(|word| {
-        let pieces: Vec<String> = clause.split(word).map(str::to_owned).collect();
-        let topics: Vec<Option<intent::Topic>> =
-            pieces.iter().map(|piece| intent::topic(piece)).collect();
-        let is_apart = pieces.len() > 1
-            && topics.iter().all(Option::is_some)
-            && topics.windows(2).all(|pair| pair[0] != pair[1]);
-        is_apart.then_some(pieces)
-    });
-    pieces.unwrap_or_else(|| vec![clause.to_owned()])
 }

@@ -147,8 +147,17 @@ pub(super) async fn gateways(
     };
     // of some of them each line says how it is; a sentence of all would be about the others, too
     let head = (silent.len() + others.len() == count_of_all).then_some(head);
-    let lines = silent.into_iter().chain(others).take(2 * MAX_LISTED).map(line);
-    Some(head.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
+    let between = (head.is_some() && !silent.is_empty() && !others.is_empty()).then(|| {
+        let count = others.len();
+        match language {
+            Language::Ko => format!("그 밖의 게이트웨이 {count}개:"),
+            Language::En => format!("Other gateways: {count}"),
+        }
+    });
+    let silent: Vec<String> = silent.into_iter().take(2 * MAX_LISTED).map(line).collect();
+    let others = others.into_iter().take(2 * MAX_LISTED).map(line);
+    let lines = head.into_iter().chain(silent).chain(between).chain(others);
+    Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Who is on duty: now, at an hour of the next day, or on a day of the next days.
@@ -308,5 +317,15 @@ pub(super) fn not_recorded(language: Language) -> String {
     match language {
         Language::Ko => format!("그 답은 제 기록에 없습니다. {help}"),
         Language::En => format!("That is not in my records. {help}"),
+    }
+}
+
+/// Says which part of a question was not understood, beside the answer to the rest.
+pub(super) fn not_read(clause: &str, language: Language) -> String {
+    match language {
+        Language::Ko => format!("답하지 못한 부분: \"{clause}\". 다른 말로 다시 물어 주십시오."),
+        Language::En => {
+            format!("Not answered: \"{clause}\". Please ask it again in other words.")
+        }
     }
 }

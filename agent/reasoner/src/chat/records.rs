@@ -5,7 +5,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
 use pdm_shared::time::Timestamp;
 
-use super::desk::{CoreFields, Focus, NoteLine, WorkLine};
+use super::desk::{CoreFields, Focus, NoteLine, Watch, WorkLine};
 use super::extract::Sources;
 use super::figures::age;
 use super::intent::{Lookup, QUESTION_WORDS, has};
@@ -53,6 +53,14 @@ pub(super) fn record_in_words(
         | Lookup::Sound
         | Lookup::Alarms
         | Lookup::AlarmCounts
+        | Lookup::Verdicts
+        | Lookup::Thresholds
+        | Lookup::ZoneLimits
+        | Lookup::DueNext
+        | Lookup::Assigned
+        | Lookup::Replacement
+        | Lookup::OutOfScope
+        | Lookup::NotRead
         | Lookup::Stock
         | Lookup::LeadTime
         | Lookup::ReplaceTime
@@ -118,7 +126,14 @@ pub(super) fn levels(focus: &Focus, language: Language) -> Option<String> {
         format!("{} {value} {}", level.name.in_language(language), level.unit).trim().to_owned()
     });
     let told: Vec<String> = told.collect();
-    let head = Text::new("마지막 측정: ", "Last measurement: ");
+    let head = match focus.core.watch {
+        Watch::Judged | Watch::Standing { .. } => Text::new("마지막 측정: ", "Last measurement: "),
+        // what no judgement rests on is told as what it is
+        Watch::Invalid { .. } => Text::new(
+            "마지막 측정(무효, 판정에 쓰지 않음): ",
+            "Last measurement (not valid, no judgement rests on it): ",
+        ),
+    };
     (!told.is_empty()).then(|| format!("{}{}", head.in_language(language), told.join(", ")))
 }
 
@@ -376,7 +391,7 @@ pub(super) fn overdue_work(foci: &[Focus], reader: Reader) -> String {
     list(&head, lines, language).unwrap_or_else(|| none.in_language(language).to_owned())
 }
 
-fn worked(work: &WorkLine, reader: Reader) -> String {
+pub(super) fn worked(work: &WorkLine, reader: Reader) -> String {
     let language = reader.language;
     let state = match work.state {
         FollowUpState::Open => Text::new("남음", "open"),

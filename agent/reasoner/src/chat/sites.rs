@@ -302,6 +302,7 @@ mod tests {
             location: None,
             suppression: pdm_shared::episode::Suppression::None,
             abnormal_since: None,
+            risen: Vec::new(),
             watch: Watch::Judged,
             is_of_many_sites: true,
         };

@@ -19,6 +19,7 @@ use crate::meter::Ledger;
 use crate::wire::{ChatRequest, Completion, FinishReason, WireCall, WireFunction};
 
 mod kinds;
+mod plain;
 mod plant;
 
 #[derive(Debug)]
@@ -38,6 +39,7 @@ fn core(equipment: &str, risk: RiskLevel) -> CoreFields {
         location: None,
         suppression: pdm_shared::episode::Suppression::None,
         abnormal_since: None,
+        risen: Vec::new(),
         watch: Watch::default(),
         is_of_many_sites: false,
     }

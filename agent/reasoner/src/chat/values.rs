@@ -3,7 +3,7 @@
 use pdm_shared::text::Language;
 use serde_json::{Map, Value};
 
-use super::intent::{QUESTION_WORDS, Topic, has};
+use super::intent::{self, QUESTION_WORDS, Topic, has};
 use super::passage;
 use crate::toolbox::{self, Toolbox};
 
@@ -19,6 +19,11 @@ pub(super) async fn value_in_words(
 ) -> Option<String> {
     if topic == Topic::Torque
         && let Some(told) = of_no_bolt(tools, clause, language).await
+    {
+        return Some(told);
+    }
+    if topic == Topic::Grease
+        && let Some(told) = of_size(clause, language)
     {
         return Some(told);
     }
@@ -41,11 +46,12 @@ pub(super) async fn value_in_words(
     if lines.is_empty() {
         return passage::manual(tools, clause, language).await;
     }
-    let first = match language {
-        Language::Ko => "설비 도면의 값이 있으면 도면이 먼저입니다.",
-        Language::En => "A value on the machine's drawing comes first.",
-    };
-    Some(format!("{}\n{first}", lines.join("\n")))
+    // EM-06 §6 says so of tightening alone
+    let first = (topic == Topic::Torque).then(|| match language {
+        Language::Ko => "설비 도면의 값이 있으면 도면이 먼저입니다.".to_owned(),
+        Language::En => "A value on the machine's drawing comes first.".to_owned(),
+    });
+    Some(lines.into_iter().chain(first).collect::<Vec<_>>().join("\n"))
 }
 
 /// What the manual says of tightening something that is no bolt of the table, such as a locknut: never the torque
@@ -97,6 +103,59 @@ async fn of_designation(tools: &dyn Toolbox, clause: &str, language: Language) -
         ),
     };
     Some(format!("{formula} [EM-01 §4]{note}"))
+}
+
+/// Whether a message asks for grease and states the size of a bearing.
+pub(super) fn states_size(message: &str) -> bool {
+    intent::topic(message) == Some(Topic::Grease) && of_size(message, Language::En).is_some()
+}
+
+/// The quantity of grease by the formula of EM-01 §4 for the outside diameter and the width that a clause states.
+fn of_size(clause: &str, language: Language) -> Option<String> {
+    const OUTSIDE: [&str; 10] = [
+        "outside diameter",
+        "outer diameter",
+        "outside dia",
+        "outer dia",
+        "od",
+        "d",
+        "외경",
+        "바깥지름",
+        "바깥 지름",
+        "외륜경",
+    ];
+    const WIDTH: [&str; 5] = ["width", "b", "폭", "너비", "두께"];
+    let text = clause.to_lowercase();
+    let numbers = intent::numbers(&text);
+    // the number behind a name, with a particle, an equals sign or a word between them
+    let behind = |names: &[&str]| {
+        numbers.iter().find_map(|(from, _, value)| {
+            let before = text[..*from].trim_end_matches([' ', '=', ':', '은', '는', '이', '가']);
+            let before =
+                before.strip_suffix(" is").or_else(|| before.strip_suffix(" of")).unwrap_or(before);
+            let is_it = names.iter().any(|name| {
+                before.strip_suffix(name).is_some_and(|rest| {
+                    !name.is_ascii() || !rest.ends_with(|c: char| c.is_ascii_alphanumeric())
+                })
+            });
+            is_it.then_some(*value)
+        })
+    };
+    let (outside, width) = (behind(&OUTSIDE)?, behind(&WIDTH)?);
+    let told = |value: f64| value.to_string();
+    let grams = pdm_expert::wording::figure(0.005 * outside * width);
+    let (outside, width) = (told(outside), told(width));
+    Some(match language {
+        Language::Ko => format!(
+            "보충량 G = 0.005 · D · B = 0.005 · {outside} · {width} = {grams} g (외경 D {outside} mm, 폭 B {width} mm는 \
+             질문의 값). 70 °C를 넘으면 15 °C마다 급유 주기를 절반으로 줄인다. [EM-01 §4]"
+        ),
+        Language::En => format!(
+            "Relubrication amount G = 0.005 · D · B = 0.005 · {outside} · {width} = {grams} g (outside diameter D \
+             {outside} mm and width B {width} mm as the question states them). Above 70 °C halve the relubrication \
+             interval for every 15 °C. [EM-01 §4]"
+        ),
+    })
 }
 
 /// The lines of a section of a manual, in a language.

@@ -129,6 +129,7 @@ fn core() -> CoreFields {
         location: None,
         suppression: pdm_shared::episode::Suppression::None,
         abnormal_since: None,
+        risen: Vec::new(),
         watch: pdm_reasoner::chat::Watch::default(),
         is_of_many_sites: false,
     }

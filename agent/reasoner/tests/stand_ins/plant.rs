@@ -84,6 +84,7 @@ impl Desk for OneBearing {
             location: None,
             suppression: pdm_shared::episode::Suppression::None,
             abnormal_since: None,
+            risen: Vec::new(),
             watch: pdm_reasoner::chat::Watch::default(),
             is_of_many_sites: false,
         }])

@@ -6,6 +6,9 @@ use super::UnknownName;
 use super::naming::{PROPOSED, squeezed};
 use crate::chat::desk::CoreFields;
 use crate::chat::intent::QUESTION_WORDS;
+use tokens::{Token, tokens};
+
+mod tokens;
 
 /// Longest question in which a name with a slip is looked for, letters and digits.
 const LONGEST: usize = 240;
@@ -18,18 +21,6 @@ const PARTICLE: usize = 3;
 const SEVERAL: [&str; 10] =
     ["대 ", "대를", "대 중", "모두", "전부", "비교", " all ", "both", "each ", "compare"];
 
-/// A run of letters or of digits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Token {
-    /// Its place in the text, bytes.
-    at: usize,
-    /// In lower case; of `2호기` the number alone.
-    text: String,
-    is_number: bool,
-    /// A hyphen stands before it: a part of a code such as `P-101`.
-    is_of_code: bool,
-}
-
 /// A name in words and label: `Boiler feed pump 2`, `컨베이어 A`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Name {
@@ -38,6 +29,8 @@ struct Name {
     label: Option<String>,
     /// Words and number in the order of the name.
     all: Vec<String>,
+    /// As it is configured, and not with its kind in the other language.
+    is_own: bool,
 }
 
 impl Name {
@@ -47,11 +40,14 @@ impl Name {
     }
 }
 
+/// A machine by its site and its name: machines of one name at two sites may be called differently.
+pub(super) type Machine<'a> = (&'a str, &'a str);
+
 /// What a text calls machines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Called<'a> {
-    /// Machines, with their places in the text.
-    pub(super) machines: Vec<(usize, &'a str)>,
+    /// Machines by site and name, with their places in the text.
+    pub(super) machines: Vec<(usize, Machine<'a>)>,
     /// Numbers that no machine of the kind has.
     pub(super) unknown: Vec<UnknownName>,
     /// Words in the singular fit several machines: `the pump`.
@@ -72,14 +68,15 @@ enum Fit {
 /// The machines that a text calls by their names.
 pub(super) fn machines_called<'a>(text: &str, fleet: &'a [CoreFields]) -> Called<'a> {
     let tokens = tokens(text);
-    let mut named: Vec<(&str, Vec<Name>)> = Vec::new();
+    let mut named: Vec<(Machine<'_>, Vec<Name>)> = Vec::new();
     for core in fleet {
-        let machine = core.key.equipment.as_str();
+        let id = core.key.equipment.as_str();
+        let machine = (core.key.site.as_str(), id);
         if named.iter().any(|(known, _)| *known == machine) {
             continue;
         }
         let names = core.machine_name.iter().flat_map(|name| [name.ko.as_str(), name.en.as_str()]);
-        let of_id = std::iter::once(machine);
+        let of_id = std::iter::once(id);
         let names = names.chain(of_id).map(parsed).filter(Name::has_word).flat_map(with_kinds);
         named.push((machine, names.collect()));
     }
@@ -104,7 +101,7 @@ fn add_whole<'a>(
     called: &mut Called<'a>,
     tokens: &[Token],
     from: usize,
-    named: &[(&'a str, Vec<Name>)],
+    named: &[(Machine<'a>, Vec<Name>)],
 ) -> usize {
     let stands = |name: &Name| {
         name.all.len() > 1
@@ -116,7 +113,7 @@ fn add_whole<'a>(
         let longest = names.iter().filter(|name| stands(name)).map(|name| name.all.len()).max();
         Some((longest?, *machine))
     });
-    let fits: Vec<(usize, &str)> = fits.collect();
+    let fits: Vec<(usize, Machine<'_>)> = fits.collect();
     let Some(count) = fits.iter().map(|(count, _)| *count).max() else { return 0 };
     let longest = fits.into_iter().filter(|(own, _)| *own == count);
     called.machines.extend(longest.map(|(_, machine)| (tokens[from].at, machine)));
@@ -124,7 +121,7 @@ fn add_whole<'a>(
 }
 
 /// The machines of the kind that an unknown name is of, then those whose names are nearest.
-fn near_kind(unknown: &str, named: &[(&str, Vec<Name>)]) -> Vec<String> {
+fn near_kind(unknown: &str, named: &[(Machine<'_>, Vec<Name>)]) -> Vec<String> {
     let words = tokens(unknown);
     let is_kind = |name: &Name| {
         name.words.last().is_some_and(|kind| words.iter().any(|token| is_word(&token.text, kind)))
@@ -132,12 +129,13 @@ fn near_kind(unknown: &str, named: &[(&str, Vec<Name>)]) -> Vec<String> {
     let of_kind = |names: &[Name]| usize::from(!names.iter().any(is_kind));
     let mut order: Vec<(usize, usize, &str)> = named
         .iter()
-        .map(|(machine, names)| {
+        .map(|((_, machine), names)| {
             let far = strsim::damerau_levenshtein(&squeezed(machine), &squeezed(unknown));
             (of_kind(names), far, *machine)
         })
         .collect();
     order.sort_unstable();
+    order.dedup_by_key(|(_, _, machine)| *machine);
     order.into_iter().take(PROPOSED).map(|(_, _, machine)| machine.to_owned()).collect()
 }
 
@@ -153,6 +151,7 @@ fn with_kinds(name: Name) -> Vec<Name> {
                 words: name.words.iter().map(swapped).collect(),
                 label: name.label.clone(),
                 all: name.all.iter().map(swapped).collect(),
+                is_own: false,
             }
         };
         let kinds = group.iter().filter(|kind| **kind != name.words[at]);
@@ -169,7 +168,7 @@ fn add_run<'a>(
     text: &str,
     tokens: &[Token],
     from: usize,
-    named: &[(&'a str, Vec<Name>)],
+    named: &[(Machine<'a>, Vec<Name>)],
 ) -> usize {
     // a single letter is a label or an article
     let is_part =
@@ -178,23 +177,31 @@ fn add_run<'a>(
     let least = if is_qualified_kind(tokens, from) { words + 1 } else { 1 };
     for count in (least..=words).rev() {
         let run = &tokens[from..from + count];
+        if is_before_code(tokens, from + count) {
+            // of "pump P-777" the code says which one
+            return count;
+        }
         let fits = named.iter().filter_map(|(machine, names)| {
             let best = names.iter().filter_map(|name| fit(name, tokens, from, count)).max()?;
             Some((*machine, best))
         });
-        let fits: Vec<(&str, Fit)> = fits.collect();
+        let fits: Vec<(Machine<'_>, Fit)> = fits.collect();
         let Some(best) = fits.iter().map(|(_, fit)| *fit).max() else { continue };
         if best == Fit::OtherLabel {
-            let near: Vec<String> =
-                fits.iter().take(3).map(|(name, _)| (*name).to_owned()).collect();
+            let mut near: Vec<String> =
+                fits.iter().map(|((_, name), _)| (*name).to_owned()).collect();
+            near.dedup();
+            near.truncate(PROPOSED);
             called.unknown.push(UnknownName { name: labelled(text, tokens, from, count), near });
             return count;
         }
-        let found: Vec<&str> =
+        let mut found: Vec<Machine<'_>> =
             fits.into_iter().filter(|(_, fit)| *fit == best).map(|(machine, _)| machine).collect();
+        leave_called_otherwise(&mut found, tokens, (from, count), named);
         let is_plural = run[count - 1].text.ends_with(['s', '들'])
             || SEVERAL.iter().any(|word| text.to_lowercase().contains(word));
-        called.is_ambiguous |= found.len() > 1 && !is_plural;
+        let is_of_many = found.iter().any(|(_, name)| *name != found[0].1);
+        called.is_ambiguous |= is_of_many && !is_plural;
         called.machines.extend(found.into_iter().map(|machine| (run[0].at, machine)));
         return count;
     }
@@ -215,6 +222,37 @@ fn add_run<'a>(
         return 1;
     }
     0
+}
+
+/// Leaves out machines that words fit by the other language alone, and that are called otherwise in the words' own one,
+/// where they fit another machine's own name: `fan` is the ID fan, and not the blower whose Korean name is 송풍기.
+fn leave_called_otherwise(
+    found: &mut Vec<Machine<'_>>,
+    tokens: &[Token],
+    (from, count): (usize, usize),
+    named: &[(Machine<'_>, Vec<Name>)],
+) {
+    let is_latin = tokens[from].text.is_ascii();
+    let is_otherwise = |machine: &Machine<'_>| {
+        let names = named.iter().find(|(known, _)| known == machine).map(|(_, names)| names);
+        let own = || names.into_iter().flatten().filter(|name| name.is_own);
+        let in_language = |name: &Name| name.words.iter().all(|word| word.is_ascii()) == is_latin;
+        own().all(|name| fit(name, tokens, from, count).is_none()) && own().any(in_language)
+    };
+    if !found.iter().all(is_otherwise) {
+        found.retain(|machine| !is_otherwise(machine));
+    }
+}
+
+/// Whether a code such as `P-777` begins at a token: letters, and digits that are joined to them.
+fn is_before_code(tokens: &[Token], at: usize) -> bool {
+    let is_joined = tokens.get(at + 1).is_some_and(|next| next.is_number && next.is_of_code);
+    let is_letters = |token: &Token| {
+        !token.is_number
+            && token.text.len() < 4
+            && token.text.chars().all(|c| c.is_ascii_alphabetic())
+    };
+    is_joined && tokens.get(at).is_some_and(is_letters)
 }
 
 /// Whether a kind of machine stands behind a word that makes it another one than those of the plant: `condensate
@@ -353,81 +391,7 @@ fn parsed(name: &str) -> Name {
             words.push(token.text.clone());
         }
     }
-    Name { words, label, all }
-}
-
-/// The words and numbers of a text. Of `2호기` and `3번` the number stays; a number with a unit (`3대`, `5시`) is
-/// none of a machine and is left out.
-fn tokens(text: &str) -> Vec<Token> {
-    let lower = text.to_lowercase();
-    // lower case may change the length of a text: places are those of the text that is searched
-    let text = if lower.len() == text.len() { lower.as_str() } else { text };
-    let mut runs: Vec<Token> = Vec::new();
-    let mut last: Option<(usize, bool)> = None;
-    let mut ends: Vec<usize> = Vec::new();
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        let kind = c.is_alphanumeric().then(|| c.is_ascii_digit());
-        if let Some((begin, is_number)) = last
-            && kind != Some(is_number)
-        {
-            runs.push(Token {
-                at: begin,
-                text: text[begin..at].to_owned(),
-                is_number,
-                is_of_code: text[..begin].ends_with('-')
-                    || is_number && is_behind_code(&text[..begin]),
-            });
-            ends.push(at);
-            last = None;
-        }
-        if let (Some(is_number), None) = (kind, last) {
-            last = Some((at, is_number));
-        }
-    }
-    let mut kept: Vec<Token> = Vec::new();
-    let mut at = 0;
-    while at < runs.len() {
-        let next = runs.get(at + 1).filter(|next| !next.is_number);
-        let attached = next.filter(|next| next.at == ends[at]).map(|next| next.text.clone());
-        let (is_number, token) = (runs[at].is_number, runs[at].clone());
-        at += 1;
-        match attached.filter(|word| is_number && !word.is_ascii()) {
-            Some(word)
-                if word.starts_with(['호', '번'])
-                    || is_particle(&word.chars().collect::<Vec<char>>()) =>
-            {
-                kept.push(token);
-                // `2호기급수펌프` is a number and a name
-                if let Some(next) = runs.get(at) {
-                    kept.extend(behind_number(next));
-                }
-                at += 1;
-            }
-            Some(_) => at += 1,
-            None if ["no", "number"].contains(&token.text.as_str()) => {}
-            None => kept.push(token),
-        }
-    }
-    kept
-}
-
-/// Whether the letters before a number are those of a code (`ct` of `ct3`) and not a word (`pump2`).
-fn is_behind_code(before: &str) -> bool {
-    let letters = before.len() - before.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len();
-    let word = &before[before.len() - letters..];
-    (1..4).contains(&letters) && !QUESTION_WORDS.machine_kinds.iter().any(|kind| kind == word)
-}
-
-/// The name that is written together with its number: `급수펌프` of `호기급수펌프`.
-fn behind_number(token: &Token) -> Option<Token> {
-    let rest = ["호기", "호", "번"].iter().find_map(|word| token.text.strip_prefix(word))?;
-    let is_name = rest.chars().count() > 1 && !is_particle(&rest.chars().collect::<Vec<char>>());
-    is_name.then(|| Token {
-        at: token.at + token.text.len() - rest.len(),
-        text: rest.to_owned(),
-        is_number: false,
-        is_of_code: false,
-    })
+    Name { words, label, all, is_own: true }
 }
 
 /// Where a text names a machine with a slip of the finger, where nothing in it is a name as it is written.

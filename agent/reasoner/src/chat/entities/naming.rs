@@ -2,9 +2,10 @@
 
 use pdm_shared::id::BearingKey;
 
-use super::called::{machines_called, place_of_slip};
+use super::called::{Called, machines_called, place_of_slip};
 use super::{Meant, UnknownName};
 use crate::chat::desk::CoreFields;
+use crate::chat::intent;
 
 /// Names that are proposed for one that nobody knows.
 pub(super) const PROPOSED: usize = 3;
@@ -44,7 +45,9 @@ pub(in crate::chat) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
     let mut meant = Meant::default();
     let mut machines: Vec<(&str, &str)> = Vec::new();
     let mut missing: Vec<UnknownName> = Vec::new();
-    let called = machines_called(text, fleet);
+    // a question for the limits of a class is about no machine of the plant that has its kind's name
+    let is_of_class = intent::asks_zone_limits(&text.to_lowercase());
+    let called = if is_of_class { Called::default() } else { machines_called(text, fleet) };
     let place = |core: &CoreFields| {
         let machine = core.key.equipment.as_str();
         let joined = || words.iter().find(|(_, word)| is_joined(word, core)).map(|(at, _)| *at);
@@ -59,8 +62,8 @@ pub(in crate::chat) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
             continue;
         }
         let by_name = || {
-            let known =
-                called.machines.iter().find(|(_, name)| *name == machine).map(|(at, _)| *at);
+            let named = (core.key.site.as_str(), machine);
+            let known = called.machines.iter().find(|(_, one)| *one == named).map(|(at, _)| *at);
             known.or_else(|| place_of_slip(text, core).filter(|_| is_none_called))
         };
         let Some(at) = place(core).or_else(by_name) else { continue };
@@ -195,7 +198,8 @@ fn code_of(name: &str) -> Option<&str> {
 fn place_of(text: &str, words: &[(usize, &str)], name: &str) -> Option<usize> {
     let wanted = squeezed(name);
     let is_latin = name.is_ascii();
-    let whole = words.iter().find(|(_, word)| squeezed(word) == wanted);
+    let is_it = |word: &str| squeezed(word) == wanted && !is_size(word, text);
+    let whole = words.iter().find(|(_, word)| is_it(word));
     let pair = words.windows(2).find(|pair| {
         let is_apart = pair[1].0 == pair[0].0 + pair[0].1.len() + 1;
         is_apart && format!("{}{}", squeezed(pair[0].1), squeezed(pair[1].1)) == wanted
@@ -203,6 +207,23 @@ fn place_of(text: &str, words: &[(usize, &str)], name: &str) -> Option<usize> {
     let pair = pair.and_then(|pair| pair.first());
     let found = whole.or(pair).map(|(at, _)| *at);
     found.or_else(|| if is_latin { None } else { text.to_lowercase().find(&name.to_lowercase()) })
+}
+
+/// Whether a word is the size of a bolt or a class of clearance and no machine: `M12` where bolts are spoken of. A
+/// machine is written with its hyphen there (`M-12`).
+fn is_size(word: &str, text: &str) -> bool {
+    const OF_BOLTS: [&str; 9] =
+        ["볼트", "너트", "나사", "토크", "조여", "bolt", "nut", "screw", "torque"];
+    const OF_CLEARANCE: [&str; 5] = ["틈새", "유격", "간극", "clearance", "클리어런스"];
+    let lower = text.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let is_plain = (1..=2).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_digit());
+    match &word[..word.len() - digits.len()] {
+        "M" | "m" => is_plain && has(&OF_BOLTS),
+        "C" | "c" => is_plain && has(&OF_CLEARANCE),
+        _ => false,
+    }
 }
 
 pub(super) fn is_named(text: &str, words: &[(usize, &str)], bearing: &str) -> bool {

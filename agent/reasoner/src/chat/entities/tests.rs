@@ -21,6 +21,7 @@ fn fleet() -> Vec<CoreFields> {
         location: None,
         suppression: pdm_shared::episode::Suppression::None,
         abnormal_since: None,
+        risen: Vec::new(),
         watch: crate::chat::desk::Watch::default(),
         is_of_many_sites: false,
     };
@@ -128,4 +129,60 @@ fn a_follow_up_is_about_what_the_conversation_named_last() {
     ];
     assert_eq!(ask(unknown), Vec::<String>::new());
     assert_eq!(ask(Vec::new()), Vec::<String>::new());
+}
+
+/// Two sites have a K-40, which are called differently; one of the machines is a blower and called a fan in Korean.
+fn named_differently() -> Vec<CoreFields> {
+    let of = |(site, machine, ko, en): (&str, &str, &str, &str)| {
+        let mut core = fleet().swap_remove(0);
+        core.key = BearingKey::parse(site, machine, "DE").expect("names");
+        core.machine_name = Some(pdm_shared::text::Text::new(ko, en));
+        core
+    };
+    [
+        ("ulsan-1", "K-40", "흡입 압축기 1호", "Suction compressor 1"),
+        ("yeosu-2", "K-40", "순환 압축기", "Recycle compressor"),
+        ("ulsan-1", "V-3", "배풍 팬", "Vent blower"),
+        ("yeosu-2", "V-8", "지붕 팬", "Roof fan"),
+        ("ulsan-1", "M-16", "교반기", "Agitator"),
+    ]
+    .map(of)
+    .into()
+}
+
+/// R-CHAT-5: a configured name is that of one machine, whatever other machine has its number at another site.
+#[test]
+fn a_configured_name_is_that_of_one_machine_alone() {
+    let fleet = named_differently();
+    let told = |text: &str| {
+        let keys = named_in(text, &fleet).keys;
+        keys.iter().map(|key| format!("{} {}", key.site, key.equipment)).collect::<Vec<_>>()
+    };
+    assert_eq!(told("흡입압축기 쪽에서 소리가 나"), ["ulsan-1 K-40"]);
+    assert_eq!(told("is the recycle compressor fine"), ["yeosu-2 K-40"]);
+    assert_eq!(told("K-40 상태"), ["ulsan-1 K-40", "yeosu-2 K-40"]);
+    assert_eq!(told("how is the compressor"), ["ulsan-1 K-40", "yeosu-2 K-40"]);
+    assert_eq!(told("the fan is loud"), ["yeosu-2 V-8"]);
+    assert_eq!(told("배풍 팬 상태"), ["ulsan-1 V-3"]);
+}
+
+#[test]
+fn sizes_of_bolts_and_codes_behind_a_kind_name_no_other_machine() {
+    let fleet = named_differently();
+    let told = |text: &str| {
+        let meant = named_in(text, &fleet);
+        let keys = meant.keys.iter().map(|key| key.equipment.to_string());
+        (
+            keys.collect::<Vec<_>>(),
+            meant.unknown.into_iter().map(|one| one.name).collect::<Vec<_>>(),
+        )
+    };
+    let nothing: Vec<String> = Vec::new();
+    assert_eq!(told("M16 볼트는 몇으로 조여?"), (nothing.clone(), nothing.clone()));
+    assert_eq!(told("torque for M16"), (nothing.clone(), nothing.clone()));
+    assert_eq!(told("M-16 커버 볼트 토크"), (vec!["M-16".to_owned()], nothing.clone()));
+    assert_eq!(told("M16 상태"), (vec!["M-16".to_owned()], nothing.clone()));
+    assert_eq!(told("status of compressor K-77"), (nothing.clone(), vec!["K-77".to_owned()]));
+    assert_eq!(told("agitator M-16 ok?"), (vec!["M-16".to_owned()], nothing.clone()));
+    assert_eq!(told("2 mm/s on a 90 kW fan, rigid").0, nothing);
 }

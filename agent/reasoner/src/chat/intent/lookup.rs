@@ -19,6 +19,22 @@ pub(in crate::chat) enum Lookup {
     Alarms,
     /// How many alarms staff was told of in some time.
     AlarmCounts,
+    /// How many judgements were right and wrong by what staff found.
+    Verdicts,
+    /// What makes each level of risk.
+    Thresholds,
+    /// The limits of velocity for a class of machines.
+    ZoneLimits,
+    /// The open work whose time ends next.
+    DueNext,
+    /// Who has the work of the bearing.
+    Assigned,
+    /// How a bearing is replaced, in order.
+    Replacement,
+    /// Something that no record of a plant holds.
+    OutOfScope,
+    /// Nothing that was understood.
+    NotRead,
     /// Which bearings are no longer measured, or whether one is.
     Heard,
     /// Which bearings are in a zone.
@@ -106,6 +122,11 @@ impl Lookup {
                 | Self::Search
                 | Self::Cases
                 | Self::ReplaceTime
+                | Self::Replacement
+                | Self::ZoneLimits
+                | Self::Thresholds
+                | Self::OutOfScope
+                | Self::NotRead
                 | Self::Act
                 | Self::Help
         )

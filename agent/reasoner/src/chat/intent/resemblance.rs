@@ -123,6 +123,13 @@ pub(super) fn settled(ruled: Vec<Lookup>, clause: &str, spoken: Spoken) -> Vec<L
     }
     let [first, second] = likely(clause, spoken);
     let Some(lookup) = first.lookup else { return ruled };
+    if ruled.is_empty() && spoken == Spoken::Before {
+        // what is on no record is asked without a machine, behind a question about one as well
+        let [alone, _] = likely(clause, Spoken::Plant);
+        if alone.lookup.is_none() && alone.share > first.share.max(SECOND) {
+            return ruled;
+        }
+    }
     let least = match (lookup, ruled.is_empty()) {
         (Lookup::Act, _) => TO_DO,
         (_, true) => LEAST,
@@ -284,6 +291,16 @@ static LISTS: LazyLock<Vec<(String, Vec<String>)>> = LazyLock::new(|| {
     }
     lists
 });
+
+/// The words of questions, each once in its list.
+pub(in crate::chat) fn listed_words() -> impl Iterator<Item = &'static str> {
+    LISTS.iter().flat_map(|(_, words)| words).map(String::as_str)
+}
+
+/// The words of the questions of all authors.
+pub(in crate::chat) fn asked_words() -> impl Iterator<Item = &'static str> {
+    AUTHORS.iter().flat_map(|text| text.split(|c: char| !c.is_alphabetic()))
+}
 
 fn add_lists(lists: &mut Vec<(String, Vec<String>)>, name: String, words: Words) {
     match words {

@@ -3,10 +3,10 @@
 use super::plant::answer_after;
 
 /// What was asked before, the question, what its answer holds and what it lacks.
-type Case<'a> = (&'a [&'a str], &'a str, &'a [&'a str], &'a [&'a str]);
+pub(super) type Case<'a> = (&'a [&'a str], &'a str, &'a [&'a str], &'a [&'a str]);
 
 /// Asks each question, and checks what its answer has and lacks.
-async fn check(cases: &[Case<'_>]) {
+pub(super) async fn check(cases: &[Case<'_>]) {
     for (before, message, holds, lacks) in cases {
         let told = answer_after(before, message, None).await;
         for one in *holds {

@@ -3,6 +3,7 @@
 use pdm_routes::Zone;
 use pdm_shared::episode::Suppression;
 use pdm_shared::event::QualityFlag;
+use pdm_shared::follow_up::Verdict;
 
 use super::*;
 
@@ -45,6 +46,10 @@ pub(super) fn fleet() -> Vec<CoreFields> {
             rul_hours: Some(20.0),
             alarm: Some(alarm("2026-11-23T00:30:00Z")),
             abnormal_since: Some(at("2026-11-21T23:10:00Z")),
+            risen: vec![
+                (RiskLevel::Warning, at("2026-11-21T23:10:00Z")),
+                (RiskLevel::Critical, at("2026-11-22T16:00:00Z")),
+            ],
             ..of("pohang-1", "1호기 순환수펌프", "DE", RiskLevel::Critical)
         },
         CoreFields {
@@ -72,6 +77,29 @@ pub(super) fn fleet() -> Vec<CoreFields> {
     ]
 }
 
+/// Work of the blower and of the pump at Pohang; the pump's is late.
+fn work(core: &CoreFields) -> Vec<WorkLine> {
+    let of = |action: &str, due: Option<&str>| WorkLine {
+        action: Text::new(action, action),
+        state: FollowUpState::Open,
+        due_at: due.map(at),
+        work_order: None,
+    };
+    let key = (core.key.site.as_str(), core.key.equipment.as_str(), core.key.bearing.as_str());
+    match key {
+        ("pohang-1", "B-12 blower", _) => {
+            vec![
+                of("look at the belt", Some("2026-11-29T00:00:00Z")),
+                of("order it", Some("2026-11-25T00:00:00Z")),
+            ]
+        }
+        ("pohang-1", "1호기 순환수펌프", "DE") => {
+            vec![of("stop and replace", Some("2026-11-23T00:30:00Z"))]
+        }
+        _ => Vec::new(),
+    }
+}
+
 #[async_trait]
 impl Desk for TwoSites {
     async fn fleet(&self) -> Result<Vec<CoreFields>, String> {
@@ -90,8 +118,49 @@ impl Desk for TwoSites {
             acknowledged: None,
         });
         focus.record.temperature_c = (core.key.bearing.as_str() == "NDE").then_some(61.5);
+        focus.work = work(&core);
+        focus.record.designation = Some("22216 EK".to_owned());
         focus.core = core;
         Ok(Some(focus))
+    }
+
+    async fn inspected(&self) -> Result<Option<Vec<InspectedJudgement>>, String> {
+        let one = |when: &str, machine: &str, verdict: Verdict| InspectedJudgement {
+            at: at(when),
+            key: BearingKey::parse("pohang-1", machine, "DE").expect("names"),
+            verdict,
+            by: "정 기사".to_owned(),
+            note: Some("케이블 접촉 불량".to_owned()),
+        };
+        Ok(Some(vec![
+            one("2026-11-20T03:00:00Z", "B-12 blower", Verdict::Wrong),
+            one("2026-11-12T03:00:00Z", "T-55", Verdict::Right),
+            one("2026-10-02T03:00:00Z", "T-55", Verdict::Wrong),
+            one("2026-09-02T03:00:00Z", "T-55", Verdict::OtherCause),
+        ]))
+    }
+
+    async fn duty(&self) -> Result<Option<DutyRoster>, String> {
+        let people = |name: &str| vec![name.to_owned()];
+        let change =
+            chrono::NaiveDate::from_ymd_opt(2026, 11, 24).and_then(|day| day.and_hms_opt(19, 0, 0));
+        let change = change.expect("a time");
+        Ok(Some(DutyRoster {
+            rotas: vec![("1조".to_owned(), people("park"))],
+            changes: vec![("1조".to_owned(), change, people("choi"))],
+            ..DutyRoster::default()
+        }))
+    }
+
+    async fn gateways(&self) -> Result<Vec<GatewayLine>, String> {
+        let line = |name: &str, is_online: bool| GatewayLine {
+            name: name.to_owned(),
+            is_online: Some(is_online),
+            since: Some(at("2026-11-22T20:00:00Z")),
+            last_event_at: None,
+            bearings: Vec::new(),
+        };
+        Ok(vec![line("pohang-1/gw-7", false), line("daesan-3/gw-8", true)])
     }
 
     fn now(&self) -> Option<Timestamp> {
@@ -151,11 +220,37 @@ impl Toolbox for Tightening {
             description: "reads".to_owned(),
             parameters: json!({ "type": "object" }),
         };
-        ["read_document_section", "look_up_mounting_value"].map(tool).into()
+        [
+            "read_document_section",
+            "look_up_mounting_value",
+            "get_equipment_info",
+            "search_part",
+            "search_equipment_manual",
+        ]
+        .map(tool)
+        .into()
     }
 
-    async fn call(&self, _id: &str, name: &str, _arguments: Map<String, Value>) -> ToolAnswer {
+    async fn call(&self, _id: &str, name: &str, arguments: Map<String, Value>) -> ToolAnswer {
         let data = match name {
+            "read_document_section" if arguments.get("number").is_none() => json!({ "documents": [
+                { "id": "EM-06#1", "title": "교체", "title_en": "Replacement",
+                  "text": "1 안전 (Safety, LOTO)\n차단하고 잠근다.", "english": "1 안전 (Safety, LOTO)\nIsolate and lock." },
+                { "id": "EM-06#2", "title": "교체", "title_en": "Replacement",
+                  "text": "2 준비 (Preparation)\n공구를 챙긴다.", "english": "2 준비 (Preparation)\nGet the tools." },
+                { "id": "EM-06#3", "title": "교체", "title_en": "Replacement",
+                  "text": "3 분해 (Dismounting)\n뺀다.", "english": "3 분해 (Dismounting)\nPull it." },
+            ] }),
+            "get_equipment_info" => match arguments["equipment_id"].as_str() {
+                Some("pohang-1/B-12 blower") => json!({ "parts": [
+                    { "part_id": "S-9", "name": "Bearing 22216", "stock": 3 },
+                ] }),
+                Some(id) if id.contains('/') => json!({ "parts": [] }),
+                _ => return ToolAnswer::failed("several sites have it; name one of them"),
+            },
+            "search_part" if arguments["query"] == "mechanical seal" => json!([
+                { "part_id": "S-10", "name": "Mechanical seal", "part_no": "MS-9", "stock": 4 },
+            ]),
             "read_document_section" => json!({ "documents": [{
                 "id": "EM-06#6", "title": "교체", "title_en": "Replacement",
                 "text": "- 로크너트: 제조사 값으로 조인다. 값이 없으면 조이지 않는다.\n- 볼트: M12 85 N·m.",

@@ -1,0 +1,300 @@
+//! Kinds of questions that a few words decide alone (`config/words/plain.toml`), before the lists of
+//! `questions.toml` and the likeness to other questions are asked: those that were taken for a commoner kind, such as
+//! a count of false alarms for one of alarms.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use pdm_service::config;
+use serde::Deserialize;
+
+use super::lookup::Lookup;
+use super::named::{Topic, topic};
+use super::words::{QUESTION_WORDS, has};
+use crate::chat::{bare, dates};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::chat) struct PlainWords {
+    outside: Vec<String>,
+    false_alarms: Vec<String>,
+    judged: Vec<String>,
+    verdicts: Vec<String>,
+    counted: Vec<String>,
+    thresholds: Vec<String>,
+    levels: Vec<String>,
+    makes_level: Vec<String>,
+    no_thresholds: Vec<String>,
+    foundation: Vec<String>,
+    pub(in crate::chat) flexible: Vec<String>,
+    pub(in crate::chat) rigid: Vec<String>,
+    pub(in crate::chat) large: Vec<String>,
+    pub(in crate::chat) medium: Vec<String>,
+    rated: Vec<String>,
+    replacement: Vec<String>,
+    in_order: Vec<String>,
+    no_order: Vec<String>,
+    pub(in crate::chat) parts: Vec<String>,
+    in_stock: Vec<String>,
+    no_stock: Vec<String>,
+    assigned: Vec<String>,
+    jobs: Vec<String>,
+    due_next: Vec<String>,
+    changed: Vec<String>,
+    greased: Vec<String>,
+    of_values: Vec<String>,
+    pub(in crate::chat) unread_periods: Vec<String>,
+    raised: Vec<String>,
+    compared_days: Vec<String>,
+    when: Vec<String>,
+}
+
+/// The words that decide alone.
+pub(in crate::chat) static PLAIN_WORDS: LazyLock<PlainWords> = LazyLock::new(|| {
+    let text = include_str!("../../../../../config/words/plain.toml");
+    config::parse(Path::new("plain.toml"), text).expect("tests read the shipped file")
+});
+
+/// What a clause plainly asks for, whatever else its words are; nothing where no such kind is plain.
+pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Option<Vec<Lookup>> {
+    let (text, words) = (clause.to_lowercase(), &*PLAIN_WORDS);
+    if has(&text, &QUESTION_WORDS.act) {
+        return None;
+    }
+    let is_of_whole = !names_bearing && !is_about_one;
+    let is_of_time = dates::names_day(clause) || dates::names_weekend(clause);
+    let found = match () {
+        () if !names_bearing && is_outside(&text) => return Some(vec![Lookup::OutOfScope]),
+        () if asks_verdicts(&text, names_bearing) => vec![Lookup::Verdicts],
+        () if is_about_one && has(&text, &words.false_alarms) => {
+            vec![Lookup::Verdicts, Lookup::Doubts]
+        }
+        () if asks_zone_limits(&text) || is_of_whole && rates_value(&text) => {
+            vec![Lookup::ZoneLimits]
+        }
+        () if asks_thresholds(&text) => {
+            let why = names_bearing && has(&text, &QUESTION_WORDS.why);
+            why.then_some(Lookup::Why).into_iter().chain([Lookup::Thresholds]).collect()
+        }
+        () if has(&text, &words.due_next) => {
+            let is_late = has(&text, &QUESTION_WORDS.overdue);
+            is_late.then_some(Lookup::Overdue).into_iter().chain([Lookup::DueNext]).collect()
+        }
+        () if asks_assigned(&text, names_bearing) => vec![Lookup::Assigned],
+        () if asks_stock(&text) => vec![Lookup::Stock],
+        () if is_about_one
+            && topic(clause) == Some(Topic::Grease)
+            && has(&text, &words.greased) =>
+        {
+            vec![Lookup::Notes]
+        }
+        () if is_about_one && has(&text, &words.when) && has(&text, &words.replacement) => {
+            vec![Lookup::Life, Lookup::Work]
+        }
+        () if is_about_one && has(&text, &words.compared_days) => vec![Lookup::Changes],
+        () if is_of_whole && is_of_time && has(&text, &words.changed) => vec![Lookup::ToldOfAll],
+        () if is_of_whole && is_of_time && asks_what_came(clause, &text) => vec![Lookup::ToldOfAll],
+        () => return None,
+    };
+    Some(with_halves(found, clause, names_bearing, is_about_one))
+}
+
+/// What came up in some time, and not how many it was.
+fn asks_what_came(clause: &str, text: &str) -> bool {
+    let words = &*PLAIN_WORDS;
+    let of_any = has(text, &words.levels)
+        || ["anything", "뭐", "무슨", "것"].iter().any(|one| text.contains(one));
+    has(text, &words.raised) && of_any && !bare::asks_quantity(clause)
+}
+
+/// What a clause plainly asks for, with what its other half asks for by its words: `상태랑 부품 있어?`
+fn with_halves(
+    mut found: Vec<Lookup>,
+    clause: &str,
+    names_bearing: bool,
+    is_about_one: bool,
+) -> Vec<Lookup> {
+    const AND: [&str; 6] = [" and ", "이랑 ", "랑 ", "하고 ", "와 ", "과 "];
+    let Some(word) = AND.iter().find(|word| clause.contains(**word)) else { return found };
+    let mut beside: Vec<Lookup> = Vec::new();
+    for half in clause.split(word) {
+        let is_plain = plain(half, names_bearing, is_about_one).is_some();
+        if !is_plain {
+            beside.extend(super::by_rules(half, names_bearing, is_about_one));
+        }
+    }
+    // a name before the word has no words of its own; documents are asked for by whole clauses
+    beside.retain(|one| one.is_of_bearing() && !found.contains(one));
+    beside.dedup();
+    beside.append(&mut found);
+    beside
+}
+
+/// What a clause asks for, without what it has only by words of a plainer kind.
+pub(super) fn refined(mut asked: Vec<Lookup>, clause: &str, names_bearing: bool) -> Vec<Lookup> {
+    let text = clause.to_lowercase();
+    if is_replacement(&text) && !has(&text, &QUESTION_WORDS.todo) {
+        use Lookup as L;
+        asked.retain(|one| {
+            !matches!(
+                one,
+                L::Manual | L::Work | L::WorkOfAll | L::Act | L::Value | L::ReplaceTime | L::Cases
+            ) && (names_bearing || !one.is_of_bearing())
+        });
+        asked.push(L::Replacement);
+    }
+    let is_counted = bare::asks_quantity(clause) && has(&text, &PLAIN_WORDS.counted);
+    if asked.contains(&Lookup::ToldOfAll) && dates::names_day(clause) && !is_counted {
+        // what is new in some time is no list of what stands
+        asked.retain(|one| *one != Lookup::Alarms);
+    }
+    asked
+}
+
+/// Whether a clause asks for the value of something: `what value is normal` behind a word of the field asks for no
+/// list of sound bearings.
+pub(in crate::chat) fn asks_value(clause: &str) -> bool {
+    has(&clause.to_lowercase(), &PLAIN_WORDS.of_values)
+}
+
+/// Whether a clause asks for what no record of a plant holds, and for nothing else.
+fn is_outside(text: &str) -> bool {
+    let is_general = |one: &Lookup| {
+        matches!(
+            one,
+            Lookup::State | Lookup::Meaning | Lookup::Help | Lookup::Fleet | Lookup::Stock
+        )
+    };
+    has(text, &PLAIN_WORDS.outside) && super::by_words(text).iter().all(is_general)
+}
+
+/// Whether a clause asks how often judgements were right or wrong.
+fn asks_verdicts(text: &str, names_bearing: bool) -> bool {
+    let words = &*PLAIN_WORDS;
+    let is_counted = has(text, &words.counted);
+    let of_alarms = has(text, &words.false_alarms);
+    let of_judgements = has(text, &words.judged) && has(text, &words.verdicts) && !names_bearing;
+    is_counted && (of_alarms || of_judgements)
+}
+
+/// Whether a clause asks for the limits of ISO 20816-3 of a class of machines, which it names by its power or its
+/// foundation: a question for a table, whatever machine of the plant is called by the same word.
+pub(in crate::chat) fn asks_zone_limits(text: &str) -> bool {
+    let words = &*PLAIN_WORDS;
+    let is_of_class = power_kw(text).is_some() || has(text, &words.foundation);
+    let is_rated = text.contains("mm/s") || has(text, &words.rated);
+    let has_value = velocity_mm_s(text).is_some() && is_rated;
+    is_of_class && (has_value || has(text, &QUESTION_WORDS.figures.zone))
+}
+
+/// Whether a clause without a machine asks what a velocity is worth.
+fn rates_value(text: &str) -> bool {
+    text.contains("mm/s") && velocity_mm_s(text).is_some() && has(text, &PLAIN_WORDS.rated)
+}
+
+/// The power that a text in lower case names, kW.
+pub(in crate::chat) fn power_kw(text: &str) -> Option<f64> {
+    numbers(text).into_iter().find_map(|(_, to, value)| {
+        let unit = text[to..].trim_start_matches([' ', '-']);
+        if unit.starts_with("kw") || unit.starts_with("킬로와트") || unit.starts_with("키로와트")
+        {
+            Some(value)
+        } else if unit.starts_with("mw") || unit.starts_with("메가와트") {
+            Some(value * 1000.0)
+        } else {
+            None
+        }
+    })
+}
+
+/// The velocity that a text in lower case states, mm/s RMS: the figure with that unit, else the only one without any.
+pub(in crate::chat) fn velocity_mm_s(text: &str) -> Option<f64> {
+    let all = numbers(text);
+    let unit = |to: usize| text[to..].trim_start();
+    let is_velocity = |(_, to, _): &&(usize, usize, f64)| {
+        ["mm/s", "mm s", "mmps", "밀리미터", "미리"].iter().any(|word| unit(*to).starts_with(word))
+    };
+    if let Some((_, _, value)) = all.iter().find(is_velocity) {
+        return Some(*value);
+    }
+    let is_bare = |(from, to, _): &&(usize, usize, f64)| {
+        let before = text[..*from].chars().next_back();
+        let behind = text[*to..].chars().next();
+        let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-');
+        let is_counted =
+            ["kw", "mw", "rpm", "hz", "g ", "호", "번", "대", "개", "시", "일", "%", "°"]
+                .iter()
+                .any(|word| unit(*to).starts_with(word));
+        !is_letter(before) && !is_letter(behind) && !is_counted
+    };
+    let bare: Vec<f64> = all.iter().filter(is_bare).map(|(_, _, value)| *value).collect();
+    match bare[..] {
+        [value] if text[..].contains('.') => Some(value),
+        _ => None,
+    }
+}
+
+/// The numbers of a text, decimals too: where each begins and ends, and its value.
+pub(in crate::chat) fn numbers(text: &str) -> Vec<(usize, usize, f64)> {
+    let (mut found, mut from) = (Vec::new(), None);
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let is_point = c == '.'
+            && from.is_some()
+            && text[at + 1..].starts_with(|next: char| next.is_ascii_digit());
+        match (c.is_ascii_digit() || is_point, from) {
+            (true, None) => from = Some(at),
+            (false, Some(begin)) => {
+                found.extend(text[begin..at].parse().ok().map(|value| (begin, at, value)));
+                from = None;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a clause asks what makes a level.
+fn asks_thresholds(text: &str) -> bool {
+    let words = &*PLAIN_WORDS;
+    let is_of_levels = has(text, &words.thresholds) && has(text, &words.levels);
+    (is_of_levels || has(text, &words.makes_level)) && !has(text, &words.no_thresholds)
+}
+
+/// Whether a clause asks who has a job.
+fn asks_assigned(text: &str, names_bearing: bool) -> bool {
+    let words = &*PLAIN_WORDS;
+    has(text, &words.assigned) && (has(text, &words.jobs) || names_bearing)
+}
+
+/// Whether a clause asks for spare parts that are there.
+fn asks_stock(text: &str) -> bool {
+    let words = &*PLAIN_WORDS;
+    has(text, &words.parts)
+        && has(text, &words.in_stock)
+        && !has(text, &words.no_stock)
+        && !has(text, &QUESTION_WORDS.ordered)
+        && !has(text, &QUESTION_WORDS.lead_time)
+}
+
+/// Whether a clause asks for the order of work of replacing a bearing.
+fn is_replacement(text: &str) -> bool {
+    let words = &*PLAIN_WORDS;
+    has(text, &words.replacement) && has(text, &words.in_order) && !has(text, &words.no_order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_velocity_and_a_power_are_read_with_their_units() {
+        for (text, velocity, power) in [
+            ("is 6.3 mm/s bad for a 45 kw fan on springs", Some(6.3), Some(45.0)),
+            ("110kw 펌프 콘크리트에 2.6이면 어느 구역", Some(2.6), Some(110.0)),
+            ("1.2 mw blower, flexible, 8 mm/s", Some(8.0), Some(1200.0)),
+            ("fan-3 on a rigid base", None, None),
+        ] {
+            assert_eq!((velocity_mm_s(text), power_kw(text)), (velocity, power), "{text}");
+        }
+    }
+}
