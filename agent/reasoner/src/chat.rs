@@ -382,6 +382,11 @@ impl Chat<'_> {
             let is_registered = self.is_registered(name).await;
             parts.push(plant_records::unknown(name, is_registered, reader.language));
         }
+        if let Some(own) = extract::stated_by_plant(plan, meant, reader, sources).await {
+            making.tell(vec![own.call], Some(cut(&own.told)), None);
+            told.retain(|(part, _)| !extract::is_in_place_of(&own.stated, part));
+            parts.push(own.told);
+        }
         if let Some((text, call)) = extract::beside_records(plan, reader, sources).await {
             making.tell(vec![call], Some(cut(&text)), None);
             parts.push(text);

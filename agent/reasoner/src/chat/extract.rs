@@ -1,13 +1,16 @@
 //! Answers without a model: each look-up of a plan, made and put into sentences.
 
 use chrono::NaiveDate;
+use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
 use pdm_shared::time::Timestamp;
 use serde_json::json;
 
 use super::dates::Span;
 use super::desk::{CoreFields, Desk, Focus};
+use super::entities::Meant;
 use super::intent::{self, Lookup, Topic};
+use super::passage::own::{self, OwnWords, Stated};
 use super::planning::Part;
 use super::reader::Reader;
 use super::{
@@ -187,6 +190,36 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         | Lookup::Life
         | Lookup::Work
         | Lookup::Told => records::record_in_words(part.lookup, focus?, clause, reader),
+    }
+}
+
+/// What the plant's own documents state of the machines that are meant, where a question asks for a torque, a lubricant,
+/// a limit of vibration or a lock-out.
+pub(super) async fn stated_by_plant(
+    plan: &[Part],
+    meant: &Meant,
+    reader: Reader,
+    sources: &Sources<'_>,
+) -> Option<OwnWords> {
+    let mut clauses: Vec<&str> = plan.iter().map(|part| part.clause.as_str()).collect();
+    clauses.dedup();
+    let of = |key: &BearingKey| sources.fleet.iter().find(|core| core.key == *key);
+    let cores: Vec<&CoreFields> = meant.keys.iter().filter_map(of).collect();
+    let clause = clauses.join(" ");
+    own::of_machines(sources.tools, (&cores, sources.fleet), &clause, reader.language).await
+}
+
+/// Whether a part is a general answer in whose place the plant's own documents speak. A question how a machine is locked
+/// out is none whether it may run.
+pub(super) fn is_in_place_of(stated: &[Stated], part: &Part) -> bool {
+    let is_isolation = stated.contains(&Stated::Isolation);
+    match part.lookup {
+        Lookup::Value => {
+            let topic = intent::topic(&part.clause);
+            topic.is_some() && stated.iter().any(|one| one.topic() == topic)
+        }
+        Lookup::Stop | Lookup::State | Lookup::Manual => is_isolation,
+        _ => false,
     }
 }
 

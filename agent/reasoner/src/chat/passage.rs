@@ -11,6 +11,7 @@ use crate::toolbox::{self, Toolbox};
 use section::{Section, best, sections};
 use terms::{Term, rarity, terms};
 
+pub(super) mod own;
 mod section;
 mod terms;
 

@@ -47,6 +47,10 @@ pub(in crate::chat) struct PlainWords {
     raised: Vec<String>,
     compared_days: Vec<String>,
     when: Vec<String>,
+    pub(in crate::chat) own_torque: Vec<String>,
+    pub(in crate::chat) own_lubricant: Vec<String>,
+    pub(in crate::chat) own_limit: Vec<String>,
+    pub(in crate::chat) own_isolation: Vec<String>,
 }
 
 /// The words that decide alone.

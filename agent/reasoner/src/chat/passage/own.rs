@@ -1,0 +1,274 @@
+//! What the plant's own documents state of a machine: torques, lubricants, limits of vibration, isolation.
+//!
+//! A general table that answers in their place tells the torque of another bolt, and of grease for a machine that has
+//! none. So the lines that name the machine come first, with their document.
+
+use pdm_shared::text::Language;
+use serde_json::{Map, Value, json};
+
+use super::super::StepCall;
+use super::super::desk::CoreFields;
+use super::super::intent::{PLAIN_WORDS, QUESTION_WORDS, Topic, has};
+use super::section::{Section, sections};
+use super::{MANUALS, documents_of, heading, manual, text_of};
+use crate::toolbox::{self, Toolbox};
+
+/// Documents of the plant that are read for a question. Chosen: a sheet for the site and one for the machine.
+const DOCUMENTS: usize = 3;
+/// Machines of a question.
+const MACHINES: usize = 4;
+/// Lines of an answer.
+const LINES: usize = 12;
+
+/// What a document states of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::chat) enum Stated {
+    /// How tight a bolt is.
+    Torque,
+    /// Grease or oil, how much and how often.
+    Lubricant,
+    /// Where vibration alarms or trips.
+    Limit,
+    /// How it is locked out.
+    Isolation,
+}
+
+impl Stated {
+    const ALL: [Self; 4] = [Self::Torque, Self::Lubricant, Self::Limit, Self::Isolation];
+
+    /// What a question asks for.
+    pub(in crate::chat) fn asked_by(clause: &str) -> Vec<Self> {
+        let text = clause.to_lowercase();
+        Self::ALL.into_iter().filter(|one| has(&text, one.words())).collect()
+    }
+
+    fn words(self) -> &'static [String] {
+        match self {
+            Self::Torque => &PLAIN_WORDS.own_torque,
+            Self::Lubricant => &PLAIN_WORDS.own_lubricant,
+            Self::Limit => &PLAIN_WORDS.own_limit,
+            Self::Isolation => &PLAIN_WORDS.own_isolation,
+        }
+    }
+
+    /// The topic of the general table that it stands in the place of.
+    pub(in crate::chat) const fn topic(self) -> Option<Topic> {
+        match self {
+            Self::Torque => Some(Topic::Torque),
+            Self::Lubricant => Some(Topic::Grease),
+            Self::Limit | Self::Isolation => None,
+        }
+    }
+}
+
+/// What is stated of machines.
+pub(in crate::chat) struct OwnWords {
+    pub(in crate::chat) stated: Vec<Stated>,
+    pub(in crate::chat) told: String,
+    pub(in crate::chat) call: StepCall,
+}
+
+/// A machine by its names.
+struct Machine {
+    id: String,
+    /// What people call it, in both languages.
+    names: Vec<String>,
+    /// What machines of the same id at other sites are called.
+    others: Vec<String>,
+}
+
+/// What the plant's own documents state of the machines that a question asks about; of a lock-out that they do not
+/// state, what the procedure of every machine says.
+pub(in crate::chat) async fn of_machines(
+    tools: &dyn Toolbox,
+    (meant, fleet): (&[&CoreFields], &[CoreFields]),
+    clause: &str,
+    language: Language,
+) -> Option<OwnWords> {
+    let asked = Stated::asked_by(clause);
+    if asked.is_empty() || has(&clause.to_lowercase(), &QUESTION_WORDS.act) {
+        return None;
+    }
+    let (mut told, mut stated): (Vec<String>, Vec<Stated>) = (Vec::new(), Vec::new());
+    for machine in machines(meant, fleet).iter().take(MACHINES) {
+        let query = format!("{} {} {clause}", machine.id, machine.names.join(" "));
+        for document in own_documents(tools, &query).await {
+            for one in &asked {
+                let found = lines_of(&document, machine, *one, language);
+                if !found.is_empty() && !stated.contains(one) {
+                    stated.push(*one);
+                }
+                told.extend(
+                    found.into_iter().filter(|text| !told.contains(text)).collect::<Vec<_>>(),
+                );
+            }
+        }
+    }
+    told.truncate(LINES);
+    if asked.contains(&Stated::Isolation)
+        && !stated.contains(&Stated::Isolation)
+        && !meant.is_empty()
+    {
+        const PROCEDURE: &str = "LOTO 잠금 표지 작업 전 안전 (lock-out and tag-out before work)";
+        told.extend(manual(tools, PROCEDURE, language).await);
+        stated.push(Stated::Isolation);
+    }
+    let call = StepCall { name: MANUALS.to_owned(), arguments: json!({ "query": clause }) };
+    (!told.is_empty()).then(|| OwnWords { stated, told: told.join("\n"), call })
+}
+
+fn machines(meant: &[&CoreFields], fleet: &[CoreFields]) -> Vec<Machine> {
+    let names_of = |core: &CoreFields| -> Vec<String> {
+        let name = core.machine_name.iter();
+        name.flat_map(|text| [text.ko.to_lowercase(), text.en.to_lowercase()]).collect()
+    };
+    let mut all: Vec<(&CoreFields, Machine)> = Vec::new();
+    for core in meant {
+        let is_same = |one: &CoreFields| {
+            one.key.site == core.key.site && one.key.equipment == core.key.equipment
+        };
+        if all.iter().any(|(one, _)| is_same(one)) {
+            continue;
+        }
+        let others = fleet
+            .iter()
+            .filter(|one| one.key.equipment == core.key.equipment && one.key.site != core.key.site);
+        let machine = Machine {
+            id: core.key.equipment.as_str().to_lowercase(),
+            names: names_of(core),
+            others: others.flat_map(names_of).collect(),
+        };
+        all.push((core, machine));
+    }
+    all.into_iter().map(|(_, machine)| machine).collect()
+}
+
+/// The sections of the plant's own documents that a search finds, each with its document.
+async fn own_documents(tools: &dyn Toolbox, query: &str) -> Vec<Vec<Value>> {
+    let found = documents_of(tools, MANUALS, query).await.unwrap_or_default();
+    let own = found.iter().filter(|one| one.get("own").and_then(Value::as_bool) == Some(true));
+    let mut ids: Vec<&str> = Vec::new();
+    for id in own.filter_map(|one| one.get("id")?.as_str()?.split('#').next()) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let mut documents = Vec::new();
+    for id in ids.into_iter().take(DOCUMENTS) {
+        let whole = Map::from_iter([("document".to_owned(), Value::from(id))]);
+        let read = toolbox::traced(tools, "extraction", "read_document_section", whole).await;
+        documents.extend(read.data.get("documents").and_then(Value::as_array).cloned());
+    }
+    documents
+}
+
+/// The lines that state it of the machine, each section's under its heading.
+fn lines_of(
+    document: &[Value],
+    machine: &Machine,
+    stated: Stated,
+    language: Language,
+) -> Vec<String> {
+    let mut told = Vec::new();
+    for one in document {
+        let Some((text, _)) = text_of(one, language) else { continue };
+        let id = one.get("id").and_then(Value::as_str).unwrap_or_default();
+        let id = id.split('#').next().unwrap_or_default();
+        for section in sections(text) {
+            let lines = stated_in(&section, machine, stated);
+            if !lines.is_empty() {
+                let head = heading(&section.heading, language);
+                let head = if head.is_empty() { String::new() } else { format!(" §{head}") };
+                told.push(format!("[{id}]{head}\n{}", lines.join("\n")));
+            }
+        }
+    }
+    told
+}
+
+/// The lines of a section that name the machine; all of them where its heading does.
+fn stated_in(section: &Section, machine: &Machine, stated: Stated) -> Vec<String> {
+    let head = section.heading.to_lowercase();
+    let says = |text: &str| has(&text.to_lowercase(), stated.words());
+    if machine.is_named_in(&head) {
+        let is_it = says(&head) || section.lines.iter().any(|line| says(line));
+        return if is_it { section.lines.clone() } else { Vec::new() };
+    }
+    let is_in_head = says(&head);
+    let lines = section
+        .lines
+        .iter()
+        .filter(|line| machine.is_named_in(&line.to_lowercase()) && (is_in_head || says(line)));
+    lines.cloned().collect()
+}
+
+impl Machine {
+    /// Whether a text in lower case is of this machine: it has its name or its id, and not the name of another machine
+    /// of that id.
+    fn is_named_in(&self, text: &str) -> bool {
+        let has_own = self.names.iter().any(|name| !name.is_empty() && text.contains(name));
+        let is_word = |at: usize| {
+            let (before, after) = (&text[..at], &text[at + self.id.len()..]);
+            !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '-')
+                && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
+        };
+        let has_id = text.match_indices(self.id.as_str()).any(|(at, _)| is_word(at));
+        let is_others = self.others.iter().any(|name| !name.is_empty() && text.contains(name));
+        has_own || has_id && !is_others
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHEET: &str = "# Line sheet\n\n## 1 Lubricants\n- C-7 air compressor: oil, ISO VG 68. No grease nipples.\n\
+        - F-2 roof fan: grease LGHP 2, 9 g a shot\n\n## 2 Torques\n- F-2 roof fan bolts M20: 380 N·m\n\n\
+        ## 3 Isolation of C-7\n- Open breaker 4, lock and tag.\n";
+
+    fn machine(id: &str, name: &str, other: &str) -> Machine {
+        let names =
+            |name: &str| vec![name.to_owned()].into_iter().filter(|n| !n.is_empty()).collect();
+        Machine { id: id.to_owned(), names: names(name), others: names(other) }
+    }
+
+    #[test]
+    fn lines_of_a_machine_are_told_and_no_others() {
+        let document = [json!({ "id": "LS-1#2", "text": SHEET })];
+        let lines = |machine: &Machine, stated| lines_of(&document, machine, stated, Language::En);
+        let fan = machine("f-2", "roof fan", "");
+        assert_eq!(
+            lines(&fan, Stated::Torque),
+            ["[LS-1] §2 Torques\n- F-2 roof fan bolts M20: 380 N·m"]
+        );
+        assert_eq!(lines(&fan, Stated::Lubricant).len(), 1);
+        assert!(lines(&fan, Stated::Isolation).is_empty());
+        let compressor = machine("c-7", "air compressor", "gas compressor");
+        assert!(lines(&compressor, Stated::Lubricant)[0].contains("No grease nipples"));
+        assert!(lines(&compressor, Stated::Isolation)[0].contains("Open breaker 4"));
+        assert!(lines(&compressor, Stated::Torque).is_empty());
+        let elsewhere = machine("c-7", "gas compressor", "air compressor");
+        assert!(lines(&elsewhere, Stated::Lubricant).is_empty(), "of another site");
+        assert!(lines(&machine("c-70", "", ""), Stated::Lubricant).is_empty(), "another machine");
+    }
+
+    #[test]
+    fn what_is_asked_of_a_machine_is_read() {
+        for (question, stated) in [
+            ("bolt torque for the roof fan", Stated::Torque),
+            ("하우징 볼트 몇 뉴턴으로 조여", Stated::Torque),
+            ("구리스 뭐 넣고 얼마 주기로?", Stated::Lubricant),
+            ("which oil goes into the gearbox", Stated::Lubricant),
+            ("what vibration trips it?", Stated::Limit),
+            ("트립값 몇이야", Stated::Limit),
+            ("walk me through isolating C-7 before I open it", Stated::Isolation),
+        ] {
+            assert!(Stated::asked_by(question).contains(&stated), "{question}");
+        }
+        for question in
+            ["how is C-7?", "언제부터 이상이야", "who is on duty", "what is the remaining life"]
+        {
+            assert_eq!(Stated::asked_by(question), [], "{question}");
+        }
+    }
+}
