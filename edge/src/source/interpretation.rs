@@ -171,10 +171,15 @@ impl fmt::Display for Interpretation {
             write!(f, "; time in {time}")?;
         }
         if self.gaps > 0 {
-            write!(f, "; {} gaps, {} samples lost", self.gaps, self.lost_samples)?;
+            write!(f, "; {} gap{}", self.gaps, plural(self.gaps))?;
+            // a remark does not say how many are missing
+            if self.lost_samples > 0 {
+                write!(f, ", {} sample{} lost", self.lost_samples, plural(self.lost_samples))?;
+            }
         }
         if self.missing_values > 0 {
-            write!(f, "; {} values missing", self.missing_values)?;
+            let values = plural(self.missing_values);
+            write!(f, "; {} value{values} missing", self.missing_values)?;
         }
         if !self.left_out.is_empty() {
             let more = if self.left_out.len() > MOST_NAMED { ", …" } else { "" };
@@ -183,6 +188,11 @@ impl fmt::Display for Interpretation {
         }
         self.notes.iter().try_for_each(|note| write!(f, "; {note}"))
     }
+}
+
+/// The ending of what is counted.
+const fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 /// A number with at most six digits behind the point.

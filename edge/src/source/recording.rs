@@ -39,6 +39,7 @@ pub(crate) use raw::{RawRecording, RawSnapshots};
 pub use sequence::open_sequence;
 pub(crate) use stated::{NumberEncoding, StatedChannel, StatedStart};
 
+mod assumed_unit;
 mod bounds;
 #[cfg(feature = "parquet")]
 mod columnar;
@@ -66,8 +67,10 @@ mod sequence;
 mod snapshots;
 mod spectrum;
 mod stated;
+mod stations;
 mod tdms;
 mod text;
+mod text_times;
 mod time_columns;
 mod universal;
 mod variables;

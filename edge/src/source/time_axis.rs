@@ -47,6 +47,8 @@ pub(crate) struct TimeAxis {
     pub(crate) step: f64,
     /// Uncertainty of the step by the digits of the column, ratio.
     pub(crate) uncertainty: f64,
+    /// How well the rows tell the step: better than the digits where each time stands for many rows, ratio.
+    pub(crate) precision: f64,
     /// Standard deviation of the steps over their mean, if the digits of the column show it.
     pub(crate) jitter_ratio: Option<f64>,
     /// Rows for which each time stands, where that is one number: a sensor's memory that is read at once.
@@ -111,6 +113,7 @@ impl TimeAxis {
             unit_s,
             step: course.step,
             uncertainty: course.uncertainty,
+            precision: course.precision,
             jitter_ratio: course.jitter_ratio,
             rows_each: course.rows_each,
             gaps: course.gaps,
@@ -129,6 +132,7 @@ impl TimeAxis {
             unit_s: Some(1.0),
             step: 1.0 / rate_hz,
             uncertainty: 0.0,
+            precision: 0.0,
             jitter_ratio: None,
             rows_each: None,
             gaps: 0,
@@ -170,6 +174,7 @@ struct Course {
     longest: f64,
     quantum: f64,
     uncertainty: f64,
+    precision: f64,
     jitter_ratio: Option<f64>,
     rows_each: Option<u64>,
     gaps: u64,
@@ -202,12 +207,13 @@ impl Course {
         }
         let rows_each = rows_of_each_time(steps);
         // the last time stands for rows whose end nothing states
+        let coarse = if beyond == 0 { step_of_groups(steps) } else { None };
         let step = match rows_each {
             Some(rows) => {
                 let usual = positive.partition_point(|step| *step <= longest);
                 sum / (usual as u64 * rows) as f64
             }
-            None => sum / count as f64,
+            None => coarse.map_or(sum / count as f64, |(step, ..)| step),
         };
         if !(step.is_finite() && step > 0.0) {
             return None;
@@ -217,14 +223,20 @@ impl Course {
         let usual = steps.iter().filter(|step| **step <= longest);
         let power: f64 = usual.map(|one| (one - step) * (one - step)).sum();
         let spread = (power / count as f64).sqrt();
+        let uncertainty = (2.0 * quantum / sum).min(0.5);
         let jitter_ratio = (!has_repeats && spread > 0.75 * quantum).then_some(spread / step);
         Some(Self {
             step,
             longest,
             quantum,
-            uncertainty: (2.0 * quantum / sum).min(0.5),
+            uncertainty,
+            precision: match coarse {
+                Some((_, _, rows)) => 2.0 / rows,
+                None if rows_each.is_some() => 2.0 / steps.len() as f64,
+                None => uncertainty,
+            },
             jitter_ratio,
-            rows_each,
+            rows_each: rows_each.or(coarse.map(|(_, rows_each, _)| rows_each)),
             gaps: gaps.len() as u64,
             lost: lost as u64,
         })
@@ -245,6 +257,21 @@ impl Course {
             (at - self.step * (row + 1) as f64).abs() <= most
         })
     }
+}
+
+/// Rows of each time from which on a change of the time is sharper than its digits.
+const LEAST_GROUP: f64 = 4.0;
+
+/// The step of times of which each stands for many rows, by the rows between the second and the last change; the rows
+/// of a time, and all between these changes. The first and the last time stand for a part.
+fn step_of_groups(steps: &[f64]) -> Option<(f64, u64, f64)> {
+    let changes: Vec<usize> = (0..steps.len()).filter(|at| steps[*at] > 0.0).collect();
+    let (first, last) = (*changes.first()?, *changes.last()?);
+    let rows = (last - first) as f64;
+    let groups = (changes.len() - 1) as f64;
+    let time: f64 = steps.get(first + 1..=last)?.iter().sum();
+    (groups >= 3.0 && rows / groups >= LEAST_GROUP)
+        .then(|| (time / rows, (rows / groups).round() as u64, rows))
 }
 
 /// How many rows stand under each time, if that is one number of more than one. The first and the last time may

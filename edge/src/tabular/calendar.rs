@@ -126,6 +126,8 @@ impl Stamp {
         let clock_from = match colon {
             Some(at) => at.checked_sub(1)?,
             None if groups.len() >= 6 && words.month.is_none() => 3,
+            // `20時00分05秒`
+            None if groups.len() >= 2 && "시時时".contains(groups[1].before) => 0,
             None => groups.len(),
         };
         let (date, time) = groups.split_at_checked(clock_from)?;
@@ -135,6 +137,9 @@ impl Stamp {
         };
         let (clock_ns, offset_min) = match time {
             [] => (None, None),
+            [minute, second, part] if is_minutes_alone(date, &[minute, second, part], words) => {
+                (Some(minutes_alone(minute, second, part)?), None)
+            }
             time => time_of(time, words)?,
         };
         (date.is_some() || clock_ns.is_some()).then_some(Self { date, clock_ns, offset_min })
@@ -322,7 +327,7 @@ fn date_of(groups: &[Group<'_>], month: Option<u16>) -> Option<DateParts> {
     }
     let [a, b, c] = groups else { return None };
     let parts = [small(a)?, small(b)?, small(c)?];
-    let has_mark = |group: &Group<'_>| "-/. _년월".contains(group.before);
+    let has_mark = |group: &Group<'_>| "-/. _년월年月".contains(group.before);
     if !(has_mark(b) && has_mark(c)) {
         return None;
     }
@@ -339,12 +344,31 @@ fn date_of(groups: &[Group<'_>], month: Option<u16>) -> Option<DateParts> {
     Some(DateParts { parts, form })
 }
 
+/// Whether three numbers are minutes, seconds and a part of a second, as a spreadsheet shows a time by its form
+/// `mm:ss.0`: there is no date and no word, a colon stands between the first two alone and a point behind them.
+fn is_minutes_alone(
+    date: Option<DateParts>,
+    [minute, second, part]: &[&Group<'_>; 3],
+    words: words::FieldWords,
+) -> bool {
+    date.is_none()
+        && words.is_afternoon.is_none()
+        && minute.text.len() <= 2
+        && (second.before, second.text.len()) == (':', 2)
+        && matches!(part.before, '.' | ',')
+}
+
+fn minutes_alone(minute: &Group<'_>, second: &Group<'_>, part: &Group<'_>) -> Option<i64> {
+    clock(minute.value / 60, minute.value % 60, second.value, part.text)
+}
+
 /// Time of day and offset from the numbers behind the date.
 fn time_of(groups: &[Group<'_>], words: words::FieldWords) -> Option<(Option<i64>, Option<i16>)> {
     let (hour, minute) = (groups.first()?, groups.get(1)?);
     let mut rest = groups.get(2..)?;
-    let is_second =
-        |group: &Group<'_>| matches!(group.before, ':' | '.' | '-' | '_') && group.text.len() <= 2;
+    let is_second = |group: &Group<'_>| {
+        matches!(group.before, ':' | '.' | '-' | '_' | '분' | '分') && group.text.len() <= 2
+    };
     let second = match rest.first() {
         Some(group)
             if is_second(group)

@@ -1,5 +1,5 @@
-//! The encoding of a text: UTF-8, UTF-16 with and without a mark, CP949, Latin-1; Chinese and Japanese ones
-//! where `chardetng` finds that the letters are theirs.
+//! The encoding of a text: UTF-8, UTF-16 with and without a mark, CP949, Latin-1; Chinese, Japanese and Cyrillic
+//! ones where `chardetng` finds that the letters are theirs.
 //!
 //! Invariant: bytes that hold zeros after decoding are no text.
 
@@ -7,13 +7,14 @@ use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
-    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252,
+    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, KOI8_U, SHIFT_JIS, UTF_16BE, UTF_16LE,
+    WINDOWS_1251, WINDOWS_1252,
 };
 
 /// Bytes by which an encoding without a mark is told.
 const SAMPLE: usize = 4096;
 
-/// Fewest bytes above ASCII by which Chinese or Japanese is told: four letters.
+/// Fewest bytes above ASCII by which such an encoding is told: four Chinese letters.
 const LEAST_LETTERS: usize = 8;
 
 /// The text of these bytes; `None` if they are no text.
@@ -48,19 +49,19 @@ fn narrow(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }
-    let encoding = chinese_or_japanese(bytes)
+    let encoding = other_letters(bytes)
         .unwrap_or_else(|| if is_korean(bytes) { EUC_KR } else { WINDOWS_1252 });
     encoding.decode_without_bom_handling(bytes).0
 }
 
-/// A Chinese or Japanese encoding in which the letters are usual ones, not only possible ones: the pairs of CP949
+/// A Chinese, Japanese or Cyrillic encoding in which the letters are usual ones, not only possible ones: the pairs of CP949
 /// and those of GBK are the same bytes. A text with few letters above ASCII is none.
-fn chinese_or_japanese(bytes: &[u8]) -> Option<&'static Encoding> {
+fn other_letters(bytes: &[u8]) -> Option<&'static Encoding> {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(bytes, true);
     let found = detector.guess(None, Utf8Detection::Deny);
     let letters = bytes.iter().filter(|byte| **byte >= 0x80).count();
-    let is_one = [GBK, GB18030, BIG5, SHIFT_JIS, EUC_JP].contains(&found);
+    let is_one = [GBK, GB18030, BIG5, SHIFT_JIS, EUC_JP, WINDOWS_1251, KOI8_U].contains(&found);
     (is_one && letters >= LEAST_LETTERS).then_some(found)
 }
 
@@ -115,6 +116,7 @@ mod tests {
             (GBK, "时间(s),工程单位:m/s^2\n"),
             (GB18030, "采样频率：12800 Hz\n单位：m/s2\n"),
             (SHIFT_JIS, "サンプリング周波数,12800\n単位,m/s2\n"),
+            (WINDOWS_1251, "Частота дискретизации: 12800 Гц\nЕдиница: м/с2\n"),
         ] {
             assert_eq!(
                 decoded(&encoding.encode(text).0).as_deref(),

@@ -20,7 +20,8 @@ impl Separator {
     /// no field.
     pub fn fields(self, line: &str) -> Vec<&str> {
         match self {
-            Self::Spaces => line.split_whitespace().map(unquoted).collect(),
+            Self::Spaces if line.contains('"') => fields_between_blanks(line),
+            Self::Spaces => line.split_whitespace().collect(),
             Self::Char(separator) => {
                 let line = line.trim_matches(' ');
                 let line = line.strip_suffix(separator).unwrap_or(line);
@@ -40,6 +41,16 @@ impl Separator {
 
 fn unquoted(field: &str) -> &str {
     field.trim().trim_matches('"').trim()
+}
+
+/// The fields of a line with quotes: a blank between quotes separates nothing.
+fn fields_between_blanks(line: &str) -> Vec<&str> {
+    let mut is_quoted = false;
+    let is_between = |letter: char| {
+        is_quoted ^= letter == '"';
+        letter.is_whitespace() && !is_quoted
+    };
+    line.split(is_between).filter(|field| !field.is_empty()).map(unquoted).collect()
 }
 
 /// The fields of a line with quotes: a separator between quotes separates nothing.
@@ -111,6 +122,8 @@ mod tests {
         let fields = Separator::Char(',').fields(r#""0,5","-1,25", 7,"#);
         assert_eq!(fields, ["0,5", "-1,25", "7"]);
         assert_eq!(Separator::Spaces.fields("  1   2 \"3\""), ["1", "2", "3"]);
+        let stamped = "\"2026-05-04 07:06:05.001\" 0.5 \"0.25 g\"";
+        assert_eq!(Separator::Spaces.fields(stamped), ["2026-05-04 07:06:05.001", "0.5", "0.25 g"]);
     }
 
     #[test]

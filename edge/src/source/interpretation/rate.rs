@@ -77,7 +77,7 @@ pub(crate) fn decided_rate(
 
 fn stated_rate(all: RateStatements<'_>) -> Result<(f64, StatementSource, Vec<String>), String> {
     let column = all.axis.and_then(|axis| column_rate(axis, all.option_hz.or(all.file_hz)));
-    let slack = AGREEMENT + all.axis.map_or(0.0, |axis| axis.uncertainty);
+    let slack = AGREEMENT + all.axis.map_or(0.0, |axis| axis.precision);
     let agree = |a: f64, b: f64| (a / b - 1.0).abs() <= slack;
     let (file, conflict) = match (all.file_hz, column) {
         (Some(file), Some(column)) if !agree(column, file) => {
@@ -89,6 +89,7 @@ fn stated_rate(all: RateStatements<'_>) -> Result<(f64, StatementSource, Vec<Str
         (None, None) => (None, None),
     };
     let column_name = all.axis.map_or_else(String::new, |axis| axis.column.clone());
+    let notes = notes_on_units(all, column)?;
     if let (Some((said, column)), None) = (&conflict, all.option_hz) {
         return Err(format!(
             "{said}, but the time column ({column_name}) gives {} Hz; --rate with --prefer option decides",
@@ -104,11 +105,11 @@ fn stated_rate(all: RateStatements<'_>) -> Result<(f64, StatementSource, Vec<Str
     }
     match (all.option_hz, file) {
         (None, None) => Err(missing(all.axis)),
-        (None, Some((hz, source))) => Ok((hz, source, Vec::new())),
-        (Some(hz), None) => Ok((hz, StatementSource::Option, Vec::new())),
+        (None, Some((hz, source))) => Ok((hz, source, notes)),
+        (Some(hz), None) => Ok((hz, StatementSource::Option, notes)),
         (Some(hz), Some((other, source))) if agree(other, hz) && conflict.is_none() => {
             let _ = source;
-            Ok((hz, StatementSource::Option, Vec::new()))
+            Ok((hz, StatementSource::Option, notes))
         }
         (Some(hz), Some((other, source))) => {
             let place = match source {
@@ -133,6 +134,42 @@ fn stated_rate(all: RateStatements<'_>) -> Result<(f64, StatementSource, Vec<Str
             }
         }
     }
+}
+
+/// What a person should know of times without a unit that give no stated rate.
+///
+/// # Errors
+/// The file alone states the rate; in words.
+fn notes_on_units(all: RateStatements<'_>, column: Option<f64>) -> Result<Vec<String>, String> {
+    let known = all.axis.zip(all.option_hz.or(all.file_hz)).filter(|_| column.is_none());
+    match known.and_then(|(axis, known)| disagreement(axis, known)) {
+        Some(what) if all.option_hz.is_none() => {
+            Err(format!("{what}; --rate with --prefer option decides"))
+        }
+        what => Ok(what.into_iter().collect()),
+    }
+}
+
+/// How far times without a unit may be from a stated rate in the nearest unit and still be meant for it, ratio.
+/// Chosen: a chip's rate is within a fifth of what its data sheet says, ticks of another clock are anywhere.
+const NEAREST_UNIT: std::ops::Range<f64> = 0.5..2.0;
+
+/// What times without a unit say against a rate: they give it in no unit, and in one of them another one near it.
+fn disagreement(axis: &TimeAxis, known_hz: f64) -> Option<String> {
+    if axis.is_count || axis.unit_s.is_some() {
+        return None;
+    }
+    let units = UNITS.iter().filter(|(_, unit_s)| *unit_s <= 1.0);
+    let near = units
+        .map(|(unit, unit_s)| (unit, axis.rate_hz(*unit_s)))
+        .find(|(_, hz)| NEAREST_UNIT.contains(&(hz / known_hz)))?;
+    Some(format!(
+        "the times of {} give the stated {} Hz in no unit (in {} they are {} Hz)",
+        axis.column,
+        short(known_hz),
+        near.0,
+        short(near.1)
+    ))
 }
 
 /// The rate of a time column: by its unit, or by the unit that agrees with a rate that is known.
@@ -185,6 +222,6 @@ fn missing(axis: Option<&TimeAxis>) -> String {
             axis.column,
             short(axis.step)
         ),
-        _ => "the file does not state its sampling rate; give it in Hz (--rate)".to_owned(),
+        _ => "no sampling rate was found in the file; give it in Hz (--rate)".to_owned(),
     }
 }

@@ -94,6 +94,9 @@ const TIME: &[&str] = &[
     "msecs",
     "usec",
     "usecs",
+    "nsec",
+    "nsecs",
+    "nanosec",
     "millisecond",
     "millisekunde",
     "millisekunden",
@@ -306,7 +309,7 @@ impl ChannelRole {
     pub fn by_name(name: &str) -> Self {
         let whole = without_unit(name).to_lowercase();
         let whole = whole.trim();
-        if TIME_WHOLE.contains(&whole) {
+        if TIME_WHOLE.contains(&whole) || is_timestamp(name) {
             return Self::Time;
         }
         if COUNT_WHOLE.contains(&whole) {
@@ -368,6 +371,11 @@ impl ChannelRole {
         }
         Self::Unknown
     }
+}
+
+/// Whether a name has the word: `accelerometerTimestamp_sinceReboot` is the time of an acceleration.
+fn is_timestamp(name: &str) -> bool {
+    words_of(without_unit(name)).iter().any(|word| word == "timestamp" || word == "timestamps")
 }
 
 /// `a_x`, `a y`, `Acc.Z`: an `a` and an axis; `gFx`: a force in g along an axis.

@@ -15,13 +15,16 @@ use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
+use pdm_shared::time::Timestamp;
 
 use super::bounds::{MAX_SAMPLES, whole};
 use super::guarded::guarded;
 use super::leaves::{Leaf, LeafContent, stated_start, variables_of};
 use super::repeats::{WordColumn, check_variables};
-use super::variables::recording_of_variables;
+use super::text_times::times_of_words;
+use super::variables::{Variable, recording_of_variables};
 use super::{NumberEncoding, RawRecording, SourceError};
+use crate::tabular::Stamp;
 use metadata::statements_of;
 use wide::NumberForm;
 
@@ -39,21 +42,29 @@ pub(super) fn open(
     variable: Option<&str>,
 ) -> Result<RawRecording, SourceError> {
     let content = whole(path, file)?;
-    let (leaves, words) = guarded(path, "Parquet", || {
+    let FileLeaves { leaves, words, start, notes, has_lists } = guarded(path, "Parquet", || {
         leaves_of(content).map_err(|what| SourceError::malformed(path, what))
     })?;
-    let start = stated_start(&leaves);
+    let start = start.or_else(|| stated_start(&leaves));
     let (variables, others) = variables_of(leaves);
-    let told =
-        check_variables(&variables, &words).map_err(|what| SourceError::options(path, what))?;
+    if has_lists && variable.is_none() && !variables.iter().any(Variable::says_acceleration) {
+        let what = format!(
+            "the samples stand in lists, one in each row, which is not read: {}; write each of them into the rows of \
+             a file of its own, or name another column (--variable)",
+            others.join(", ")
+        );
+        return Err(SourceError::options(path, what));
+    }
+    let told = check_variables(&variables, &words, variable.is_some())
+        .map_err(|what| SourceError::options(path, what))?;
     let mut recording = recording_of_variables(path, "Parquet file", variables, &others, variable)?;
-    recording.notes.extend(told);
+    recording.notes.extend(told.into_iter().chain(notes));
     recording.start_at(start);
     Ok(recording)
 }
 
 /// The columns of numbers with what the file states of them, and the columns of words.
-fn leaves_of(content: Vec<u8>) -> Result<(Vec<Leaf>, Vec<WordColumn>), String> {
+fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
     let told = |error: parquet::errors::ParquetError| format!("no Parquet that is read: {error}");
     let reader = SerializedFileReader::new(bytes::Bytes::from(content)).map_err(told)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
@@ -70,21 +81,28 @@ fn leaves_of(content: Vec<u8>) -> Result<(Vec<Leaf>, Vec<WordColumn>), String> {
     let pairs = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
     let pairs = pairs.filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
     let mut leaves = statements_of(pairs, &names);
-    let mut words = Vec::new();
+    let (mut words, mut notes, mut start, mut lists) = (Vec::new(), Vec::new(), None, 0);
     for (index, column) in schema.columns().iter().enumerate() {
         let name = column.path().string();
         let Some(form) = wide::form_of(column) else {
             if column.physical_type() == PhysicalType::BYTE_ARRAY && column.max_rep_level() == 0 {
-                let mut own = WordColumn { name, ..WordColumn::default() };
-                for group in 0..groups {
-                    let group = reader.get_row_group(group).map_err(told)?;
-                    let column = group.get_column_reader(index).map_err(told)?;
-                    add_words(column, &mut own).map_err(told)?;
+                let mut own = text_column(&reader, index, name).map_err(told)?;
+                match own.times() {
+                    Some((times, start_of_times, note)) => {
+                        notes.extend(note);
+                        leaves.extend(times);
+                        start = start.or(start_of_times);
+                    }
+                    None => words.push(own.words),
                 }
-                words.push(own);
                 continue;
             }
-            let content = LeafContent::Other(format!("a column of {}", column.physical_type()));
+            let content = if column.max_rep_level() > 0 {
+                lists += usize::from(is_real(column.physical_type()));
+                LeafContent::Other("a list of numbers in each row".to_owned())
+            } else {
+                LeafContent::Other(format!("a column of {}", column.physical_type()))
+            };
             leaves.push(Leaf { path: name, content });
             continue;
         };
@@ -103,16 +121,87 @@ fn leaves_of(content: Vec<u8>) -> Result<(Vec<Leaf>, Vec<WordColumn>), String> {
         }
         leaves.push(Leaf { path: name, content });
     }
-    Ok((leaves, words))
+    Ok(FileLeaves { leaves, words, start, notes, has_lists: lists > 0 })
+}
+
+/// What a file holds.
+struct FileLeaves {
+    /// The columns of numbers, with what the file states of them.
+    leaves: Vec<Leaf>,
+    words: Vec<WordColumn>,
+    /// The first time of a column of text, and whether its zone is stated nowhere.
+    start: Option<(Timestamp, bool)>,
+    /// What a person should know of columns of text.
+    notes: Vec<String>,
+    /// A column holds a list of numbers in each row.
+    has_lists: bool,
+}
+
+const fn is_real(kind: PhysicalType) -> bool {
+    matches!(kind, PhysicalType::FLOAT | PhysicalType::DOUBLE)
+}
+
+/// The leaves of a column of times, the first one with whether its zone is stated nowhere, and a note.
+type TimeLeaves = (Vec<Leaf>, Option<(Timestamp, bool)>, Option<String>);
+
+/// A column of text: words, or times.
+struct TextColumn {
+    words: WordColumn,
+    /// The texts themselves, as long as they are times.
+    times: Option<Vec<String>>,
+}
+
+/// The texts of one column of all groups of rows.
+fn text_column(
+    reader: &SerializedFileReader<bytes::Bytes>,
+    index: usize,
+    name: String,
+) -> parquet::errors::Result<TextColumn> {
+    let mut own = TextColumn::named(name);
+    for group in 0..reader.num_row_groups() {
+        add_words(reader.get_row_group(group)?.get_column_reader(index)?, &mut own)?;
+    }
+    Ok(own)
+}
+
+impl TextColumn {
+    fn named(name: String) -> Self {
+        Self { words: WordColumn { name, ..WordColumn::default() }, times: Some(Vec::new()) }
+    }
+
+    fn take(&mut self, text: &str) {
+        self.words.take(text);
+        if Stamp::parse(text).is_none() {
+            self.times = None;
+        }
+        if let Some(times) = &mut self.times {
+            times.push(text.to_owned());
+        }
+    }
+
+    /// The leaves of the column if its texts are times, and the first one.
+    fn times(&mut self) -> Option<TimeLeaves> {
+        let texts = self.times.take().filter(|texts| !texts.is_empty())?;
+        let times = times_of_words(texts.iter().map(String::as_str))?;
+        let (rows, name) = (times.seconds.len(), self.words.name.clone());
+        let unit = LeafContent::Text(vec!["s".to_owned()]);
+        let encoding = NumberEncoding::Real;
+        let content = LeafContent::Numbers { rows, columns: 1, numbers: times.seconds, encoding };
+        let leaves = vec![
+            Leaf { path: format!("{name}_unit"), content: unit },
+            Leaf { path: name, content },
+        ];
+        Some((leaves, times.start, times.note))
+    }
 }
 
 /// Adds the words of one column of a group of rows; one that is missing is empty.
-fn add_words(column: ColumnReader, words: &mut WordColumn) -> parquet::errors::Result<()> {
+fn add_words(column: ColumnReader, words: &mut TextColumn) -> parquet::errors::Result<()> {
     let ColumnReader::ByteArrayColumnReader(mut reader) = column else { return Ok(()) };
     loop {
         let (mut values, mut levels) = (Vec::new(), Vec::new());
         let (rows, _, _) = reader.read_records(PIECE_ROWS, Some(&mut levels), None, &mut values)?;
-        if rows == 0 || words.rows.len() > MAX_SAMPLES {
+        if rows == 0 || words.words.rows.len() > MAX_SAMPLES {
             return Ok(());
         }
         let top = levels.iter().copied().max().unwrap_or(0);

@@ -19,6 +19,7 @@ use zip::ZipArchive;
 
 use super::guarded::guarded;
 use super::{RawRecording, RecordingOptions, SourceError, text};
+use crate::tabular::{Decimal, NumberForm};
 
 mod beside;
 
@@ -50,6 +51,8 @@ struct ColumnTally {
     words: usize,
     /// Cells that are there and hold no value: formatted ones, and formulas that nothing has computed.
     empty: usize,
+    /// The row of the last cell with a value, counted from 0.
+    last_row: usize,
 }
 
 impl ColumnTally {
@@ -72,6 +75,8 @@ struct SheetText {
     columns: Vec<ColumnTally>,
     /// A column of formulas of which the workbook holds no values.
     uncached: Option<usize>,
+    /// Cells with a number that is written as text.
+    texts: usize,
 }
 
 /// Reads a workbook.
@@ -97,10 +102,14 @@ pub(super) fn open(
         );
         return Err(SourceError::malformed(path, what));
     }
+    beside::check_tables(&sheet).map_err(|what| SourceError::options(path, what))?;
     let remarks = beside::without_remarks(&mut sheet);
     let options = RecordingOptions { variable: column, ..options.clone() };
     let mut recording = text::open_text(path, "Excel sheet", &sheet.text, &options)?;
     recording.notes.extend(remarks);
+    if sheet.texts > 0 {
+        recording.notes.push(format!("numbers that are written as text: {} cells", sheet.texts));
+    }
     recording.notes.push(format!("sheet {:?}", sheet.name));
     recording.left_out.extend(left_out);
     Ok(recording)
@@ -152,8 +161,8 @@ fn sheets_of(path: &Path, content: Vec<u8>) -> Result<Vec<SheetText>, SourceErro
         // a chart has a sheet of its own, which holds no cells
         let Ok(mut cells) = workbook.worksheet_cells_reader(&name) else { continue };
         let (text, columns) = (String::new(), Vec::new());
-        let mut sheet = SheetText { name, text, rows: 0, columns, uncached: None };
-        let mut place = SheetPlace::default();
+        let mut sheet = SheetText { name, text, rows: 0, columns, uncached: None, texts: 0 };
+        let (mut place, mut texts) = (SheetPlace::default(), 0);
         while let Some(cell) = cells.next_cell().map_err(damaged)? {
             let (row, column) = cell.get_position();
             if column >= MAX_COLUMNS {
@@ -169,7 +178,10 @@ fn sheets_of(path: &Path, content: Vec<u8>) -> Result<Vec<SheetText>, SourceErro
             }
             place.move_to(&mut sheet, row, column);
             let is_number = write_value(&mut sheet.text, cell.get_value());
+            texts += usize::from(!is_number && is_number_as_text(cell.get_value()));
+            let is_number = is_number || is_number_as_text(cell.get_value());
             sheet.columns[at].take(is_number);
+            sheet.columns[at].last_row = row as usize;
             place.has_number |= is_number;
             if sheet.text.len() > MAX_TEXT_BYTES {
                 let what = format!("sheet {:?} is longer than {MAX_TEXT_BYTES} bytes", sheet.name);
@@ -177,6 +189,7 @@ fn sheets_of(path: &Path, content: Vec<u8>) -> Result<Vec<SheetText>, SourceErro
             }
         }
         sheet.rows += usize::from(place.has_number);
+        sheet.texts = texts;
         drop(cells);
         sheet.uncached = uncached_column(&mut workbook, &sheet).map_err(damaged)?;
         sheets.push(sheet);
@@ -258,6 +271,24 @@ fn write_value(text: &mut String, value: &DataRef<'_>) -> bool {
         DataRef::Empty => Ok(()),
     };
     matches!(value, DataRef::Int(_) | DataRef::Float(_) | DataRef::DateTime(_))
+}
+
+/// Whether a cell of text holds a number, as an import by another country's decimal sign leaves it.
+fn is_number_as_text(value: &DataRef<'_>) -> bool {
+    let text = match value {
+        DataRef::String(own) => own.as_str(),
+        DataRef::SharedString(own) => own,
+        DataRef::Int(_)
+        | DataRef::Float(_)
+        | DataRef::DateTime(_)
+        | DataRef::DateTimeIso(_)
+        | DataRef::DurationIso(_)
+        | DataRef::Bool(_)
+        | DataRef::Error(_)
+        | DataRef::Empty => return false,
+    };
+    let number = |decimal| NumberForm { decimal }.number(text).is_some_and(f64::is_finite);
+    number(Decimal::Point) || number(Decimal::Comma)
 }
 
 /// A date, a time of day or both, with microseconds.

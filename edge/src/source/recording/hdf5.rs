@@ -53,8 +53,8 @@ pub(super) fn open(
     let (speed, start) = (stated_speed(&leaves), stated_start(&leaves));
     let words = words_of(&leaves);
     let (variables, others) = variables_of(leaves);
-    let told =
-        check_variables(&variables, &words).map_err(|what| SourceError::options(path, what))?;
+    let told = check_variables(&variables, &words, variable.is_some())
+        .map_err(|what| SourceError::options(path, what))?;
     let mut recording = recording_of_variables(path, format, variables, &others, variable)?;
     recording.notes.extend(speed.into_iter().chain(told));
     recording.start_at(start);

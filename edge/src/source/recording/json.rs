@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use pdm_shared::time::Timestamp;
 use serde_json::{Map, Number, Value};
 
 use super::bounds::check_samples;
@@ -17,10 +18,15 @@ use super::repeats::{
     MOST_CHANNELS, check_variables, long_form_refusal, names_channels, repeated_times,
 };
 use super::variables::recording_of_variables;
-use super::{NumberEncoding, RawRecording, SourceError, snapshots_of};
+use super::{NumberEncoding, RawRecording, SourceError, snapshots_of, stations};
 use crate::source::interpretation::ChannelRole;
 
+mod columns;
 mod frame;
+mod senml;
+mod topic;
+
+pub(super) use topic::documents as topic_documents;
 
 /// Most bytes of a document. A parsed number takes up to 16 times its text: 16 MiB stay below the
 /// memory that the service's unit grants.
@@ -93,6 +99,10 @@ pub(super) fn open(
         Some(pointer) => pointer.replace('/', "."),
         None => name.to_owned(),
     });
+    let mut notes = Vec::new();
+    let documents: Vec<Value> =
+        documents.into_iter().map(|document| unpacked(document, &mut notes)).collect();
+    let documents = messages_of(documents);
     let has_array = |value: &Value| matches!(value, Value::Array(_)) || holds_array(value);
     let documents = if documents.len() > 1 && !documents.iter().any(has_array) {
         vec![Value::Array(documents)]
@@ -102,22 +112,88 @@ pub(super) fn open(
     let mut snapshots = Vec::new();
     let mut numbers = 0usize;
     for document in documents {
-        let mut leaves = Vec::new();
-        walk(document, String::new(), &mut leaves)
-            .map_err(|what| SourceError::malformed(path, what))?;
-        let (start, speed) = (stated_start(&leaves), stated_speed(&leaves));
+        let mut tree = TreeWalk::default();
+        tree.walk(document, String::new()).map_err(|what| SourceError::malformed(path, what))?;
+        let TreeWalk { leaves, notes: of_tree, start } = tree;
+        let (start, speed) = (start.or_else(|| stated_start(&leaves)), stated_speed(&leaves));
+        let hints = rate_hints(&leaves);
         let (variables, others) = variables_of(leaves);
         numbers += variables.iter().map(|v| v.numbers.len()).sum::<usize>();
         check_samples(path, numbers)?;
-        let told =
-            check_variables(&variables, &[]).map_err(|what| SourceError::options(path, what))?;
+        let told = check_variables(&variables, &[], pointed.is_some())
+            .map_err(|what| SourceError::options(path, what))?;
         let wanted = pointed.as_deref();
         let mut own = recording_of_variables(path, "JSON document", variables, &others, wanted)?;
-        own.notes.extend(speed.into_iter().chain(told));
+        own.notes.extend(speed.into_iter().chain(told).chain(of_tree));
+        if own.stated_rate_hz.is_none() && own.time.is_none() {
+            own.notes.extend(hints);
+        }
         own.start_at(start);
         snapshots.push(own);
     }
-    snapshots_of(path, snapshots, "document")
+    let mut recording = snapshots_of(path, snapshots, "document")?;
+    recording.notes.extend(notes);
+    Ok(recording)
+}
+
+/// Keys of single numbers that may state a rate and are not understood, each in words.
+fn rate_hints(leaves: &[Leaf]) -> Vec<String> {
+    const HINTS: [&str; 5] = ["hz", "rate", "freq", "odr", "sampl"];
+    const MOST_HINTS: usize = 3;
+    let hint = |leaf: &Leaf| {
+        let key = leaf.path.rsplit('.').next().unwrap_or_default().to_lowercase();
+        let LeafContent::Numbers { numbers, .. } = &leaf.content else { return None };
+        let [number] = numbers.as_slice() else { return None };
+        HINTS.iter().any(|word| key.contains(word)).then(|| {
+            format!("the field {:?} ({number}) gives no rate that is understood", leaf.path)
+        })
+    };
+    leaves.iter().filter_map(hint).take(MOST_HINTS).collect()
+}
+
+/// A document in which texts that are documents themselves became these, as recorders of messages keep a payload.
+fn unpacked(value: Value, notes: &mut Vec<String>) -> Value {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            match serde_json::from_str::<Value>(&text) {
+                Ok(inner) => {
+                    let note = "a text that is JSON itself was read as such".to_owned();
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                    inner
+                }
+                Err(_) => Value::String(text),
+            }
+        }
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| unpacked(item, notes)).collect())
+        }
+        Value::Object(fields) => Value::Object(
+            fields.into_iter().map(|(key, value)| (key, unpacked(value, notes))).collect(),
+        ),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+    }
+}
+
+/// A single array of messages, each with an array of samples, as documents of their own.
+fn messages_of(documents: Vec<Value>) -> Vec<Value> {
+    let is_message = |item: &Value| item.is_object() && holds_array(item);
+    match documents.as_slice() {
+        [Value::Array(items)] if !items.is_empty() && items.iter().all(is_message) => {}
+        _ => return documents,
+    }
+    documents
+        .into_iter()
+        .flat_map(|document| match document {
+            Value::Array(items) => items,
+            other @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Object(_)) => vec![other],
+        })
+        .collect()
 }
 
 fn holds_array(value: &Value) -> bool {
@@ -128,52 +204,116 @@ fn holds_array(value: &Value) -> bool {
     }
 }
 
-fn push(leaves: &mut Vec<Leaf>, path: String, content: LeafContent) -> Result<(), String> {
-    if leaves.len() == MAX_LEAVES {
-        return Err(format!("more than {MAX_LEAVES} values, the most that is read"));
-    }
-    leaves.push(Leaf { path, content });
-    Ok(())
+/// The leaves of a document, as they are found.
+#[derive(Default)]
+struct TreeWalk {
+    leaves: Vec<Leaf>,
+    notes: Vec<String>,
+    start: Option<(Timestamp, bool)>,
 }
 
-/// Adds the leaves of a value. The depth is bounded by the parser.
-fn walk(value: Value, path: String, leaves: &mut Vec<Leaf>) -> Result<(), String> {
-    match value {
-        Value::Null | Value::Bool(_) => Ok(()),
-        Value::Number(number) => {
-            let numbers = vec![number.as_f64().unwrap_or(f64::NAN)];
-            let encoding = NumberEncoding::Real;
-            push(leaves, path, LeafContent::Numbers { rows: 1, columns: 1, numbers, encoding })
+impl TreeWalk {
+    fn push(&mut self, path: String, content: LeafContent) -> Result<(), String> {
+        if self.leaves.len() == MAX_LEAVES {
+            return Err(format!("more than {MAX_LEAVES} values, the most that is read"));
         }
-        Value::String(text) => push(leaves, path, LeafContent::Text(vec![text])),
-        Value::Object(fields) => {
-            let fields = match frame::indexed(fields) {
-                Ok((index, items)) => {
-                    if let Some(index) = index {
-                        push_index(index, &path, leaves)?;
-                    }
-                    return array(items, path, leaves);
-                }
-                Err(fields) => fields,
-            };
-            for (key, value) in fields {
-                walk(value, joined(&path, &key), leaves)?;
+        self.leaves.push(Leaf { path, content });
+        Ok(())
+    }
+
+    /// Adds the leaves of a value. The depth is bounded by the parser.
+    fn walk(&mut self, value: Value, path: String) -> Result<(), String> {
+        match value {
+            Value::Null | Value::Bool(_) => Ok(()),
+            Value::Number(number) => {
+                let numbers = vec![number.as_f64().unwrap_or(f64::NAN)];
+                let encoding = NumberEncoding::Real;
+                self.push(path, LeafContent::Numbers { rows: 1, columns: 1, numbers, encoding })
             }
-            Ok(())
+            Value::String(text) if is_base64(&text) => {
+                let what =
+                    format!("{} characters of base64; write the numbers as an array", text.len());
+                self.push(path, LeafContent::Other(what))
+            }
+            Value::String(text) => self.push(path, LeafContent::Text(vec![text])),
+            Value::Object(fields) => {
+                let fields = match frame::indexed(fields) {
+                    Ok((index, items)) => {
+                        if let Some(index) = index {
+                            self.push_index(index, &path)?;
+                        }
+                        return self.array(items, path);
+                    }
+                    Err(fields) => fields,
+                };
+                for (key, value) in fields {
+                    self.walk(value, joined(&path, &key))?;
+                }
+                Ok(())
+            }
+            Value::Array(items) => self.array(items, path),
         }
-        Value::Array(items) => array(items, path, leaves),
+    }
+
+    /// Adds the index of a data frame beside its column, once.
+    fn push_index(&mut self, index: Vec<f64>, path: &str) -> Result<(), String> {
+        let scope = path.rfind('.').map_or("", |at| path.get(..at).unwrap_or_default());
+        let own = joined(scope, "index");
+        if self.leaves.iter().any(|leaf| leaf.path == own) {
+            return Ok(());
+        }
+        let (rows, encoding) = (index.len(), NumberEncoding::Real);
+        self.push(own, LeafContent::Numbers { rows, columns: 1, numbers: index, encoding })
+    }
+
+    fn array(&mut self, items: Vec<Value>, path: String) -> Result<(), String> {
+        if items.iter().all(Value::is_string) {
+            let text = |item: Value| item.as_str().map(str::to_owned).unwrap_or_default();
+            return self.push(path, LeafContent::Text(items.into_iter().map(text).collect()));
+        }
+        if let Some(content) = matrix(&items) {
+            return self.push(named(path), content);
+        }
+        if let Some(resolved) = senml::resolved(&items)? {
+            self.notes.push("records of SenML (RFC 8428)".to_owned());
+            return self.walk(resolved, path);
+        }
+        check_long_form(&items)?;
+        let columns = match columns::of_rows(&items) {
+            Some(rows) => columns::of_objects(&rows)?,
+            None => columns::of_objects(&items)?,
+        };
+        if !columns.numbers.is_empty() {
+            for (key, values) in columns.numbers {
+                if let Some(content) = matrix(&values) {
+                    self.push(joined(&path, &key), content)?;
+                }
+            }
+            for (key, text) in columns.texts {
+                self.push(joined(&path, &key), LeafContent::Text(vec![text]))?;
+            }
+            self.notes.extend(columns.notes);
+            self.start = self.start.or(columns.start);
+            return Ok(());
+        }
+        for (index, item) in items.into_iter().enumerate() {
+            self.walk(item, format!("{}{{{index}}}", named(path.clone())))?;
+        }
+        Ok(())
     }
 }
 
-/// Adds the index of a data frame beside its column, once.
-fn push_index(index: Vec<f64>, path: &str, leaves: &mut Vec<Leaf>) -> Result<(), String> {
-    let scope = path.rfind('.').map_or("", |at| path.get(..at).unwrap_or_default());
-    let own = joined(scope, "index");
-    if leaves.iter().any(|leaf| leaf.path == own) {
-        return Ok(());
-    }
-    let (rows, encoding) = (index.len(), NumberEncoding::Real);
-    push(leaves, own, LeafContent::Numbers { rows, columns: 1, numbers: index, encoding })
+/// Shortest text that is taken for numbers in base64.
+const LEAST_BASE64: usize = 64;
+
+/// Whether a text is bytes in base64: no blank, and letters of both cases and digits among its signs.
+fn is_base64(text: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    text.len() >= LEAST_BASE64
+        && text.len().is_multiple_of(4)
+        && text.bytes().all(is_sign)
+        && text.bytes().any(|byte| byte.is_ascii_lowercase())
+        && text.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
 fn joined(path: &str, key: &str) -> String {
@@ -184,32 +324,9 @@ fn named(path: String) -> String {
     if path.is_empty() { "values".to_owned() } else { path }
 }
 
-fn array(items: Vec<Value>, path: String, leaves: &mut Vec<Leaf>) -> Result<(), String> {
-    if items.iter().all(Value::is_string) {
-        let text = |item: Value| item.as_str().map(str::to_owned).unwrap_or_default();
-        return push(leaves, path, LeafContent::Text(items.into_iter().map(text).collect()));
-    }
-    if let Some(content) = matrix(&items) {
-        return push(leaves, named(path), content);
-    }
-    check_long_form(&items)?;
-    let columns = columns_of_objects(&items);
-    if !columns.is_empty() {
-        for (key, values) in columns {
-            if let Some(content) = matrix(&values) {
-                push(leaves, joined(&path, &key), content)?;
-            }
-        }
-        return Ok(());
-    }
-    for (index, item) in items.into_iter().enumerate() {
-        walk(item, format!("{}{{{index}}}", named(path.clone())), leaves)?;
-    }
-    Ok(())
-}
-
 /// Refuses objects of which each time stands once for each of several channels (`{"t": 0, "axis": "x", …}`).
 fn check_long_form(items: &[Value]) -> Result<(), String> {
+    const LEAST_ROWS: usize = 16;
     let objects: Option<Vec<&Map<String, Value>>> = items.iter().map(Value::as_object).collect();
     let Some(objects) = objects else { return Ok(()) };
     let Some(first) = objects.first() else { return Ok(()) };
@@ -220,9 +337,18 @@ fn check_long_form(items: &[Value]) -> Result<(), String> {
     let is_channel = |(key, value): &(&String, &Value)| {
         *key != time && (value.is_string() || (value.is_number() && names_channels(key)))
     };
-    for (key, _) in first.iter().filter(is_channel) {
+    for (key, value) in first.iter().filter(is_channel) {
         let Some((values, rows)) = places(&objects, key, MOST_CHANNELS) else { continue };
         let rows: Vec<u16> = rows.into_iter().map(|row| row as u16).collect();
+        if value.is_string()
+            && stations::names_points(key)
+            && objects.len() >= LEAST_ROWS
+            && let Some(told) =
+                stations::several_points(&format!("the key {key:?}"), &values, &rows)
+            && repeated_times(&times, &rows).is_none()
+        {
+            return Err(stations::refusal(&told));
+        }
         if let Some(repeated) = repeated_times(&times, &rows) {
             return Err(long_form_refusal(&format!("the key {key:?}"), &values, repeated));
         }
@@ -255,20 +381,6 @@ fn places(
         rows.push(place as f64);
     }
     Some((values, rows))
-}
-
-/// The columns of objects with the same keys, of which each value is a number or none.
-fn columns_of_objects(items: &[Value]) -> Vec<(String, Vec<Value>)> {
-    let objects: Option<Vec<&Map<String, Value>>> = items.iter().map(Value::as_object).collect();
-    let Some(objects) = objects.filter(|objects| objects.len() > 1) else { return Vec::new() };
-    let Some(first) = objects.first() else { return Vec::new() };
-    let keys = first.iter().filter(|(_, value)| value.is_number()).map(|(key, _)| key.clone());
-    keys.map(|key| {
-        let value = |object: &&Map<String, Value>| object.get(&key).cloned().unwrap_or(Value::Null);
-        let values = objects.iter().map(value).collect();
-        (key, values)
-    })
-    .collect()
 }
 
 /// A vector of numbers, or a matrix of rows of equal length. `null` is a missing number.

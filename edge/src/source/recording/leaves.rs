@@ -10,7 +10,7 @@ use super::NumberEncoding;
 use super::variables::{MAX_CHANNELS, Variable};
 use beside::{BesideStatement, Tree};
 
-pub(super) use beside::rate_of_property;
+pub(super) use beside::{UNIT_KEYS, plain, rate_of_property};
 pub(super) use speed::stated_speed;
 pub(super) use start::stated_start;
 

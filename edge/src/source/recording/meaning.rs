@@ -9,8 +9,9 @@ use ndarray::{Array2, ArrayView1};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_shared::event::StatementSource;
 use pdm_shared::time::Timestamp;
-use pdm_shared::units::{M_S2_PER_G, SampleRate};
+use pdm_shared::units::SampleRate;
 
+use super::assumed_unit::{check_app, check_file_name, check_gravity};
 use super::spectrum;
 use super::time_columns::take_time_columns;
 use super::{
@@ -20,17 +21,14 @@ use super::{
 use crate::source::Preferred;
 use crate::source::interleaved::axes_in_one;
 use crate::source::interpretation::{
-    ChannelRole, InterpretedChannel, RateStatements, StatedUnit, choose_channels, decided_rate,
-    decided_scale, label, role, sensor_of_file,
+    InterpretedChannel, RateStatements, StatedUnit, choose_channels, decided_rate, decided_scale,
+    label,
 };
 use crate::tabular::sentinel::{in_samples, written};
 
 /// Whole numbers above this are counts of a converter and no acceleration in g: chosen; a bearing's
 /// vibration is below 50 g, and nobody records it in whole g.
 const COUNTS_ABOVE: f64 = 50.0;
-
-/// How far gravity may stand from its standard value, ratio: offset and scale of a MEMS sensor are within 3 %.
-const GRAVITY_TOLERANCE: f64 = 0.03;
 
 /// A recording that is dated further ahead of this machine's clock than this, s, is told to be: two clocks
 /// that are set are closer.
@@ -83,6 +81,7 @@ pub(super) fn meaning_of(
         axis: raw.time.as_ref(),
         prefer: options.prefer,
     };
+    refuse_restart(path, raw, options)?;
     let (rate_hz, rate_source, rate_notes) = decided_rate(statements).map_err(|what| {
         // a note may say why the file gives no rate
         let told = raw.notes.iter().filter(|note| note.contains("gives no rate"));
@@ -133,6 +132,24 @@ fn refuse_spectrum(
     let is_over_time = options.sample_rate.is_some() && options.prefer == Some(Preferred::Option);
     match raw.spectrum_over.as_deref().filter(|_| !is_over_time) {
         Some(abscissa) => Err(SourceError::options(path, spectrum::refusal(abscissa))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses rows of which the times begin anew, unless a person states that they are one recording.
+fn refuse_restart(
+    path: &Path,
+    raw: &RawRecording,
+    options: &RecordingOptions,
+) -> Result<(), SourceError> {
+    let is_one = options.sample_rate.is_some() && options.prefer == Some(Preferred::Option);
+    match raw.time_restart.as_deref().filter(|_| !is_one) {
+        Some(what) => Err(SourceError::options(
+            path,
+            format!(
+                "{what}; save each in a file of its own (if all rows are one recording: --rate HZ --prefer option)"
+            ),
+        )),
         None => Ok(()),
     }
 }
@@ -337,6 +354,7 @@ fn only_snapshot(path: &Path, raw: &mut RawRecording) -> Result<Option<Array2<f6
     raw.channels = split.channels;
     raw.time = split.axis;
     raw.time_steps_back += split.steps_back;
+    raw.time_restart = raw.time_restart.take().or(split.restart);
     raw.left_out.extend(split.left_out);
     raw.notes.extend(split.notes);
     Ok(Some(split.data))
@@ -371,6 +389,7 @@ fn chosen(
     if is_open {
         check_file_name(path, &raw.channels, &choice.rows).map_err(refused)?;
         check_gravity(&raw.channels, &choice.rows, numbers).map_err(refused)?;
+        check_app(&raw.channels, &choice.rows, &raw.left_out).map_err(refused)?;
     }
     Ok((choice.rows, choice.left_out))
 }
@@ -383,61 +402,6 @@ fn with_unread(what: String, unread: &[String]) -> String {
     }
     let more = if unread.len() > MOST_TOLD { ", …" } else { "" };
     format!("{what}; not read: {}{more}", unread[..unread.len().min(MOST_TOLD)].join(", "))
-}
-
-/// Whether nothing states the unit of any of these channels.
-fn are_open(channels: &[StatedChannel], rows: &[usize]) -> bool {
-    rows.iter()
-        .all(|row| channels[*row].unit.is_none() && channels[*row].encoding == NumberEncoding::Real)
-}
-
-/// Refuses to take channels without a name and a unit for g where the name of the file says another quantity.
-fn check_file_name(path: &Path, channels: &[StatedChannel], rows: &[usize]) -> Result<(), String> {
-    let says_nothing = rows.iter().all(|row| role(&channels[*row]) == ChannelRole::Unknown);
-    if !says_nothing || !are_open(channels, rows) {
-        return Ok(());
-    }
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
-    match stem.as_deref().and_then(sensor_of_file) {
-        None => Ok(()),
-        Some(what) => Err(format!(
-            "nothing names the columns, and the name of the file says {what}; name an acceleration in the header, or state the unit if it is one (--unit)"
-        )),
-    }
-}
-
-/// Refuses to take channels for g, of which nothing states a unit, where gravity in three axes speaks against
-/// it.
-fn check_gravity(
-    channels: &[StatedChannel],
-    rows: &[usize],
-    numbers: Option<&Array2<f64>>,
-) -> Result<(), String> {
-    if !are_open(channels, rows) {
-        return Ok(());
-    }
-    let (Some(numbers), [_, _, _]) = (numbers, rows) else { return Ok(()) };
-    let square_of_mean = |row: &usize| {
-        let finite = || numbers.row(*row).into_iter().filter(|sample| sample.is_finite());
-        let mean = finite().sum::<f64>() / finite().count().max(1) as f64;
-        mean * mean
-    };
-    let gravity = rows.iter().map(square_of_mean).sum::<f64>().sqrt();
-    let is_near = |amount: f64| (gravity / amount - 1.0).abs() <= GRAVITY_TOLERANCE;
-    let options = if is_near(M_S2_PER_G) {
-        "--unit m/s2"
-    } else if is_near(1000.0) {
-        "--scale 0.001, for mg"
-    } else if is_near(1000.0 * M_S2_PER_G) {
-        "--unit m/s2 --scale 0.001, for mm/s²"
-    } else if is_near(100.0 * M_S2_PER_G) {
-        "--unit m/s2 --scale 0.01, for cm/s²"
-    } else {
-        return Ok(());
-    };
-    Err(format!(
-        "nothing states the unit, and the means of the three axes are {gravity:.3} together, which is gravity in a unit other than g; state it ({options}; or --unit g)"
-    ))
 }
 
 /// Marks channels of whole numbers as counts where nothing states a unit.

@@ -40,6 +40,8 @@ pub(crate) struct RawRecording {
     pub(crate) gaps_told: u64,
     /// How often the times of a column step back: such a column gives no rate.
     pub(crate) time_steps_back: u64,
+    /// Where the times begin anew, in words: another recording stands below the first one.
+    pub(crate) time_restart: Option<String>,
     /// Columns that the reader has left out, each with the reason.
     pub(crate) left_out: Vec<String>,
     /// What a person should know of the reading.
@@ -105,6 +107,7 @@ impl RawRecording {
             time: None,
             gaps_told: 0,
             time_steps_back: 0,
+            time_restart: None,
             left_out: Vec::new(),
             notes: Vec::new(),
             spectrum_over: None,

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::stations;
 use super::variables::Variable;
 use crate::source::interpretation::ChannelRole;
 
@@ -69,6 +70,7 @@ impl WordColumn {
 pub(super) fn check_variables(
     variables: &[Variable],
     words: &[WordColumn],
+    is_named: bool,
 ) -> Result<Vec<String>, String> {
     let last_part = |path: &str| path.rsplit(['.', '/']).next().unwrap_or(path).to_owned();
     let is_time = |variable: &&Variable| {
@@ -103,11 +105,43 @@ pub(super) fn check_variables(
         let is_copied = |each: usize| beside().all(|own| is_copied(&own.numbers, each));
         notes.extend(check_copies(times, |each| beside().count() > 0 && is_copied(each))?);
     }
+    notes.extend(check_points(variables, words, is_named)?);
     let left_out: Vec<&str> = words.iter().map(|own| own.name.as_str()).collect();
     if !left_out.is_empty() {
         notes.push(format!("columns of words were left out: {}", left_out.join(", ")));
     }
     Ok(notes)
+}
+
+/// Refuses rows that belong to several measuring points, one below the other; tells them where a person has named
+/// the variables.
+fn check_points(
+    variables: &[Variable],
+    words: &[WordColumn],
+    is_named: bool,
+) -> Result<Vec<String>, String> {
+    let length = variables.iter().map(|own| own.numbers.len()).max().unwrap_or(0);
+    let is_table = |rows: usize| rows >= LEAST_ROWS && rows == length;
+    let mut told: Vec<String> = words
+        .iter()
+        .filter(|own| is_table(own.rows.len()) && stations::names_points(&own.name))
+        .filter_map(|own| {
+            stations::several_points(&format!("column {:?}", own.name), &own.words, &own.rows)
+        })
+        .collect();
+    let numbers = variables
+        .iter()
+        .filter(|own| is_table(own.numbers.len()) && stations::names_points(&own.path))
+        .filter(|own| own.stated.unit.is_none() && variables.len() > 1);
+    told.extend(numbers.filter_map(|own| {
+        let (values, rows) = numbered(&own.numbers)?;
+        let column = format!("column {:?}", own.path);
+        stations::are_blocks(&rows).then(|| stations::several_points(&column, &values, &rows))?
+    }));
+    match told.first() {
+        Some(first) if !is_named => Err(stations::refusal(first)),
+        _ => Ok(told),
+    }
 }
 
 /// Whether each number of a column is there so many times, one copy behind the other.

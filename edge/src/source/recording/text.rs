@@ -16,10 +16,10 @@ use ndarray::{Array2, Axis, Slice};
 use super::bounds::{check_samples, whole};
 use super::options::RecordingOptions;
 use super::time_columns::take_time_columns;
-use super::{NumberEncoding, RawRecording, SourceError, StatedChannel, spectrum};
+use super::{NumberEncoding, RawRecording, SourceError, StatedChannel, json, spectrum};
 use crate::source::Preferred;
 use crate::source::interpretation::{
-    ChannelRole, StatedUnit, UnitKind, label, role, unknown_unit_of,
+    ChannelRole, StatedUnit, UnitKind, label, role, time_unit_of_name, unknown_unit_of,
 };
 use crate::source::time_axis::TimeAxis;
 use crate::tabular::encoding::decoded;
@@ -27,18 +27,25 @@ use crate::tabular::fields::numbered_lines;
 use head_units::HeadUnit;
 use layout::{ColumnKind, Layout, MAX_PREAMBLE_LINES, layout_of};
 use metadata::Metadata;
+use rewritten::{open_rewritten, refusal_of_zeros, text_without_tail};
 use rows::TextColumns;
 
+mod cell_units;
 mod head_fit;
 mod head_units;
 mod heads;
+mod keyed_head;
 mod labelled;
 mod layout;
 mod long_form;
 mod metadata;
+mod pairs;
 mod remarks;
+mod rewritten;
 mod rows;
 mod stamped;
+mod surroundings;
+mod zero_bytes;
 
 /// Lines that are looked at for the layout.
 const LAYOUT_LINES: usize = MAX_PREAMBLE_LINES + 1000;
@@ -51,24 +58,19 @@ pub(super) fn open(
 ) -> Result<RawRecording, SourceError> {
     let content = whole(path, file)?;
     let malformed = |what: String| SourceError::malformed(path, what);
-    let text = decoded(&content).ok_or_else(|| {
-        malformed(
-            "neither text nor a known format; allowed are WAV, CSV and other tables, Excel (.xlsx), \
-             NumPy, MATLAB, HDF5, Parquet, LabVIEW LVM and TDMS, universal files and JSON"
-                .to_owned(),
-        )
-    })?;
-    if let Some((table, notes)) = labelled::as_table(&text).map_err(malformed)? {
-        let mut recording = open_text(path, "names and values", &table, options)?;
-        recording.notes.extend(notes);
+    let (text, tail) = match decoded(&content) {
+        Some(text) => (text, 0),
+        None => text_without_tail(&content).ok_or_else(|| malformed(refusal_of_zeros(&content)))?,
+    };
+    if let Some((documents, note)) = json::topic_documents(&text).map_err(malformed)? {
+        let mut recording = json::open(path, documents, options.variable.as_deref())?;
+        recording.notes.push(note);
         return Ok(recording);
     }
-    if let Some((table, notes)) = stamped::as_table(&text) {
-        let mut recording = open_text(path, "lines of a serial monitor", &table, options)?;
-        recording.notes.extend(notes);
-        return Ok(recording);
-    }
-    open_text(path, "columns of text", &text, options)
+    let told = (tail > 0).then(|| format!("zero bytes at the end were left out: {tail}"));
+    let mut recording = open_rewritten(path, &text, options)?;
+    recording.notes.extend(told);
+    Ok(recording)
 }
 
 /// Reads a table that is text already; `format` is what a person calls the file.
@@ -105,9 +107,20 @@ pub(super) fn open_text(
     check_samples(path, columns.samples())?;
     let refused = |what: String| SourceError::options(path, what);
     check_rates_below(text, &layout, options).map_err(refused)?;
-    let copies = long_form::check_rows(&layout, &columns).map_err(refused)?;
+    let footer = columns.footer.clone();
+    let mut told = long_form::check_rows(&layout, &columns).map_err(refused)?;
+    let is_named = options.variable.is_some();
+    told.extend(long_form::check_points(&layout, &columns, is_named).map_err(refused)?);
     let mut recording = recording(path, &layout, columns, options)?;
-    recording.notes.extend(copies);
+    recording.notes.extend(told);
+    remarks::take_footer(&footer, &mut recording);
+    let is_decided = options.sample_rate.is_some() && options.prefer == Some(Preferred::Option);
+    if let Some(doubt) = layout.rate_doubt().filter(|_| recording.time.is_none() && !is_decided) {
+        return Err(refused(doubt));
+    }
+    if recording.time.is_none() && recording.stated_rate_hz.is_none() {
+        recording.notes.extend(layout.rate_hints());
+    }
     remarks::take(text, layout.first_row, &mut recording);
     Ok(RawRecording { format, ..recording })
 }
@@ -295,6 +308,7 @@ fn recording(
     Ok(RawRecording {
         time: split.axis,
         time_steps_back: split.steps_back,
+        time_restart: split.restart,
         left_out: split.left_out,
         notes,
         stated_start,
@@ -348,6 +362,7 @@ fn named_columns(
     }
     let raw = RawRecording::described("columns of text", data, channels, layout.rate_hz());
     let (notes, time_steps_back) = (split.notes, split.steps_back);
+    let time_restart = split.restart;
     let dated = columns.start(split.axis_row.map(|row| all[row]));
     let start = dated.map(|start| start.s).or(layout.start_and_rate.map(|(start, _)| start));
     let is_start_local = dated.is_some_and(|start| start.is_local);
@@ -356,6 +371,7 @@ fn named_columns(
         time: split.axis,
         notes,
         time_steps_back,
+        time_restart,
         stated_start,
         is_start_local,
         ..raw
@@ -401,6 +417,17 @@ fn stated(layout: &Layout, column: usize) -> StatedChannel {
     let name = name.filter(is_name).cloned();
     let is_time = layout.kinds[column] == ColumnKind::Calendar;
     let unit = if is_time { Some("s".to_owned()) } else { layout.units[column].clone() };
+    // `Time units: msec` above the table is of a column of times that states none itself
+    let is_open_time = |name: &String| {
+        let plain = name.to_lowercase().replace(['-', '_', ' '], "");
+        let is_abscissa = plain.starts_with("xaxis") || plain == "xvalue";
+        (is_abscissa || ChannelRole::by_name(name) == ChannelRole::Time)
+            && time_unit_of_name(name).is_none()
+    };
+    let unit = unit.or_else(|| {
+        let of_head = layout.head_units.time_unit()?;
+        name.as_ref().filter(|name| is_open_time(name)).map(|_| of_head)
+    });
     StatedChannel { name, unit, scale: None, encoding: NumberEncoding::Real }
 }
 
@@ -423,6 +450,8 @@ fn column_of(layout: &Layout, name: &str) -> Result<usize, String> {
 
 #[cfg(test)]
 mod forms;
+#[cfg(test)]
+mod forms_of_exports;
 #[cfg(test)]
 mod forms_of_heads;
 #[cfg(test)]

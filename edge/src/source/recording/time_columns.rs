@@ -34,6 +34,8 @@ pub(super) struct WithoutTime {
     pub(super) taken: Vec<usize>,
     /// How often the times of a column that was taken out step back.
     pub(super) steps_back: u64,
+    /// Where the times of such a column begin anew, in words.
+    pub(super) restart: Option<String>,
     /// The columns that were taken out, with the reason.
     pub(super) left_out: Vec<String>,
     pub(super) notes: Vec<String>,
@@ -48,10 +50,11 @@ pub(super) fn take_time_columns(
     data: Array2<f64>,
     channels: Vec<StatedChannel>,
 ) -> Result<WithoutTime, String> {
+    let (data, channels) = with_joined_parts(data, channels);
     let mut best: Option<TimeAxis> = None;
     let mut axis_row = None;
     let (mut taken, mut left_out, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    let mut steps_back = 0;
+    let (mut steps_back, mut restart) = (0, None);
     if channels.len() > 1 {
         for (row, channel) in channels.iter().enumerate() {
             let role = crate::source::interpretation::role(channel);
@@ -98,6 +101,7 @@ pub(super) fn take_time_columns(
                 None if is_fallen_time(channel, role, is_first, &values) => {
                     let falls = values.windows(2).filter(|pair| pair[1] < pair[0]).count() as u64;
                     steps_back += falls;
+                    restart = restart.or_else(|| restart_of(&column, &values));
                     taken.push(row);
                     left_out.push(format!("{column} (time)"));
                     let times = if falls == 1 { "once" } else { &format!("{falls} times") };
@@ -129,6 +133,7 @@ pub(super) fn take_time_columns(
             axis_row: None,
             taken: Vec::new(),
             steps_back,
+            restart,
             left_out: Vec::new(),
             notes,
         });
@@ -142,7 +147,72 @@ pub(super) fn take_time_columns(
     }
     let channels = kept.into_iter().map(|row| channels[row].clone()).collect();
     notes.extend(best.as_ref().and_then(rows_of_one_time));
-    Ok(WithoutTime { data, channels, axis: best, axis_row, taken, steps_back, left_out, notes })
+    notes.extend(best.as_ref().and_then(few_digits));
+    Ok(WithoutTime {
+        data,
+        channels,
+        axis: best,
+        axis_row,
+        taken,
+        steps_back,
+        restart,
+        left_out,
+        notes,
+    })
+}
+
+/// Joins whole seconds and the part of a second in a column beside them (`sec`, `nsec`) into one time; the column of
+/// the part becomes a count, which is no channel.
+fn with_joined_parts(
+    mut data: Array2<f64>,
+    mut channels: Vec<StatedChannel>,
+) -> (Array2<f64>, Vec<StatedChannel>) {
+    let unit = |channel: &StatedChannel| {
+        let is_time = crate::source::interpretation::role(channel) == ChannelRole::Time;
+        unit_of_time(channel).or_else(|| unit_of_last_word(channel)).filter(|_| is_time)
+    };
+    let is_whole = |row: usize| data.row(row).iter().all(|value| value.fract() == 0.0);
+    let steps = |row: usize| data.row(row).to_vec();
+    let seconds = (0..channels.len()).find(|row| {
+        unit(&channels[*row]) == Some(1.0)
+            && is_whole(*row)
+            && steps(*row).windows(2).all(|two| two[1] >= two[0] && two[1] - two[0] <= 1.0)
+    });
+    let parts = (0..channels.len()).find_map(|row| {
+        let unit_s = unit(&channels[row]).filter(|unit_s| *unit_s < 0.5)?;
+        let own = steps(row);
+        let is_part = own.iter().all(|value| (0.0..1.0).contains(&(value * unit_s)))
+            && own.windows(2).any(|two| two[1] < two[0]);
+        is_part.then_some((row, unit_s))
+    });
+    if let (Some(seconds), Some((part, unit_s))) = (seconds, parts) {
+        let parts = steps(part);
+        data.row_mut(seconds)
+            .iter_mut()
+            .zip(&parts)
+            .for_each(|(time, part)| *time += part * unit_s);
+        data.row_mut(part).iter_mut().enumerate().for_each(|(row, count)| *count = row as f64);
+        channels[part] = StatedChannel {
+            name: channels[part].name.as_ref().map(|name| format!("{name} count")),
+            unit: None,
+            ..StatedChannel::default()
+        };
+    }
+    (data, channels)
+}
+
+/// The seconds of a unit that is the last word of a name: `timeInSeconds`, `offsetInNanos`.
+fn unit_of_last_word(channel: &StatedChannel) -> Option<f64> {
+    let name = channel.name.as_deref()?;
+    let at = name.rfind(|c: char| c.is_uppercase() || !c.is_alphanumeric())?;
+    let word = name.get(at..)?.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    match StatedUnit::parse(&word)?.kind {
+        UnitKind::Time(seconds) => Some(seconds),
+        UnitKind::Acceleration(_)
+        | UnitKind::Voltage(_)
+        | UnitKind::Counts
+        | UnitKind::Other(_) => None,
+    }
 }
 
 /// Whether a column that does not rise throughout is a time all the same: by its name or unit, or because
@@ -163,6 +233,50 @@ fn is_fallen_time(
     let may_be_time = role == ChannelRole::Time || (role == ChannelRole::Unknown && is_first);
     may_be_time && falls > 0 && rises > MOST_RISES * falls && values.len() >= LEAST_ROWS_ANYWHERE
 }
+
+/// A fall to a time within this part of the course so far is a new beginning, ratio. Chosen: clocks are set by
+/// seconds, recordings begin anew at their first time.
+const RESTART_SHARE: f64 = 0.02;
+
+/// Rows of a recording before another one may begin.
+const LEAST_ROWS_BEFORE: usize = 16;
+
+/// Where times begin anew, in words: a fall to the first time or before it, behind rows that have left it. Rows in no
+/// order are no recordings one below the other.
+fn restart_of(column: &str, values: &[f64]) -> Option<String> {
+    let first = values.iter().copied().find(|value| value.is_finite())?;
+    let falls = values.windows(2).filter(|two| two[1] < two[0]).count();
+    if falls * MOST_RISES > values.len() {
+        return None;
+    }
+    let mut highest = first;
+    for (row, two) in values.windows(2).enumerate() {
+        highest = highest.max(two[0]);
+        let near = first + RESTART_SHARE * (highest - first);
+        if two[1] < two[0] && two[1] <= near && row + 1 >= LEAST_ROWS_BEFORE {
+            let row = row + 2;
+            return Some(format!(
+                "{column} begins anew in row {row}: several recordings stand one below the other"
+            ));
+        }
+    }
+    None
+}
+
+/// A note on times whose digits do not give the rate to a hundredth.
+fn few_digits(axis: &TimeAxis) -> Option<String> {
+    let is_coarse = axis.precision > LEAST_TOLD_UNCERTAINTY && !axis.is_count;
+    is_coarse.then(|| {
+        format!(
+            "the times of {} have few digits: their rate is known to {:.1} % only",
+            axis.column,
+            100.0 * axis.precision
+        )
+    })
+}
+
+/// Uncertainty of a rate from which on it is told, ratio: rates agree within as much.
+const LEAST_TOLD_UNCERTAINTY: f64 = 0.01;
 
 /// Whether an axis tells more than another one: of two times that of more digits, as a stamp of the sensor
 /// beside that of its arrival in whole seconds.

@@ -109,7 +109,7 @@ impl Variable {
             && time_axis(self).is_none()
     }
 
-    fn says_acceleration(&self) -> bool {
+    pub(super) fn says_acceleration(&self) -> bool {
         let name = self.stated.name.as_deref().unwrap_or("").to_lowercase();
         let path = self.path.to_lowercase();
         let words = ["acc", "vib", "beschl", "schwing", "가속", "진동"];

@@ -37,11 +37,16 @@ pub(super) fn of_field(field: &str) -> Option<FieldWords> {
         let word = word.to_lowercase();
         let begins = |part: &str| word.starts_with(part);
         match word.as_str() {
-            "am" | "a" | "오전" | "vorm" => words.is_afternoon = Some(false),
-            "pm" | "p" | "오후" | "nachm" => words.is_afternoon = Some(true),
+            "am" | "a" | "오전" | "vorm" | "上午" | "午前" | "凌晨" | "早上" => {
+                words.is_afternoon = Some(false);
+            }
+            "pm" | "p" | "오후" | "nachm" | "下午" | "午後" | "午后" | "晚上" => {
+                words.is_afternoon = Some(true);
+            }
             "z" | "utc" | "gmt" => words.offset_min = Some(0),
             "kst" | "jst" => words.offset_min = Some(9 * 60),
-            "t" | "m" | "년" | "월" | "일" | "시" | "분" | "초" | "uhr" => {}
+            "t" | "m" | "년" | "월" | "일" | "시" | "분" | "초" | "uhr" | "年" | "月" | "日"
+            | "時" | "时" | "分" | "秒" | "号" => {}
             "dez" => words.month = Some(12),
             _ if word.chars().count() <= 9 && MONTHS.iter().any(|(month, _)| begins(month)) => {
                 words.month = MONTHS.iter().find(|(month, _)| begins(month)).map(|(_, n)| *n);

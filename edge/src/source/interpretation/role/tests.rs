@@ -50,6 +50,8 @@ fn names_say_their_role_in_three_languages() {
         ("최초", ChannelRole::Unknown),
         ("min", ChannelRole::Unknown),
         ("timestamp_", ChannelRole::Time),
+        ("accelerometerTimestamp_sinceReboot(s)", ChannelRole::Time),
+        ("accelerometer_timestamp_relative", ChannelRole::Time),
         ("count", ChannelRole::Count),
         ("NO.", ChannelRole::Count),
         ("PacketCounter", ChannelRole::Count),

@@ -80,13 +80,25 @@ fn several_channels_in_one_column_and_rows_that_stand_twice_are_refused() {
         ("long-words", ["\"axis\"", "(x, y, z)"]),
         ("long-numbers", ["\"sensor_id\"", "(1, 2, 3)"]),
         ("twice", ["every row stands 2 times", "take the copies out"]),
+        ("station", ["\"station\"", "several measuring points"]),
+        ("lists", ["lists, one in each row", "acc"]),
     ] {
         let error = opened(seed_of("hostile", name)).err().expect(name).to_string();
         assert!(words.iter().all(|word| error.contains(word)), "{name}: {error}");
     }
-    let stations = opened(seed_named("station")).expect("one point after another");
-    let told = stations.notes.join("; ");
-    assert!(told.contains("columns of words were left out: station"), "{told}");
+    let content = Cursor::new(seed_of("hostile", "station"));
+    let named = open(Path::new("t.parquet"), content, Some("acc")).expect("the column is named");
+    let told = named.notes.join("; ");
+    assert!(told.contains("several measuring points"), "{told}");
+}
+
+/// R-EDGE-4: times that are written as text give the rate; a date with two readings dates nothing.
+#[test]
+fn times_of_text_give_the_rate() {
+    let recording = opened(seed_named("text-times")).expect("valid");
+    assert_eq!(recording.channels.len(), 1);
+    assert!(recording.stated_rate_hz.is_some_and(|hz| (hz / 1000.0 - 1.0).abs() < 1e-6));
+    assert!(recording.stated_start.is_none(), "the fourth of May or the fifth of April");
 }
 
 proptest! {

@@ -31,6 +31,44 @@ pub(super) fn letters(column: usize) -> String {
     name.into_iter().rev().collect()
 }
 
+/// Refuses two tables of different lengths that stand side by side, with an empty column between them.
+///
+/// # Errors
+/// The columns of each and their rows; in words.
+pub(super) fn check_tables(sheet: &SheetText) -> Result<(), String> {
+    let mut tables: Vec<(usize, usize, usize)> = Vec::new();
+    let mut is_open = false;
+    for (column, own) in sheet.columns.iter().enumerate() {
+        let is_there = (own.numbers + own.words) * LEAST_PART >= sheet.rows;
+        match tables.last_mut().filter(|_| is_there && is_open) {
+            Some((_, last, rows)) => (*last, *rows) = (column, own.last_row.max(*rows)),
+            None if is_there => tables.push((column, column, own.last_row)),
+            None => {}
+        }
+        is_open = is_there;
+    }
+    let has_numbers = |first: usize, last: usize| {
+        sheet.columns[first..=last].iter().any(|own| own.numbers >= LEAST_ROWS)
+    };
+    tables.retain(|(first, last, _)| has_numbers(*first, *last));
+    let longest = tables.iter().map(|(.., rows)| *rows).max().unwrap_or(0);
+    let differ = tables.iter().any(|(.., rows)| 100 * rows < 99 * longest);
+    if tables.len() < 2 || !differ {
+        return Ok(());
+    }
+    let told: Vec<String> = tables
+        .iter()
+        .map(|(first, last, rows)| {
+            format!("{}–{} (to row {})", letters(*first), letters(*last), rows + 1)
+        })
+        .collect();
+    Err(format!(
+        "tables of different lengths stand side by side in sheet {:?}: columns {}; keep one of them in a sheet of its own",
+        sheet.name,
+        told.join(", ")
+    ))
+}
+
 /// Takes the cells beside the table out of a sheet; returns a note on them.
 pub(super) fn without_remarks(sheet: &mut SheetText) -> Option<String> {
     let is_of_table = |column: usize| {
@@ -88,17 +126,18 @@ mod tests {
 
     fn sheet(lines: &[String]) -> SheetText {
         let mut columns: Vec<ColumnTally> = Vec::new();
-        for line in lines {
+        for (row, line) in lines.iter().enumerate() {
             for (column, field) in line.split('\t').enumerate() {
                 columns.resize(columns.len().max(column + 1), ColumnTally::default());
                 if !field.is_empty() {
                     columns[column].take(field.parse::<f64>().is_ok());
+                    columns[column].last_row = row;
                 }
             }
         }
         let rows = lines.iter().filter(|line| line.contains("0.")).count();
         let (name, text) = ("Data".to_owned(), lines.join("\n"));
-        SheetText { name, text, rows, columns, uncached: None }
+        SheetText { name, text, rows, columns, uncached: None, texts: 0 }
     }
 
     /// R-EDGE-4: a row with a remark beside it is a row of samples.
@@ -117,6 +156,20 @@ mod tests {
         assert!(rows.iter().all(|row| row.split('\t').count() == 2), "{rows:?}");
         let plain = (0..100).map(|n| format!("{n}\t0.{n:02}")).collect::<Vec<String>>();
         assert_eq!(without_remarks(&mut self::sheet(&plain)), None);
+    }
+
+    /// R-EDGE-4: a second, shorter table beside the first one is no cut of it.
+    #[test]
+    fn tables_of_different_lengths_side_by_side_are_refused() {
+        let row = |n: usize, both: bool| {
+            let own = format!("0.{n:02}\t0.5");
+            if both { format!("{own}\t\t{own}") } else { own }
+        };
+        let two: Vec<String> = (0..90).map(|n| row(n, n < 40)).collect();
+        let error = check_tables(&sheet(&two)).expect_err("two tables");
+        assert!(error.contains("A–B (to row 90), D–E (to row 40)"), "{error}");
+        let even: Vec<String> = (0..90).map(|n| row(n, true)).collect();
+        assert_eq!(check_tables(&sheet(&even)), Ok(()));
     }
 
     #[test]

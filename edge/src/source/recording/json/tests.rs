@@ -172,3 +172,96 @@ fn metadata_aside_of_the_samples_state_rate_and_start() {
     let told = fault(b"{\"fs\": 1000, \"x\": [1, 2,}");
     assert!(told.contains("no JSON") && told.contains("line 1"), "{told}");
 }
+
+fn rows(line: impl Fn(usize) -> String) -> String {
+    format!("[{}]", (0..64).map(line).collect::<Vec<_>>().join(","))
+}
+
+/// R-EDGE-4: a time among rows whose document has a unit is a time all the same.
+#[test]
+fn a_unit_of_the_document_is_none_of_its_times() {
+    let samples = rows(|n| format!(r#"{{"t": {}, "x": 0.{n}}}"#, n as f64 * 0.5));
+    let recording = opened(&format!(r#"{{"units": "g", "fs": 2000, "samples": {samples}}}"#), None);
+    let names: Vec<_> =
+        recording.expect("valid").channels.iter().filter_map(|one| one.name.clone()).collect();
+    assert_eq!(names, ["samples.x"]);
+}
+
+/// R-EDGE-4: numbers and times that are written as text, rows of both, structs within rows.
+#[test]
+fn numbers_and_times_as_text_and_structs_within_rows_are_columns() {
+    for text in [
+        format!(
+            r#"{{"acc": {}}}"#,
+            rows(|n| format!(
+                r#"{{"ts": {}, "value": "0.{n}"}}"#,
+                1_780_000_000_640u64 - 10 * n as u64
+            ))
+        ),
+        rows(|n| {
+            format!(
+                r#"{{"time": "2026-05-04T06:07:08.{n:02}Z", "acc": {{"value": 0.{n}, "unit": "g"}}}}"#
+            )
+        }),
+        format!(
+            r#"{{"values": {}}}"#,
+            rows(|n| format!(r#"["2026-05-04T06:07:08.{n:02}Z", 0.{n}]"#))
+        ),
+        format!(
+            r#"{{"values": {}}}"#,
+            rows(|n| format!(r#"[{}, "0.{n}"]"#, 1_780_000_000.0 + n as f64 / 100.0))
+        ),
+    ] {
+        let recording = opened(&text, None).expect(&text);
+        assert_eq!(recording.channels.len(), 1, "{text}");
+        assert!(
+            recording.stated_rate_hz.is_some_and(|hz| (hz / 100.0 - 1.0).abs() < 1e-3),
+            "{text}"
+        );
+        assert!(recording.stated_start.is_some(), "{text}");
+    }
+    let reversed = rows(|n| format!(r#"{{"ts": {}, "value": {}}}"#, 90_000 - n, n));
+    assert!((data(&reversed, None)[[0, 0]] - 63.0).abs() < 1e-9, "the oldest comes first");
+    let units = rows(|n| {
+        format!(
+            r#"{{"t": {n}, "a": {{"value": 0.5, "unit": "{}"}}}}"#,
+            if n < 9 { "g" } else { "mg" }
+        )
+    });
+    let error = opened(&units, None).err().expect("two units").to_string();
+    assert!(error.contains("a channel has one unit"), "{error}");
+}
+
+/// R-EDGE-4: payloads within messages, records of SenML, keys with a unit of the rate.
+#[test]
+fn payloads_as_text_senml_and_rates_with_a_unit_in_their_key_are_read() {
+    let payload = r#"{\"odr_khz\": 2.56, \"unit\": \"g\", \"x\": [0.5, 0.25, 0.125]}"#;
+    let wrapped = format!(
+        r#"[{{"topic": "a/b", "payload": "{payload}"}}, {{"topic": "a/b", "payload": "{payload}"}}]"#
+    );
+    let recording = opened(&wrapped, None).expect("messages");
+    assert_eq!((recording.snapshots, recording.stated_rate_hz), (2, Some(2560.0)));
+    let records = rows(|n| match n {
+        0 => r#"{"bn": "p/", "bt": 1780000000, "bu": "m/s2", "n": "x", "v": 0.5}"#.to_owned(),
+        n => format!(r#"{{"n": "x", "t": {}, "v": 0.{n}}}"#, n as f64 / 1000.0),
+    });
+    let recording = opened(&records, None).expect("SenML");
+    assert_eq!(recording.channels[0].unit.as_deref(), Some("m/s2"));
+    assert!(recording.stated_rate_hz.is_some_and(|hz| (hz / 1000.0 - 1.0).abs() < 1e-3));
+    assert!(recording.stated_start.is_some());
+    let packed = format!(r#"{{"fs": 500, "samples": "{}"}}"#, "aB3+".repeat(32));
+    let error = opened(&packed, None).err().expect("base64").to_string();
+    assert!(error.contains("samples") && error.contains("base64"), "{error}");
+    let step = r#"{"dt_us": 500, "x": [0.5, 0.25]}"#;
+    assert_eq!(opened(step, None).expect("a step").stated_rate_hz, Some(2000.0));
+}
+
+/// R-EDGE-4: objects of several stations are no one recording.
+#[test]
+fn objects_of_several_stations_are_refused() {
+    let text = rows(|n| {
+        format!(r#"{{"t": {n}, "station": "{}", "acc": 0.5}}"#, if n < 30 { "DE" } else { "NDE" })
+    });
+    let error = opened(&text, None).err().expect("two stations").to_string();
+    assert!(error.contains("several measuring points"), "{error}");
+}

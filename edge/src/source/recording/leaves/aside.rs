@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::Leaf;
-use super::beside::{RATE_KEYS, is_vector, key_of, plain, rate_of_field, scope_of};
+use super::beside::{is_rate_key, is_vector, key_of, plain, rate_of_field, scope_of};
 
 /// Most rates that are looked at; a document that states more states none.
 const MOST_RATES: usize = 64;
@@ -24,7 +24,7 @@ impl<'a> RatesAside<'a> {
         let vectors = leaves.iter().filter(|leaf| is_vector(leaf));
         let rate = |leaf: &'a Leaf| {
             let key = plain(key_of(&leaf.path));
-            let is_rate = RATE_KEYS.contains(&key.as_str());
+            let is_rate = is_rate_key(&key);
             let hz = rate_of_field(&key, leaf).filter(|_| is_rate)?;
             Some((scope_of(&leaf.path), hz))
         };

@@ -7,7 +7,7 @@ use super::{Leaf, LeafContent};
 use crate::source::recording::{NumberEncoding, StatedChannel};
 
 /// Fields with a rate in Hz, lower case, without `_`, `-` and spaces.
-pub(super) const RATE_KEYS: [&str; 25] = [
+const RATE_KEYS: [&str; 25] = [
     "sr",
     "fs",
     "fshz",
@@ -57,7 +57,11 @@ const STEP_KEYS: [&str; 14] = [
 ];
 
 /// Fields with a unit.
-const UNIT_KEYS: [&str; 12] = [
+pub(in super::super) const UNIT_KEYS: [&str; 16] = [
+    "uom",
+    "unitofmeasurement",
+    "unitofmeasure",
+    "accunit",
     "unit",
     "units",
     "yunit",
@@ -309,8 +313,8 @@ fn is_abscissa(scope: &str) -> bool {
 }
 
 pub(super) fn rate_of_field(key: &str, leaf: &Leaf) -> Option<f64> {
-    let is_rate = RATE_KEYS.contains(&key) || key == "rate";
-    if !is_rate && !STEP_KEYS.contains(&key) {
+    let is_rate = is_rate_key(key) || key == "rate";
+    if !is_rate && unit_of_key(key, &STEP_KEYS, &STEP_ENDINGS).is_none() {
         return None;
     }
     let number = match &leaf.content {
@@ -321,15 +325,35 @@ pub(super) fn rate_of_field(key: &str, leaf: &Leaf) -> Option<f64> {
     rate_of_property(key, number)
 }
 
+/// Units behind the key of a rate, with their Hz, and behind that of a step, with their seconds.
+const RATE_ENDINGS: [(&str, f64); 3] = [("khz", 1e3), ("hz", 1.0), ("sps", 1.0)];
+const STEP_ENDINGS: [(&str, f64); 5] =
+    [("sec", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("s", 1.0)];
+
+/// Whether a key says that it is a rate.
+pub(super) fn is_rate_key(key: &str) -> bool {
+    unit_of_key(key, &RATE_KEYS, &RATE_ENDINGS).is_some()
+}
+
+/// The factor of the unit at the end of a key (`odr_hz`, `dt_us`); 1 where it is one of `keys` itself.
+fn unit_of_key(key: &str, keys: &[&str], endings: &[(&str, f64)]) -> Option<f64> {
+    if keys.contains(&key) {
+        return Some(1.0);
+    }
+    endings.iter().find_map(|(ending, factor)| {
+        key.strip_suffix(ending).filter(|rest| keys.contains(rest)).map(|_| *factor)
+    })
+}
+
 /// The rate that a property states by its key, Hz.
 pub(in super::super) fn rate_of_property(key: &str, number: f64) -> Option<f64> {
     let key = plain(key);
     let is_bare = key == "rate" && number >= LEAST_BARE_RATE_HZ;
-    let is_rate = RATE_KEYS.contains(&key.as_str()) || is_bare;
-    if !is_rate && !STEP_KEYS.contains(&key.as_str()) {
-        return None;
-    }
-    let rate = if is_rate { number } else { 1.0 / number };
+    let rate = match unit_of_key(&key, &RATE_KEYS, &RATE_ENDINGS) {
+        Some(factor) => number * factor,
+        None if is_bare => number,
+        None => 1.0 / (number * unit_of_key(&key, &STEP_KEYS, &STEP_ENDINGS)?),
+    };
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
@@ -358,6 +382,6 @@ pub(super) fn key_of(path: &str) -> &str {
 }
 
 /// A key in lower case without `_`, `-` and spaces.
-pub(super) fn plain(key: &str) -> String {
+pub(in super::super) fn plain(key: &str) -> String {
     key.to_lowercase().replace(['_', '-', ' '], "")
 }

@@ -4,10 +4,30 @@
 //! time and one of an X axis is none of samples. Invariant: what states several units states none, and is
 //! refused with all of them; a number in front of a unit (`range: 16 g`) is an amount and no statement.
 
+use super::metadata::statements_in;
 use crate::source::interpretation::{StatedUnit, UnitKind};
 
 /// Words for a unit within the key of a line.
-const UNIT_WORDS: [&str; 5] = ["unit", "units", "einheit", "einheiten", "단위"];
+const UNIT_WORDS: [&str; 18] = [
+    "unit",
+    "units",
+    "einheit",
+    "einheiten",
+    "단위",
+    "uom",
+    "unidad",
+    "unidades",
+    "unità",
+    "unita",
+    "unidade",
+    "eenheid",
+    "jednostka",
+    "jednotka",
+    "enhet",
+    "единица",
+    "единицы",
+    "ед",
+];
 
 /// Words for a unit in languages that write without blanks, within a word of the key.
 const JOINED_UNIT_WORDS: [&str; 5] = ["单位", "單位", "単位", "단위", "unité"];
@@ -31,6 +51,8 @@ pub(super) struct HeadUnits {
     in_words: Vec<StatedUnit>,
     /// What a line calls a unit, and no unit is known by.
     unknown: Vec<String>,
+    /// Of the axis of time.
+    of_time: Vec<StatedUnit>,
     /// Units of acceleration with an amount in front of them.
     of_amounts: Vec<StatedUnit>,
 }
@@ -52,8 +74,10 @@ impl HeadUnits {
         let mut found = Self::default();
         for line in lines {
             let plain = line.trim().trim_start_matches(['#', '%', '/', '*', ';', '!', ' ']);
-            if !found.take_key(plain) {
-                found.take_words(plain);
+            for part in statements_in(plain) {
+                if !found.take_key(part) {
+                    found.take_words(part);
+                }
             }
         }
         found
@@ -81,6 +105,9 @@ impl HeadUnits {
         let has_unit_word = has(&UNIT_WORDS) || contains(&JOINED_UNIT_WORDS);
         let has_abscissa = has(&ABSCISSA_WORDS) || contains(&JOINED_ABSCISSA_WORDS);
         if has_abscissa && has_unit_word || words.iter().any(|w| w.starts_with("xunit")) {
+            let value = value.trim_matches(['=', ':', '：', ';', '\t', ',', '"', ' ']);
+            let is_time = |unit: &StatedUnit| matches!(unit.kind, UnitKind::Time(_));
+            self.of_time.extend(StatedUnit::parse(value).filter(is_time));
             return true;
         }
         if !has_unit_word && !words.iter().any(is_joined) {
@@ -110,8 +137,18 @@ impl HeadUnits {
         true
     }
 
+    /// The unit of the axis of time, as the one line on it spells it.
+    pub(super) fn time_unit(&self) -> Option<String> {
+        let (first, rest) = self.of_time.split_first()?;
+        rest.iter().all(|unit| unit.kind == first.kind).then(|| first.spelling.clone())
+    }
+
     /// Takes the units of a sentence: in brackets, behind `in`, or in a spelling that nothing else has.
     fn take_words(&mut self, line: &str) {
+        // as programs for sound write their full scale
+        if line.to_lowercase().contains("on linear scale") {
+            self.unknown.push("linear scale".to_owned());
+        }
         let words: Vec<&str> = line.split_whitespace().collect();
         let is_amount = |word: &str| {
             let plain = word.trim_matches(['±', '~', '(', '[', '=', ':', '+', '-', '<', '>', ',']);
@@ -223,6 +260,9 @@ mod tests {
             ("\"Units\",\"mV\"", "mV"),
             ("Y-axis unit: mm/s", "mm/s"),
             ("vibration velocity, mm/s RMS", "mm/s"),
+            ("Date: 1 May    Amplitude Units:  G-s", "G-s"),
+            ("Unidad: m/s2", "m/s2"),
+            ("Unità di misura;mg", "mg"),
         ] {
             assert_eq!(decided(&[line]), HeadUnit::One(unit.to_owned()), "{line}");
         }

@@ -7,7 +7,7 @@
 use super::head_fit::{HeadFit, REMARKS, fields_of_rows, fit_of};
 use super::head_units::HeadUnits;
 use super::layout::{Line, loose_value};
-use super::metadata::Metadata;
+use super::metadata::{Metadata, rate_of_fields};
 use crate::source::interpretation::{ChannelRole, StatedUnit, UnitKind};
 use crate::tabular::fields::{Separator, is_processing_row};
 
@@ -32,6 +32,8 @@ pub(super) struct TableHead<'a> {
     pub(super) words: Vec<&'a str>,
     /// Names of columns that are more or fewer than the fields of the rows, and have no one reading.
     pub(super) unfitting: Option<Vec<String>>,
+    /// A key in the row of names with its value in the row below: `Increment: 7.8125e-05`.
+    pub(super) statements: Vec<String>,
     pub(super) notes: Vec<String>,
 }
 
@@ -67,10 +69,13 @@ pub(super) fn head_of<'a>(
         all
     };
     let sample = fields_of_rows(&lines[first..], separator, width);
-    let above: Vec<&str> = lines[..first].iter().rev().map(|(_, line)| *line).collect();
+    let above = lines_above(&lines[..first]);
     let mut head: Vec<(usize, Vec<String>)> =
         above.iter().take(3).map(|line| fields(line)).enumerate().collect();
-    let is_head = |(_, row): &(usize, Vec<String>)| row.len() == width && !states_something(row);
+    let statements = statements_below_names(&mut head);
+    let is_head = |(_, row): &(usize, Vec<String>)| {
+        row.len() == width && !states_something(row) && !is_section(row)
+    };
     let nearest = head.first().map(|(_, row)| row.clone()).unwrap_or_default();
     let mut fit = fit_of(&nearest, &sample, separator, width);
     for (_, row) in head.iter_mut().filter(|(_, row)| row.len() == nearest.len()) {
@@ -110,7 +115,31 @@ pub(super) fn head_of<'a>(
         HeadFit::Open(names) if heads.names.is_none() => Some(names.clone()),
         HeadFit::Open(_) | HeadFit::None | HeadFit::Index | HeadFit::EmptyAtEnd => None,
     };
-    TableHead { heads, first_row, words, unfitting, notes: fit.note().into_iter().collect() }
+    let notes = fit.note().into_iter().collect();
+    TableHead { heads, first_row, words, unfitting, statements, notes }
+}
+
+/// The lines above the rows, the nearest first, without those next to the rows that state a rate for each column
+/// (catman): these are neither names nor units.
+fn lines_above<'a>(lines: &[Line<'a>]) -> Vec<&'a str> {
+    let above = lines.iter().rev().map(|(_, line)| *line);
+    above.skip_while(|line| rate_of_fields(line).is_some()).collect()
+}
+
+/// Names of fields that hold a value in the row below the names, in lower case (Rigol).
+const STATED_BELOW: [&str; 4] = ["start", "increment", "tinc", "t0"];
+
+/// Takes the values of such fields out of the row below the names; returns them as statements.
+fn statements_below_names(head: &mut [(usize, Vec<String>)]) -> Vec<String> {
+    let [(_, below), (_, names), ..] = head else { return Vec::new() };
+    let mut statements = Vec::new();
+    for (name, value) in names.iter().zip(below) {
+        let is_stated = STATED_BELOW.contains(&name.trim().to_lowercase().as_str());
+        if is_stated && loose_value(value) == Some(true) {
+            statements.push(format!("{name}: {}", std::mem::take(value)));
+        }
+    }
+    statements
 }
 
 /// The names in a comment that has another number of them than the rows have fields.
@@ -146,15 +175,30 @@ fn states_something(row: &[String]) -> bool {
         return true;
     }
     match row {
-        [alone] => {
-            alone.contains([':', '='])
-                && Metadata::of_lines([alone.as_str()].into_iter()).rate_hz.is_some()
-        }
+        [alone] => is_statement_alone(alone),
         [key, value, rest @ ..] => {
             rest.iter().all(String::is_empty) && HeadUnits::is_statement(&format!("{key}\t{value}"))
         }
         [] => false,
     }
+}
+
+/// Whether a row is the heading of a section: `[Values]`.
+fn is_section(row: &[String]) -> bool {
+    let [alone] = row else { return false };
+    alone.starts_with('[') && alone.ends_with(']') && StatedUnit::parse(alone).is_none()
+}
+
+/// Whether the only field of a line is a key and a value: a rate, a unit, or a number behind a mark.
+fn is_statement_alone(line: &str) -> bool {
+    let Some(at) = line.find(['=', ':', '：', ';', '\t']).or_else(|| line.find(',')) else {
+        return false;
+    };
+    let (key, value) = line.split_at(at);
+    let value = value.trim_start_matches(['=', ':', '：', ';', '\t', ',', ' ']);
+    Metadata::of_lines(std::iter::once(line)).rate_hz.is_some()
+        || HeadUnits::is_statement(&format!("{key}\t{value}"))
+        || (!key.trim().is_empty() && value.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// A header of numbers, as data frames without names write it: `0,1,2` or `,0,1`.
@@ -283,9 +327,10 @@ fn is_unit_row(row: &[String], names: Option<&[String]>) -> bool {
         || (row.iter().all(is_short) && is_below_time())
 }
 
-/// A field without a unit; `TS` and `RN` stand for those of a time and of a count of records (TOA5).
+/// A field without a unit; `TS`, `RN` and `Sequence` stand for those of a time and of a count of records (TOA5,
+/// Rigol).
 fn is_blank(field: &str) -> bool {
-    matches!(field.trim(), "" | "-" | "--" | "()" | "[]" | "TS" | "RN")
+    matches!(field.trim(), "" | "-" | "--" | "()" | "[]" | "TS" | "RN" | "Sequence")
 }
 
 /// A unit as the row spells it; `None` for an empty field.

@@ -4,6 +4,7 @@
 //! Such a text becomes a table with a header before the layout is looked for. Invariant: every line has the names
 //! of the first whole one in their order, but for the first and the last, which a monitor cuts.
 
+use crate::source::interpretation::StatedUnit;
 use crate::tabular::Stamp;
 use crate::tabular::fields::numbered_lines;
 
@@ -24,6 +25,8 @@ struct LabelledLine<'a> {
     time: Option<&'a str>,
     names: Vec<&'a str>,
     values: Vec<&'a str>,
+    /// The unit behind each value; one at the end of the line is that of all.
+    units: Vec<Option<&'a str>>,
 }
 
 /// The text as a table with a header, and what a person should know; `None` if it is of another form.
@@ -38,12 +41,21 @@ pub(super) fn as_table(text: &str) -> Result<Option<(String, Vec<String>)>, Stri
         lines().skip(1).take(whole).map(|(_, line)| parsed(line)).collect();
     let Some(Some(first)) = sample.first() else { return Ok(None) };
     let (names, has_time) = (first.names.clone(), first.time.is_some());
-    let fits = |line: &LabelledLine<'_>| line.names == names && line.time.is_some() == has_time;
+    let units = first.units.clone();
+    let fits = |line: &LabelledLine<'_>| {
+        line.names == names && line.units == units && line.time.is_some() == has_time
+    };
     if !sample.iter().all(|line| line.as_ref().is_some_and(fits)) {
         return Ok(None);
     }
     let time = has_time.then_some("time");
-    let mut table = time.iter().chain(&names).copied().collect::<Vec<_>>().join("\t");
+    let named = |(name, unit): (&&str, Option<&str>)| match unit {
+        Some(unit) => format!("{name} ({unit})"),
+        None => (*name).to_owned(),
+    };
+    let heads = names.iter().zip(units.iter().copied()).map(named);
+    let mut table =
+        time.iter().map(|time| (*time).to_owned()).chain(heads).collect::<Vec<_>>().join("\t");
     table.push('\n');
     let (mut notes, mut cut) = (vec!["each value has its name beside it".to_owned()], None);
     for (place, (number, line)) in lines().enumerate() {
@@ -77,7 +89,7 @@ fn parsed(line: &str) -> Option<LabelledLine<'_>> {
         _ => (None, line),
     };
     let is_between = |c: char| matches!(c, ',' | ';' | '\t' | ' ' | '|');
-    let (mut names, mut values) = (Vec::new(), Vec::new());
+    let (mut names, mut values, mut units) = (Vec::new(), Vec::new(), Vec::new());
     let mut rest = rest.trim_matches(is_between);
     while !rest.is_empty() {
         let (name, behind) = rest.split_once([':', '='])?;
@@ -93,8 +105,19 @@ fn parsed(line: &str) -> Option<LabelledLine<'_>> {
         names.push(name);
         values.push(value);
         rest = behind.get(end..)?.trim_start_matches(is_between);
+        let unit = rest
+            .split(is_between)
+            .next()
+            .filter(|word| !word.contains([':', '=']) && StatedUnit::parse(word).is_some());
+        units.push(unit);
+        rest = rest.get(unit.map_or(0, str::len)..)?.trim_start_matches(is_between);
     }
-    (!names.is_empty()).then_some(LabelledLine { time, names, values })
+    if let Some((Some(last), others)) = units.split_last()
+        && others.iter().all(Option::is_none)
+    {
+        units = vec![Some(*last); units.len()];
+    }
+    (!names.is_empty()).then_some(LabelledLine { time, names, values, units })
 }
 
 #[cfg(test)]
@@ -115,6 +138,10 @@ mod tests {
         ] {
             let read = table(text).expect("labelled");
             assert!(read.starts_with("ax\tay\n") && read.contains("0.25\t2\n-1e-3\t3\n"), "{read}");
+        }
+        for text in ["ax: 0.5 ay: 1 m/s^2\n", "ax: 0.5 m/s^2, ay: 1 m/s^2\n"] {
+            let read = table(&text.repeat(4)).expect("labelled");
+            assert!(read.starts_with("ax (m/s^2)\tay (m/s^2)\n0.5\t1\n"), "{read}");
         }
         let timed: Vec<String> = (0..4).map(|n| format!("14:14:15.65{n} -> ax:0.{n}\n")).collect();
         let read = table(&timed.concat()).expect("labelled");

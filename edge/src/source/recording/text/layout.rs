@@ -5,7 +5,8 @@
 
 use super::head_units::HeadUnits;
 use super::heads::{TableHead, comments_above, contradictions, head_of};
-use super::metadata::Metadata;
+use super::metadata::{Metadata, rate_doubt, rate_hints};
+use super::surroundings::{check_rates_of_columns, fraction_of, statements_beside, words_left_out};
 use crate::source::interpretation::{StatedUnit, UnitKind};
 use crate::tabular::fields::Separator;
 use crate::tabular::number::{DecimalEvidence, is_missing};
@@ -15,7 +16,7 @@ use crate::tabular::{Decimal, NumberForm, Stamp};
 pub(super) const MAX_PREAMBLE_LINES: usize = 200;
 
 /// Lines behind the preamble by which the layout is told.
-const SAMPLE_LINES: usize = 200;
+pub(super) const SAMPLE_LINES: usize = 200;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,13 @@ pub(super) struct Layout {
     pub(super) metadata: Metadata,
     /// Units that the lines above state in words.
     pub(super) head_units: HeadUnits,
+    /// Lines above that may speak of a rate, where none is understood.
+    rate_hints: Vec<String>,
+    /// A line by which the stated rate may be that of other samples than the rows.
+    rate_doubt: Option<String>,
+    /// A column without a name that holds the part of a second behind a clock (`06:07:08,123`), and nanoseconds of its
+    /// unit.
+    fraction: Option<(usize, f64)>,
     /// Columns whose header states another unit than the row of units: column, unit of each.
     pub(super) contradictions: Vec<(usize, StatedUnit, StatedUnit)>,
     /// The first two rows state start and rate.
@@ -76,32 +84,36 @@ pub(super) fn layout_of(
         row_width(separator, lines[first].1).unwrap_or(1)
     };
     let head = head_of(lines, comments, (first, width), separator);
-    let TableHead { heads, first_row, words, unfitting, notes: told } = head;
+    let TableHead { heads, mut first_row, words, unfitting, statements, notes: told } = head;
     notes.extend(told);
-    let mut first_row = first_row;
     let kinds = kinds_of(&lines[first_row..], separator, form, width);
     if kinds.iter().all(|kind| *kind == ColumnKind::Words) {
         return Err("no row of numbers in this text".to_owned());
     }
-    if kinds.contains(&ColumnKind::Words) {
-        notes.push("columns of words were left out".to_owned());
-    }
+    notes.extend(words_left_out(&kinds, heads.names.as_deref()));
     let beside = statements_beside(&lines[first_row..], separator, &kinds);
     let beside = || beside.iter().map(String::as_str);
-    let all = comments_above(lines, comments, first_row).chain(lines[..first].iter().map(|l| l.1));
+    let above =
+        || comments_above(lines, comments, first_row).chain(lines[..first].iter().map(|l| l.1));
+    check_rates_of_columns(above())?;
+    let all = above().chain(statements.iter().map(String::as_str));
     let metadata = match form.decimal {
         Decimal::Comma => Metadata::of_comma_lines(all.chain(beside())),
         Decimal::Point => Metadata::of_lines(all.chain(beside())),
     };
+    let rate_hints = if metadata.rate_hz.is_none() { rate_hints(above()) } else { Vec::new() };
+    let rate_doubt = rate_doubt(above()).filter(|_| metadata.rate_hz.is_some()).map(str::to_owned);
     let head_units = HeadUnits::of_lines(words.into_iter().chain(beside()));
     let start_and_rate = start_and_rate(&lines[first_row..], separator, form);
     if start_and_rate.is_some() {
         first_row += 2;
     }
+    let data = first_row.min(lines.len());
     let first_row = lines.get(first_row).map_or(usize::MAX, |(number, _)| *number);
     Ok(Layout {
         separator,
         form,
+        fraction: fraction_of(&lines[data..], separator, &kinds),
         kinds,
         contradictions: contradictions(&heads),
         header: heads.names,
@@ -109,26 +121,12 @@ pub(super) fn layout_of(
         first_row,
         metadata,
         head_units,
+        rate_hints,
+        rate_doubt,
         start_and_rate,
         unfitting,
         notes,
     })
-}
-
-/// Statements beside the first samples, as some oscilloscopes write them: a key and a value in the first
-/// columns, which are words or empty.
-fn statements_beside(rows: &[Line<'_>], separator: Separator, kinds: &[ColumnKind]) -> Vec<String> {
-    if kinds.first() != Some(&ColumnKind::Words) {
-        return Vec::new();
-    }
-    let statement = |(_, line): &Line<'_>| {
-        let fields = separator.fields(line);
-        let (key, value) = (fields.first()?, fields.get(1)?);
-        let unit = fields.get(2).filter(|_| kinds.get(2) == Some(&ColumnKind::Words));
-        let is_key = loose_value(key).is_none() && !value.is_empty();
-        is_key.then(|| format!("{key}: {value} {}", unit.unwrap_or(&"")))
-    };
-    rows.iter().take(SAMPLE_LINES).filter_map(statement).collect()
 }
 
 /// How well a separator fits.
@@ -412,6 +410,21 @@ fn start_and_rate(rows: &[Line<'_>], separator: Separator, form: NumberForm) -> 
 }
 
 impl Layout {
+    /// Why the stated rate may be none of the rows, in words.
+    pub(super) fn rate_doubt(&self) -> Option<String> {
+        let (line, rate) = (self.rate_doubt.as_ref()?, self.metadata.rate_hz?);
+        Some(format!(
+            "the lines above the numbers state {rate} Hz, and {line:?}: which rate the rows have is open; give it in Hz (--rate with --prefer option)"
+        ))
+    }
+
+    /// Notes on lines that may state the rate and are not understood.
+    pub(super) fn rate_hints(&self) -> impl Iterator<Item = String> {
+        self.rate_hints
+            .iter()
+            .map(|line| format!("the line {line:?} gives no rate that is understood"))
+    }
+
     /// The rate that the text states.
     pub(super) fn rate_hz(&self) -> Option<f64> {
         self.start_and_rate.map(|(_, rate)| rate).or(self.metadata.rate_hz)
@@ -419,7 +432,7 @@ impl Layout {
 
     /// The column that counts parts of a second by its name, and nanoseconds of its unit.
     pub(super) fn fraction_column(&self) -> Option<(usize, f64)> {
-        let header = self.header.as_ref()?;
+        let Some(header) = &self.header else { return self.fraction };
         header.iter().enumerate().find_map(|(column, name)| {
             let unit = StatedUnit::parse(name).or_else(|| StatedUnit::in_header(name))?;
             let UnitKind::Time(seconds) = unit.kind else { return None };

@@ -6,11 +6,48 @@
 
 use super::layout::{ColumnKind, Layout};
 use super::rows::TextColumns;
-use super::{all_columns, stated};
+use super::{all_columns, column_name, stated};
 use crate::source::interpretation::{ChannelRole, role};
 use crate::source::recording::repeats::{
     check_copies, long_form_refusal, names_channels, numbered, repeated_times,
 };
+use crate::source::recording::stations;
+
+/// Refuses a table whose rows belong to several measuring points, one below the other; tells it where a person has
+/// named the columns.
+///
+/// # Errors
+/// The column that tells the points apart, with its values; in words.
+pub(super) fn check_points(
+    layout: &Layout,
+    columns: &TextColumns,
+    is_named: bool,
+) -> Result<Vec<String>, String> {
+    let mut told = Vec::new();
+    for (column, words) in columns.words() {
+        let name = column_name(layout, *column);
+        if stations::names_points(&name) {
+            let column = format!("column {name:?}");
+            told.extend(stations::several_points(&column, &words.words, &words.rows));
+        }
+    }
+    for column in all_columns(layout, columns) {
+        let name = column_name(layout, column);
+        if layout.kinds[column] == ColumnKind::Number
+            && stations::names_points(&name)
+            && role(&stated(layout, column)) != ChannelRole::Acceleration
+            && let Some((values, rows)) = numbered(&columns.table(&[column]).row(0).to_vec())
+            && stations::are_blocks(&rows)
+        {
+            let column = format!("column {name:?}");
+            told.extend(stations::several_points(&column, &values, &rows));
+        }
+    }
+    match told.first() {
+        Some(first) if !is_named => Err(stations::refusal(first)),
+        _ => Ok(told),
+    }
+}
 
 /// Refuses a table in long form; tells copies of rows.
 ///

@@ -57,8 +57,9 @@ const RATE: [&str; 42] = [
     "samplespersecond",
 ];
 /// Words for a rate only where they are the whole key.
-const RATE_WHOLE: [&str; 6] = ["rate", "fs", "sr", "odr", "freq", "frequency"];
-const INTERVAL: [&str; 18] = [
+const RATE_WHOLE: [&str; 7] = ["rate", "fs", "sr", "odr", "freq", "frequency", "sampling"];
+const INTERVAL: [&str; 19] = [
+    "xdelta",
     "sampleperiod",
     "采样间隔",
     "采样周期",
@@ -78,14 +79,35 @@ const INTERVAL: [&str; 18] = [
     "xincrement",
     "sampletime",
 ];
-const INTERVAL_WHOLE: [&str; 4] = ["dt", "dx", "increment", "interval"];
+const INTERVAL_WHOLE: [&str; 5] = ["dt", "dx", "increment", "interval", "tinc"];
+
+/// Words by which a line may speak of a rate, whatever else it says, in lower case.
+const HINTS: [&str; 12] = [
+    "hz",
+    "sps",
+    "rate",
+    "freq",
+    "sampl",
+    "abtast",
+    "échantillon",
+    "muestre",
+    "campion",
+    "采样",
+    "サンプリング",
+    "샘플",
+];
+
+/// Most lines that may speak of a rate and are told.
+const MOST_HINTS: usize = 3;
+
 impl Metadata {
     /// Reads the lines; the first statement of a kind counts.
     pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
         let mut found = Self::default();
         for line in lines {
             let line = line.trim().trim_start_matches(['#', '%', '/', '*', ';', '!', '"', ' ']);
-            for part in parts_of(line) {
+            found.rate_hz = found.rate_hz.or_else(|| rate_of_fields(line));
+            for part in statements_in(line).flat_map(parts_of) {
                 found.take(part, false);
             }
         }
@@ -156,6 +178,72 @@ fn without_points_of_thousands(line: &str) -> String {
     kept.map(|(_, c)| c).collect()
 }
 
+/// Lines that may speak of a rate by a word and a number, for a person who is asked for it.
+pub(super) fn rate_hints<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let speaks = |line: &&str| {
+        let lower = line.to_lowercase();
+        lower.contains(|c: char| c.is_ascii_digit())
+            && HINTS.iter().any(|word| lower.contains(word))
+    };
+    let shown = |line: &str| line.trim().chars().take(80).collect::<String>();
+    lines.filter(speaks).take(MOST_HINTS).map(shown).collect()
+}
+
+/// Words beside a rate by which it is none of one channel's rows, in lower case.
+const RATE_OF_OTHERS: [&str; 8] =
+    ["total", "aggregate", "combined", "gesamt", "overall", "summen", "총 ", "合计"];
+
+/// The line by which a stated rate may be another one than that of the rows: samples are left out, or it is that of
+/// all channels together.
+pub(super) fn rate_doubt<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let number = |line: &str| -> Option<f64> {
+        let digits =
+            line.rsplit(|c: char| !(c.is_ascii_digit() || c == '.')).find(|part| !part.is_empty());
+        digits?.trim_matches('.').parse().ok()
+    };
+    let is_doubt = |line: &&str| {
+        let lower = line.to_lowercase();
+        let has_rate = || Metadata::of_lines(std::iter::once(*line)).rate_hz.is_some();
+        let leaves_out =
+            ["decimat", "downsampl", "dezimation"].iter().any(|word| lower.contains(word))
+                && number(&lower).is_some_and(|factor| factor > 1.0);
+        leaves_out || (RATE_OF_OTHERS.iter().any(|word| lower.contains(word)) && has_rate())
+    };
+    lines.map(str::trim).find(is_doubt)
+}
+
+/// The statements of a line that stand apart by many blanks, as analyzers print them: `Date: 1 May    Units: G`.
+pub(super) fn statements_in(line: &str) -> impl Iterator<Item = &str> {
+    const APART: &str = "   ";
+    let has_several = line.split(APART).filter(|part| part.contains([':', '='])).count() > 1;
+    // a key may stand apart from its own value
+    let joint = if has_several { APART } else { "\u{0}" };
+    line.split(joint).map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// The rate of a row that states one for each column: `12800 Hz<tab>12800 Hz`.
+pub(super) fn rate_of_fields(line: &str) -> Option<f64> {
+    let fields = fields_of_rates(line)?;
+    let first = *fields.first()?;
+    fields.iter().all(|other| (other / first - 1.0).abs() < 1e-9).then_some(first)
+}
+
+/// The rates of such a row.
+pub(super) fn fields_of_rates(line: &str) -> Option<Vec<f64>> {
+    let rate = |field: &str| {
+        let field = field.trim().trim_matches('"');
+        let has_unit = field.to_lowercase().ends_with("hz");
+        rate_of(field).filter(|_| has_unit && field.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let rates: Vec<f64> = line
+        .trim()
+        .trim_end_matches([';', '\t'])
+        .split(['\t', ';'])
+        .map(rate)
+        .collect::<Option<_>>()?;
+    (rates.len() > 1).then_some(rates)
+}
+
 /// The statements of one line: `data_rate = 2560.0 Hz, acc_range = 4 g` has two.
 fn parts_of(line: &str) -> impl Iterator<Item = &str> {
     let has_several = line.matches(['=', ':']).count() > 1;
@@ -196,14 +284,30 @@ fn rate_of(value: &str) -> Option<f64> {
     let (number, rest) = leading_number(value)?;
     let is_kilo = rest.trim_start().to_lowercase().starts_with('k');
     let number = if is_kilo { number } else { thousands(value).unwrap_or(number) };
+    if !is_kilo && may_be_thousands(value, number) {
+        return None;
+    }
     let unit = rest.trim_matches([' ', '[', ']', '(', ')', ';', ',', '\t', '"']).to_lowercase();
-    let unit = unit.split([';', ',', '\t', ' ']).next().unwrap_or("");
+    let unit = unit.split([';', ',', '\t', ' ']).next().unwrap_or("").trim_end_matches('.');
     match unit {
-        "khz" | "ks/s" | "ksps" | "ksa/s" => Some(number * 1000.0),
+        "khz" | "ks/s" | "ksps" | "ksa/s" | "кгц" => Some(number * 1000.0),
         "" | "hz" | "s/s" | "sps" | "sa/s" | "samples/s" | "samples/sec" | "1/s" | "hertz"
-        | "samples" => Some(number),
+        | "samples" | "гц" | "赫兹" | "ヘルツ" | "헤르츠" => Some(number),
         _ => None,
     }
+}
+
+/// Rate below which nothing with three decimals is believed without a look, Hz: no vibration is sampled so slowly.
+const LEAST_WITH_DECIMALS_HZ: f64 = 100.0;
+
+/// Whether a rate such as `12.800 Hz` may be 12,800 Hz, as it is where the comma is the decimal sign.
+fn may_be_thousands(value: &str, number: f64) -> bool {
+    let digits: &str =
+        value.split(|c: char| !(c.is_ascii_digit() || c == '.')).next().unwrap_or("");
+    let has_form = digits.split_once('.').is_some_and(|(whole, part)| {
+        (1..=3).contains(&whole.len()) && !whole.starts_with('0') && part.len() == 3
+    });
+    has_form && number < LEAST_WITH_DECIMALS_HZ
 }
 
 /// The number of `5,120`: one comma with one to three digits before it, the first not 0, and three behind it.
@@ -311,6 +415,13 @@ mod tests {
             "Frequenza di campionamento;2560",
             "Sample period (ms): 0.390625",
             "ODR 2560 sps",
+            "2560 Hz\t2560 Hz\t2560 Hz",
+            "Sample Rate: 2560 Hz. Sample values on linear scale.",
+            "Time(s),CH1V,t0 =-6.0e-03s, tInc = 3.90625e-04,",
+            "Point: M1H    Sampling rate: 2560 Hz    Lines: 400",
+            "Частота дискретизации: 2560 Гц",
+            "Sampling,2.56kHz",
+            "X_Delta=0.000390625",
         ] {
             let got = rate(line).unwrap_or(f64::NAN);
             assert!((got - 2560.0).abs() < 1e-6, "{line}: {got}");
@@ -325,6 +436,8 @@ mod tests {
             "Mains: frequency = 50 Hz",
             "sampled in 2024",
             "sampled at 1 kHz or 2 kHz",
+            "2560 Hz\t1280 Hz",
+            "Abtastrate;2.560 Hz",
             "# Time: 2024-04-21 15:54:46.333682, Device: D4E9",
         ] {
             assert_eq!(rate(line), None, "{line}");

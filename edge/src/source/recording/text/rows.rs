@@ -32,6 +32,8 @@ pub(super) struct TextColumns {
     joined: Vec<usize>,
     /// The start of each column that has dates.
     starts: Vec<ColumnStart>,
+    /// Lines of words behind the last row.
+    pub(super) footer: Vec<String>,
     pub(super) notes: Vec<String>,
 }
 
@@ -57,7 +59,9 @@ impl TextColumns {
         let mut all = Self::without_rows(layout);
         let mut fault: Option<String> = None;
         let (mut footer, mut repeated, mut empty) = (0, 0, 0);
-        for (number, line) in rows {
+        let mut last_lines = Vec::new();
+        let mut rows = rows;
+        while let Some((number, line)) = rows.next() {
             if all.is_header(line, layout) {
                 repeated += 1;
                 continue;
@@ -70,22 +74,30 @@ impl TextColumns {
             match all.row(number, line, layout) {
                 Ok(()) if fault.is_none() => {}
                 // a row behind a line that is none: the line is a fault, not a footer
-                Ok(()) => return Err(fault.unwrap_or_default()),
+                Ok(()) => return Err(going_on(&fault.unwrap_or_default(), number)),
                 Err(error) => {
                     footer += 1;
                     let may_be_footer = all.rows() > 0 && is_words(line, layout);
                     if !may_be_footer || footer > MAX_FOOTER_LINES {
-                        return Err(fault.unwrap_or(error));
+                        let fault = fault.unwrap_or(error);
+                        return Err(all.going_on_below(fault, &mut rows, layout));
                     }
+                    last_lines.push(line.trim().to_owned());
                     fault.get_or_insert(error);
                 }
             }
         }
+        all.footer = last_lines;
         if footer > 0 {
-            all.notes.push(format!("{footer} lines at the end were left out"));
+            let lines = if footer == 1 {
+                "1 line at the end was"
+            } else {
+                &format!("{footer} lines at the end were")
+            };
+            all.notes.push(format!("{lines} left out"));
         }
         if empty > 0 {
-            all.notes.push(format!("{empty} empty rows were left out"));
+            all.notes.push(format!("{} left out", counted_were(empty, "empty row")));
         }
         if !all.labels.is_empty() {
             let place = |column: &usize| (column + 1).to_string();
@@ -94,7 +106,7 @@ impl TextColumns {
         }
         if repeated > 0 {
             all.notes
-                .push(format!("the header is repeated {repeated} times: the logger was restarted"));
+                .push(format!("the header is repeated ({repeated} ×): the logger was restarted"));
         }
         all.resolve(layout)?;
         Ok(all)
@@ -118,7 +130,23 @@ impl TextColumns {
             has_number: vec![false; width],
             joined: Vec::new(),
             starts: Vec::new(),
+            footer: Vec::new(),
             notes: Vec::new(),
+        }
+    }
+
+    /// A fault of a line with words, and rows of the same form further down.
+    fn going_on_below<'a>(
+        &mut self,
+        fault: String,
+        rows: &mut impl Iterator<Item = (usize, &'a str)>,
+        layout: &Layout,
+    ) -> String {
+        let below = rows.take(MAX_FOOTER_LINES).skip_while(|(_, line)| !has_words(line));
+        let mut row = below.filter(|(number, line)| self.row(*number, line, layout).is_ok());
+        match (row.next(), row.next()) {
+            (Some((number, _)), Some(_)) if !fault.contains(" is no ") => going_on(&fault, number),
+            _ => fault,
         }
     }
 
@@ -138,8 +166,8 @@ impl TextColumns {
         }
         if fields.len() != self.width {
             return Err(format!(
-                "line {number} has {} fields, the rows before have {}; is the file truncated?",
-                fields.len(),
+                "line {number} has {}, the rows before have {}; is the file truncated?",
+                counted(fields.len(), "field"),
                 self.width
             ));
         }
@@ -319,6 +347,28 @@ impl TextColumns {
         }
         data
     }
+}
+
+/// So many of something.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn counted_were(count: usize, what: &str) -> String {
+    format!("{} {}", counted(count, what), if count == 1 { "was" } else { "were" })
+}
+
+/// A fault of a line behind which rows go on.
+fn going_on(fault: &str, number: usize) -> String {
+    let fault = fault.trim_end_matches("; is the file truncated?");
+    format!(
+        "{fault}; rows go on in line {number}: where another recording begins there, save each in a file of its own"
+    )
+}
+
+/// Whether a line has a letter that is no part of a number.
+fn has_words(line: &str) -> bool {
+    line.contains(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E'))
 }
 
 /// Whether a row has separators and nothing between them.

@@ -72,7 +72,7 @@ fn errors_name_the_line() {
     let error = read("1,2\n3,4\n4,5,6\n", None).expect_err("ragged").to_string();
     assert!(error.contains("line 3 has 3 fields"), "{error}");
     let error = read("1;2\n3", None).expect_err("cut off").to_string();
-    assert!(error.contains("line 2 has 1 fields"), "{error}");
+    assert!(error.contains("line 2 has 1 field,"), "{error}");
     let error = read("1,2\n3,x\n", None).expect_err("text").to_string();
     assert!(error.contains("line 2, column 2: \"x\" is no number"), "{error}");
     assert!(read("hello\nworld\n", None).is_err());

@@ -115,7 +115,8 @@ fn stated_seconds(variable: &Variable) -> StatedTime {
     let name = variable.stated.name.as_deref().unwrap_or(&variable.path);
     if !unit.is_empty() {
         // a unit of the whole table is that of its samples
-        let is_time = ChannelRole::by_name(name) == ChannelRole::Time;
+        let key = name.rsplit(['.', '/']).next().unwrap_or(name);
+        let is_time = ChannelRole::by_name(key) == ChannelRole::Time;
         match seconds_of(&unit) {
             Some(seconds) => return StatedTime::Seconds(seconds),
             None if is_time => {}
