@@ -271,7 +271,10 @@ impl Recorder {
         judged: Option<&Judged>,
         asked_at: Option<Timestamp>,
     ) -> Result<(), Refused> {
-        if self.points[at].pending.is_some() {
+        let now = Instant::now();
+        let state = &self.points[at];
+        let is_disk_off = state.disk_from.is_some_and(|from| now < from);
+        if state.pending.is_some() || is_disk_off {
             // it stays due until it is written
             reasons.retain(|reason| *reason != CaptureReason::Reference);
         }
@@ -292,9 +295,8 @@ impl Recorder {
         self.finish(at);
         let is_alarm = reasons.contains(&CaptureReason::Alarm);
         let reason = if is_alarm { CaptureReason::Alarm } else { first };
-        let (state, now) = (&mut self.points[at], Instant::now());
-        let is_disk_off = state.disk_from.is_some_and(|from| now < from) || self.folder.is_none();
-        if is_disk_off {
+        let state = &mut self.points[at];
+        if state.disk_from.is_some_and(|from| now < from) || self.folder.is_none() {
             return Err(self.refuse(at, reason, Refused::Disk));
         }
         if !state.hour.take(self.settings.per_hour, reason, now) {

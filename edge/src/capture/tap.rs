@@ -122,7 +122,7 @@ impl Demanded {
                 )
             }
             Self::NoDisk => format!(
-                "waveforms of {bearing} cannot be written; the log tells why, and the disk is tried \
+                "waveforms of {bearing} cannot be written; the log tells why, and a full disk is tried \
                  again within a minute"
             ),
             Self::Busy => "captures cannot follow at the moment; ask again".to_owned(),

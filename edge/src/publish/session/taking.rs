@@ -121,7 +121,8 @@ impl Session<'_> {
             log::demand_refused(&bearing, "retained: publish it without the retain flag");
             return true;
         }
-        let (by, asked_at) = (in_one_line(&demand.by, MAX_LINE), demand.asked_at);
+        let by = in_one_line(&demand.by, MAX_LINE).into_owned();
+        let asked_at = demand.asked_at;
         let asked = bearing.clone();
         // counted when the captures answer: the connection does not wait for a file that is being written
         capturing.demand(&bearing, asked_at, move |demanded| match demanded.refusal(&asked) {
