@@ -104,8 +104,8 @@ fn a_demand_beyond_the_hour_is_refused_with_the_reason() {
     let folder = tempfile::tempdir().expect("folder");
     let admin = free_port();
     let config = configuration(folder.path(), admin);
-    let text = std::fs::read_to_string(&config).expect("reads");
-    std::fs::write(&config, text.replace("per_hour = 3600", "per_hour = 4")).expect("writes");
+    let settings = std::fs::read_to_string(&config).expect("reads");
+    std::fs::write(&config, settings.replace("per_hour = 3600", "per_hour = 4")).expect("writes");
     let mut child = run(&config);
     until("a demand to be taken", 20, || {
         http(admin, "POST /capture/P-101/DE").filter(|answer| answer.contains(" 202 "))
