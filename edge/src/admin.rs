@@ -224,22 +224,24 @@ async fn capture(
         let text = "nothing is captured: the configuration has no [capture]\n";
         return (StatusCode::CONFLICT, text).into_response();
     };
-    match capturing.demand(&name) {
-        Demanded::Taken => {
-            log::capture_asked(&name);
-            let text = format!(
-                "{name} is captured once its last samples have come, if its captures of the hour are \
-                 not used up; `capture list` shows it\n"
-            );
-            (StatusCode::ACCEPTED, text).into_response()
+    let demanded = capturing.answer(&name).await;
+    let Some(refusal) = demanded.refusal(&name) else {
+        log::capture_asked(&name);
+        let text = format!(
+            "{name} is captured once its last samples have come; `capture list` shows it\n"
+        );
+        return (StatusCode::ACCEPTED, text).into_response();
+    };
+    log::capture_refused(&name, &refusal);
+    let text = refusal + "\n";
+    match demanded {
+        Demanded::Unknown(_) => (StatusCode::NOT_FOUND, text).into_response(),
+        Demanded::Used { wait, .. } => {
+            let wait = [(header::RETRY_AFTER, wait.as_secs().max(1).to_string())];
+            (StatusCode::TOO_MANY_REQUESTS, wait, text).into_response()
         }
-        Demanded::Unknown(known) => {
-            let known = known.join(", ");
-            let text = format!("no waveform of {name} here; there is {known}\n");
-            (StatusCode::NOT_FOUND, text).into_response()
-        }
-        Demanded::Busy => {
-            let text = "captures cannot follow at the moment; ask again\n";
+        Demanded::NoDisk => (StatusCode::INSUFFICIENT_STORAGE, text).into_response(),
+        Demanded::Taken | Demanded::Busy | Demanded::Late => {
             (StatusCode::SERVICE_UNAVAILABLE, text).into_response()
         }
     }

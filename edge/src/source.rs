@@ -74,6 +74,8 @@ pub enum BlockRate {
         rate: SampleRate,
         /// It is further from the nominal one than is configured.
         is_off: bool,
+        /// What the sender itself states; `None` where it states nothing.
+        stated: Option<SampleRate>,
     },
 }
 
@@ -83,6 +85,15 @@ impl BlockRate {
         match self {
             Self::Format => None,
             Self::Stated(rate) | Self::Measured { rate, .. } => Some(rate),
+        }
+    }
+
+    /// The rate that the sender states with the samples, where it does.
+    pub const fn stated(self) -> Option<SampleRate> {
+        match self {
+            Self::Format => None,
+            Self::Stated(rate) => Some(rate),
+            Self::Measured { stated, .. } => stated,
         }
     }
 }

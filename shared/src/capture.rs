@@ -27,6 +27,9 @@ pub struct CaptureDemand {
     /// Who asks, for the gateway's log.
     #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub by: String,
+    /// When it was asked, so that a demand that waited for the gateway is known by its age.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
 }
 
 /// Largest document that is taken over a network, bytes: ten times one with all triggers and gaps.
@@ -99,6 +102,32 @@ pub struct CaptureTrigger {
     /// The event of that window; absent for a demand before the first window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<EventId>,
+    /// When a demand was asked, where it says so: one that waited for the gateway shows a later state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
+}
+
+/// Why a capture is shorter than was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CaptureCut {
+    /// The samples before or after it have another sampling rate.
+    Rate,
+    /// The clock was set back at a gap, so what lies behind the gap cannot be placed.
+    Clock,
+    /// Its beginning had left the memory.
+    Memory,
+}
+
+impl CaptureCut {
+    /// The word in documents and lists.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Clock => "clock",
+            Self::Memory => "memory",
+        }
+    }
 }
 
 /// A stretch of samples of the capture.
@@ -215,12 +244,15 @@ pub struct CaptureDocument {
     pub sampling_rate_hz: f64,
     /// Unit of the numbers in the WAV file: always `m/s2`.
     pub unit: String,
-    /// Samples that were no finite numbers and are NaN in the file.
+    /// Samples that were no finite numbers, or larger than any acceleration, and are NaN in the file.
     pub not_finite: u64,
     /// Samples that are missing in between.
     #[serde(default)]
     #[schemars(length(max = MAX_GAPS))]
     pub gaps: Vec<CaptureGap>,
+    /// Why it is shorter than was asked for; absent where it is not, or where a gap ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CaptureCut>,
     /// The steps of the samples.
     pub steps: CaptureSteps,
     /// The sensor.
@@ -348,6 +380,12 @@ impl CaptureDocument {
 
     /// Whether it belongs to an alarm: its anomaly stood, or it was captured for one.
     pub fn is_of_alarm(&self) -> bool {
+        self.is_in_alarm || self.is_for_alarm()
+    }
+
+    /// Whether it was captured for what an alarm told: its rise, its zone, its fault or the lack of one. A demand
+    /// is not, even where an alarm stood.
+    pub fn is_for_alarm(&self) -> bool {
         let is_one = |reason| match reason {
             CaptureReason::Alarm
             | CaptureReason::Stage
@@ -355,7 +393,7 @@ impl CaptureDocument {
             | CaptureReason::NoName => true,
             CaptureReason::Demand | CaptureReason::Reference => false,
         };
-        self.is_in_alarm || self.triggers.iter().any(|trigger| is_one(trigger.reason))
+        self.triggers.iter().any(|trigger| is_one(trigger.reason))
     }
 
     /// The document, if it can be.

@@ -29,6 +29,8 @@ struct Locked {
     version: Version,
     source: Option<String>,
     checksum: Option<String>,
+    #[serde(default)]
+    dependencies: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -88,6 +90,58 @@ fn every_package_comes_from_the_registry_with_its_checksum() {
         .map(|package| package.name.as_str())
         .collect();
     assert!(wrong.is_empty(), "not from crates.io, or without a checksum: {wrong:?}");
+}
+
+/// The Python package is a workspace of its own, whose lock file nobody writes when a crate here needs another one:
+/// an install would resolve anew, and `--locked` fails.
+#[test]
+fn the_lock_file_of_the_python_package_has_what_its_crates_need() {
+    let (lock, python): (Lock, Lock) = (read("Cargo.lock"), read("edge/python/Cargo.lock"));
+    let own = python.package.iter().filter(|one| one.source.is_none() && one.name != "pdm-python");
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for package in own {
+        let here = lock.package.iter().find(|one| one.name == package.name);
+        let here = here.unwrap_or_else(|| panic!("{} is no crate here", package.name));
+        let folder = match package.name.as_str() {
+            "pdm-edge" => "edge",
+            "pdm-dsp" => "edge/dsp",
+            "pdm-shared" => "shared",
+            "pdm-service" => "shared/service",
+            other => panic!("say in this test where {other} is"),
+        };
+        let needed = needed_by(&read(&format!("{folder}/Cargo.toml")));
+        for name in needed.iter().filter(|name| locks(here, name)) {
+            count += 1;
+            if !locks(package, name) || !python.package.iter().any(|one| one.name == **name) {
+                missing.push(format!("{} needs {name}", package.name));
+            }
+        }
+    }
+    assert!(count > 40, "{count} dependencies looked at");
+    assert!(
+        missing.is_empty(),
+        "edge/python/Cargo.lock lacks what `cargo update -w` in edge/python adds: {missing:?}"
+    );
+}
+
+/// Whether a package is locked with a dependency of this name; two versions of one are `name version`.
+fn locks(package: &Locked, name: &str) -> bool {
+    package.dependencies.iter().any(|one| one.split(' ').next() == Some(name))
+}
+
+/// Names of the packages that a manifest needs in every build: no optional ones, none of its tests.
+fn needed_by(manifest: &toml::Value) -> Vec<String> {
+    let table = manifest.get("dependencies").and_then(toml::Value::as_table);
+    let needed = table.into_iter().flatten().filter(|(_, how)| {
+        let is_optional = how.get("optional").and_then(toml::Value::as_bool);
+        !is_optional.unwrap_or(false)
+    });
+    let name = |(key, how): (&String, &toml::Value)| {
+        let own = how.get("package").and_then(toml::Value::as_str);
+        own.unwrap_or(key).to_owned()
+    };
+    needed.map(name).collect()
 }
 
 #[test]

@@ -237,7 +237,7 @@ const OF_EVENTS: [Claim; 63] = claims![
 ];
 
 /// What pages, users and the asset graph need.
-const OF_PEOPLE: [Claim; 20] = claims![
+const OF_PEOPLE: [Claim; 21] = claims![
     pages::the_fleet_is_listed_worst_first_with_its_alarms,
     pages::windows_are_told_as_their_events_and_judgements,
     pages::the_last_spectra_are_found,
@@ -246,6 +246,7 @@ const OF_PEOPLE: [Claim; 20] = claims![
     photos::photos_go_with_their_judgement,
     captures::a_capture_stands_once,
     captures::the_oldest_captures_make_room_and_those_of_open_alarms_stay,
+    captures::an_open_alarm_keeps_its_rise_and_the_newest_few,
     captures::captures_go_with_their_bearing,
     accounts::a_user_stands_once_and_the_first_is_first,
     accounts::a_user_of_a_provider_is_found_by_its_name_there,

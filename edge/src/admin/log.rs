@@ -19,6 +19,11 @@ pub(super) fn capture_asked(bearing: &str) {
     tracing::info!(%bearing, "asked for a waveform");
 }
 
+/// A request asks for a waveform and gets none.
+pub(super) fn capture_refused(bearing: &str, reason: &str) {
+    tracing::warn!(%bearing, reason, "demand for a waveform not taken");
+}
+
 /// The spool cannot be read, so the gateway is not ready.
 pub(super) fn not_ready(error: &SpoolError) {
     tracing::warn!(%error, "not ready");

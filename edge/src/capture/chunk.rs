@@ -1,7 +1,7 @@
 //! A stretch of one point's samples in memory: 24-bit counts, coded without loss.
 //!
-//! Invariant: [`Chunk::samples`] gives back what was put in, by the rule of [`Grid`]; a sample that was no
-//! number is NaN again.
+//! Invariant: [`Chunk::samples`] gives back what was put in, by the rule of [`Grid`]; a sample that is no
+//! number by it is NaN.
 
 use pdm_shared::time::Timestamp;
 
@@ -17,6 +17,8 @@ pub(super) struct Origin {
     pub(super) started_at: Timestamp,
     /// Samples per second.
     pub(super) rate_hz: f64,
+    /// The rate that the sender itself states, where it does: it holds while the measured one is still sought.
+    pub(super) stated_hz: Option<f64>,
     /// Samples were lost before it, or it is a snapshot of its own.
     pub(super) is_after_gap: bool,
 }
@@ -32,12 +34,26 @@ pub(super) struct Chunk {
     code: Box<[u8]>,
 }
 
-fn lost_of(samples: &[f64]) -> Option<Box<[u64]>> {
-    if samples.iter().all(|sample| sample.is_finite()) {
+/// Rates further apart than this ratio are of two recordings; the measured rate of one stream moves less.
+const SAME_RATE: f64 = 0.01;
+
+impl Origin {
+    /// Whether two stretches have one rate: by what the sender states, else by what was measured.
+    pub(super) fn has_rate_of(&self, other: &Self) -> bool {
+        let (a, b) = match (self.stated_hz, other.stated_hz) {
+            (Some(a), Some(b)) => (a, b),
+            _ => (self.rate_hz, other.rate_hz),
+        };
+        (a / b - 1.0).abs() <= SAME_RATE
+    }
+}
+
+fn lost_of(samples: &[f64], grid: &Grid) -> Option<Box<[u64]>> {
+    if samples.iter().all(|&sample| grid.is_number(sample)) {
         return None;
     }
     let mut bits = vec![0_u64; samples.len().div_ceil(64)];
-    for (at, _) in samples.iter().enumerate().filter(|(_, sample)| !sample.is_finite()) {
+    for (at, _) in samples.iter().enumerate().filter(|(_, sample)| !grid.is_number(**sample)) {
         bits[at / 64] |= 1 << (at % 64);
     }
     Some(bits.into_boxed_slice())
@@ -49,7 +65,8 @@ impl Chunk {
         let grid = Grid::of(samples, like);
         let counts: Vec<i32> = samples.iter().map(|&sample| grid.count(sample)).collect();
         let code = rice::encoded(&counts).into_boxed_slice();
-        Self { origin, samples: samples.len() as u32, grid, lost: lost_of(samples), code }
+        let lost = lost_of(samples, &grid);
+        Self { origin, samples: samples.len() as u32, grid, lost, code }
     }
 
     /// Length, s.
@@ -81,7 +98,8 @@ mod tests {
     use super::*;
 
     fn origin() -> Origin {
-        Origin { first: 0, started_at: Timestamp::EPOCH, rate_hz: 1e3, is_after_gap: false }
+        let (started_at, rate_hz) = (Timestamp::EPOCH, 1e3);
+        Origin { first: 0, started_at, rate_hz, stated_hz: None, is_after_gap: false }
     }
 
     /// A converter's counts come back as they were, whatever they are.
@@ -116,6 +134,18 @@ mod tests {
             assert_eq!(sample.is_nan(), back.is_nan());
             assert!(sample.is_nan() || (sample - back).abs() < 1e-9);
         }
+    }
+
+    /// One mark for no value among 8,191 floating-point samples is one lost sample.
+    #[test]
+    fn a_mark_for_no_value_is_lost_alone() {
+        let mut samples: Vec<f64> = (0..8192).map(|n| 5.0 * (f64::from(n) * 0.11).sin()).collect();
+        samples[17] = 1e30;
+        let back = Chunk::of(&samples, origin(), None).samples().expect("decodes");
+        assert!(back[17].is_nan());
+        let worst = samples.iter().zip(&back).enumerate().filter(|(at, _)| *at != 17);
+        let worst = worst.map(|(_, (a, b))| (a - b).abs()).fold(0.0, f64::max);
+        assert!(worst < 1e-5, "neighbours are off by {worst}");
     }
 
     proptest! {

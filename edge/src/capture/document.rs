@@ -53,6 +53,7 @@ pub(super) fn document_of(
         unit: "m/s2".to_owned(),
         not_finite: waveform.not_finite,
         gaps: waveform.gaps.clone(),
+        cut: waveform.cut,
         steps: CaptureSteps { step_m_s2: waveform.step_m_s2, is_exact: waveform.is_exact },
         sensor: CaptureSensor { sensitivity_mv_per_g: point.sensitivity_mv_per_g },
         speed: speed(point, judged),

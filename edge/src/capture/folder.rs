@@ -4,9 +4,9 @@
 //! synced. So a capture whose document stands is whole. What a kill left behind is put right at the start:
 //! a document that lacks only its name gets it, anything else unfinished is removed.
 //!
-//! Invariants: the folder holds at most its bound of bytes; the oldest captures are removed for a new one,
-//! never one that [`Kept`] names: those of an alarm that stands, and the first and the newest
-//! reference of a point.
+//! Invariants: the folder holds at most its bound of bytes; the oldest captures are removed for a new one, at the
+//! bound and where the disk is full before it, never one that [`Kept`] names: those of an alarm that stands, and the
+//! first and the newest reference of a point.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -198,13 +198,42 @@ impl Folder {
     ) -> Result<StoredCapture, CaptureError> {
         // 2 KiB for the head of the WAV file, and the document
         let needed = 4 * samples.len() as u64 + 2048 + 8192;
-        self.make_room(needed, kept)?;
-        let stem = stem(&document);
+        let over = self.bytes().saturating_add(needed).saturating_sub(self.most_bytes);
+        if !self.free(over, kept)? {
+            let (kept, most) = (self.bytes(), self.most_bytes);
+            return Err(CaptureError::NoRoom { needed, kept, most });
+        }
+        let written = match self.write(&mut document, samples) {
+            // others have filled the disk below the bound: the oldest leave as at the bound, once
+            Err(CaptureError::Disk { source, path }) if is_full(&source) => {
+                let samples_bytes = 4 * samples.len() as u64;
+                if self.free(samples_bytes, kept)? {
+                    self.write(&mut document, samples)
+                } else {
+                    Err(CaptureError::Disk { source, path })
+                }
+            }
+            written => written,
+        };
+        let stored = StoredCapture { path: written?, document };
+        self.captures.push(stored.clone());
+        log::held_on_disk(self.bytes(), self.captures.len());
+        Ok(stored)
+    }
+
+    /// Writes both files and completes the document's `file`; returns the document's path. What is not whole is
+    /// removed.
+    fn write(
+        &self,
+        document: &mut CaptureDocument,
+        samples: &[f32],
+    ) -> Result<PathBuf, CaptureError> {
+        let stem = stem(document);
         let path = |ending: &str| self.path.join(format!("{stem}.{ending}"));
         let (wav, json) = (path("wav"), path("json"));
         let (wav_tmp, json_tmp) = (path("wav.tmp"), path("json.tmp"));
         document.file.name = format!("{stem}.wav");
-        let written = write_wav(&wav_tmp, &mut document, samples)
+        let written = write_wav(&wav_tmp, document, samples)
             .and_then(|()| {
                 let text = serde_json::to_vec_pretty(&document)?;
                 write_synced(&json_tmp, |out| out.write_all(&text))
@@ -219,19 +248,15 @@ impl Folder {
             }
             return Err(disk(&wav)(error));
         }
-        let stored = StoredCapture { path: json, document };
-        self.captures.push(stored.clone());
-        log::held_on_disk(self.bytes(), self.captures.len());
-        Ok(stored)
+        Ok(json)
     }
 
-    fn make_room(&mut self, needed: u64, kept: &dyn Kept) -> Result<(), CaptureError> {
-        let held = self.bytes();
-        let Some(mut over) =
-            held.saturating_add(needed).checked_sub(self.most_bytes).filter(|&over| over > 0)
-        else {
-            return Ok(());
-        };
+    /// Removes the oldest captures that may leave until so many bytes are free; false, and none is removed, where
+    /// these are not enough.
+    fn free(&mut self, mut over: u64, kept: &dyn Kept) -> Result<bool, CaptureError> {
+        if over == 0 {
+            return Ok(true);
+        }
         let references = self.references();
         let mut leaving = Vec::new();
         for (at, capture) in self.captures.iter().enumerate() {
@@ -244,7 +269,7 @@ impl Folder {
             }
         }
         if over > 0 {
-            return Err(CaptureError::NoRoom { needed, kept: held, most: self.most_bytes });
+            return Ok(false);
         }
         for at in leaving.into_iter().rev() {
             let capture = self.captures.remove(at);
@@ -266,7 +291,7 @@ impl Folder {
             }
             log::removed(&capture);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The first and the newest reference of each point.
@@ -279,6 +304,11 @@ impl Folder {
         }
         by_point.into_values().flat_map(|(first, newest)| [first, newest]).collect()
     }
+}
+
+/// Whether a write failed for want of room, which removing captures makes.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// Completes or removes what a kill left behind; returns how many files it was.

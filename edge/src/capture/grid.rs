@@ -6,7 +6,10 @@
 //! `origin + count × step` within 2⁻²⁰ of a step, so the source's own count is kept. Numbers that lie on
 //! no grid of 24 bits (a source of floating-point numbers) are rounded to a step that is the power of two
 //! which brings the largest magnitude of the stretch to 23 bits: each is within half a step, at most 2⁻²⁴
-//! of that magnitude (−144 dB).
+//! of that magnitude (−144 dB). Numbers that no sensor gives ([`WILD_M_S2`], [`FILL_FROM`]) are no numbers
+//! here: one of them would make the step so wide that all others of the stretch were 0.
+
+use crate::tabular::sentinel::FILL_FROM;
 
 /// Largest count: 24 bits with sign.
 const MOST_COUNT: f64 = 8_388_607.0;
@@ -14,6 +17,11 @@ const MOST_COUNT: f64 = 8_388_607.0;
 const SEARCHED: usize = 2048;
 /// Farthest that a sample may lie from its count, in steps.
 const EXACT: f64 = 1.0 / 1_048_576.0;
+
+/// From this magnitude on a number is no acceleration, m/s²: 100,000 g, the range of shock accelerometers that go
+/// on steel; bearings and their impacts stay below 10,000 g. It counts among floating-point numbers, and only
+/// where most of the stretch is below: a source of a wrong scale keeps its samples.
+const WILD_M_S2: f64 = 1e6;
 
 /// A grid of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,18 +32,33 @@ pub(super) struct Grid {
     pub(super) origin: f64,
     /// Every sample of the stretch is its count.
     pub(super) is_exact: bool,
+    /// From this magnitude on what a source gives is no number, m/s².
+    most: f64,
 }
 
 impl Grid {
     /// The grid of these samples; `like`: that of the stretch before, which is tried first.
     pub(super) fn of(samples: &[f64], like: Option<Self>) -> Self {
         let known = like.filter(|grid| grid.is_exact && grid.holds(samples));
-        known.or_else(|| searched(samples)).unwrap_or_else(|| power_of_two(samples))
+        let found = known.or_else(|| searched(samples, FILL_FROM));
+        found.unwrap_or_else(|| {
+            let most = floating_limit(samples);
+            // a converter's samples with marks among them lie on their grid without these
+            let without_marks = Some(most).filter(|&most| most < FILL_FROM);
+            without_marks
+                .and_then(|most| searched(samples, most))
+                .unwrap_or_else(|| power_of_two(samples, most))
+        })
+    }
+
+    /// Whether a sample is a number that the grid keeps.
+    pub(super) fn is_number(&self, sample: f64) -> bool {
+        sample.abs() < self.most
     }
 
     /// The count of a sample. What is no number has count 0.
     pub(super) fn count(&self, sample: f64) -> i32 {
-        if !sample.is_finite() {
+        if !self.is_number(sample) {
             return 0;
         }
         ((sample - self.origin) / self.step).round().clamp(-MOST_COUNT, MOST_COUNT) as i32
@@ -47,17 +70,25 @@ impl Grid {
     }
 
     fn holds(&self, samples: &[f64]) -> bool {
-        samples.iter().filter(|sample| sample.is_finite()).all(|&sample| {
+        samples.iter().filter(|sample| self.is_number(**sample)).all(|&sample| {
             let count = (sample - self.origin) / self.step;
             count.abs() <= MOST_COUNT && (count - count.round()).abs() <= EXACT
         })
     }
 }
 
-/// The grid on which all samples lie, if there is one.
-fn searched(samples: &[f64]) -> Option<Grid> {
-    for most in [SEARCHED, usize::MAX] {
-        let grid = common(samples.iter().copied().filter(|s| s.is_finite()).take(most).collect())?;
+/// From which magnitude on floating-point numbers are none.
+fn floating_limit(samples: &[f64]) -> f64 {
+    let numbers = samples.iter().copied().filter(|sample| sample.abs() < FILL_FROM);
+    let (wild, sane): (Vec<f64>, Vec<f64>) = numbers.partition(|sample| sample.abs() >= WILD_M_S2);
+    if wild.is_empty() || wild.len() > sane.len() { FILL_FROM } else { WILD_M_S2 }
+}
+
+/// The grid on which all samples below `most` lie, if there is one.
+fn searched(samples: &[f64], most: f64) -> Option<Grid> {
+    for count in [SEARCHED, usize::MAX] {
+        let numbers = samples.iter().copied().filter(|sample| sample.abs() < most).take(count);
+        let grid = Grid { most, ..common(numbers.collect())? };
         if grid.holds(samples) {
             return Some(grid);
         }
@@ -72,7 +103,7 @@ fn common(mut samples: Vec<f64>) -> Option<Grid> {
     let (&first, &last) = (samples.first()?, samples.last()?);
     let peak = first.abs().max(last.abs());
     if samples.len() == 1 {
-        return Some(Grid { step: peak.max(1.0), origin: first, is_exact: true });
+        return Some(Grid { step: peak.max(1.0), origin: first, is_exact: true, most: FILL_FROM });
     }
     let step = refined(&samples, common_step(&samples)?);
     let mut origin = first - (first / step).round() * step;
@@ -84,7 +115,7 @@ fn common(mut samples: Vec<f64>) -> Option<Grid> {
     if (peak / step).round() > MOST_COUNT {
         origin = first + ((last - first) / (2.0 * step)).round() * step;
     }
-    Some(Grid { step, origin, is_exact: true })
+    Some(Grid { step, origin, is_exact: true, most: FILL_FROM })
 }
 
 /// The common divisor of the differences between neighbours; `None` where it is smaller than 24 bits
@@ -136,16 +167,16 @@ fn refined(sorted: &[f64], mut step: f64) -> f64 {
 }
 
 /// The grid of numbers that lie on none.
-fn power_of_two(samples: &[f64]) -> Grid {
-    let finite = samples.iter().filter(|sample| sample.is_finite());
-    let peak = finite.fold(0.0_f64, |peak, sample| peak.max(sample.abs()));
+fn power_of_two(samples: &[f64], most: f64) -> Grid {
+    let numbers = samples.iter().filter(|sample| sample.abs() < most);
+    let peak = numbers.fold(0.0_f64, |peak, sample| peak.max(sample.abs()));
     let mut step = 2.0_f64.powi(peak.log2().floor().max(-900.0) as i32 + 1 - 23);
     if peak == 0.0 {
         step = 1.0;
     } else if (peak / step).round() > MOST_COUNT {
         step *= 2.0;
     }
-    Grid { step, origin: 0.0, is_exact: false }
+    Grid { step, origin: 0.0, is_exact: false, most }
 }
 
 #[cfg(test)]
@@ -182,6 +213,33 @@ mod tests {
                 assert!((grid.sample(grid.count(sample)) - sample).abs() < 1e-12);
             }
         }
+    }
+
+    /// Marks for no value among floating-point samples, as historians, NetCDF and serial loggers write them, leave
+    /// their neighbours as they were and are no numbers.
+    #[test]
+    fn a_number_that_no_sensor_gives_leaves_its_neighbours() {
+        for wild in [1e30, -1e30, 9.969_21e36, f64::from(f32::MAX), 4.3e9, -99_999_999.0, 1e6] {
+            let mut samples: Vec<f64> =
+                (0..8192).map(|n| 20.0 * (f64::from(n) * 0.37).sin() + 1e-3).collect();
+            samples[4000] = wild;
+            let grid = Grid::of(&samples, None);
+            assert!(!grid.is_number(wild) && grid.step < 1e-5, "{wild}: {grid:?}");
+            for (at, &sample) in samples.iter().enumerate().filter(|(at, _)| *at != 4000) {
+                let error = (grid.sample(grid.count(sample)) - sample).abs();
+                assert!(error <= 0.500_001 * grid.step, "{wild} sample {at}: off by {error}");
+            }
+            // a converter's counts beside it are kept exactly
+            for (n, sample) in samples.iter_mut().enumerate().filter(|(n, _)| *n != 4000) {
+                *sample = ((n * 7919) % 20_011) as f64 * 0.003;
+            }
+            let grid = Grid::of(&samples, None);
+            assert!(grid.is_exact && (grid.step - 0.003).abs() < 1e-9, "{wild}: {grid:?}");
+        }
+        // a source of a wrong scale, all of whose numbers are large, keeps them
+        let large: Vec<f64> = (0..8192).map(|n| 3e7 * (f64::from(n) * 0.37).sin()).collect();
+        let grid = Grid::of(&large, None);
+        assert!(large.iter().all(|&sample| grid.is_number(sample)), "{grid:?}");
     }
 
     #[test]

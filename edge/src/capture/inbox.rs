@@ -78,6 +78,11 @@ impl<T> Inbox<T> {
         }
     }
 
+    /// Items that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().items.len()
+    }
+
     /// Refuses further items; what is inside is still taken out.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;

@@ -3,22 +3,25 @@
 //! One for all sources. Whatever goes wrong here (a full disk, a folder that is gone, a storm of triggers)
 //! is told and ends nothing: events do not depend on captures. Two triggers in one stretch are one capture.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pdm_service::clock::SharedClock;
-use pdm_shared::capture::{CaptureReason, CaptureTrigger, MAX_TRIGGERS};
+use pdm_shared::capture::{CaptureReason, CaptureTrigger};
 use pdm_shared::event::Event;
-use pdm_shared::id::{EventId, GatewayId, SiteId};
+use pdm_shared::id::{GatewayId, SiteId};
+use pdm_shared::time::Timestamp;
 use tokio::sync::Notify;
 
 use super::chunk::Origin;
 use super::document::{self, Taken};
-use super::folder::{Folder, Kept, StoredCapture};
+use super::folder::{Folder, StoredCapture};
 use super::inbox::{self, Inbox};
 use super::log::{self, Refused};
+use super::pending::Pending;
 use super::ring::{Ring, Wanted};
+use super::standing::{self, Standing};
+use super::tap::{Answer, Demanded};
 use super::watch::{HourBudget, Watch};
 use super::{CapturePoint, CaptureSettings};
 use crate::remarks::Remarks;
@@ -31,6 +34,9 @@ const LOOK: Duration = Duration::from_millis(500);
 const FIGURES: Duration = Duration::from_secs(5);
 /// A live source that delivers in blocks is this much behind, at most.
 const BEHIND: Duration = Duration::from_secs(5);
+/// Time after which a disk that took no capture is tried again. Chosen: a person makes room in minutes, and a flash
+/// that is full is not written in vain more than once a minute for a point.
+const DISK_PAUSE: Duration = Duration::from_mins(1);
 
 /// What the measuring threads and the listener send.
 #[derive(Debug)]
@@ -40,7 +46,7 @@ pub(super) enum Message {
     /// A window was judged.
     Judged { point: usize, first: u64, samples: u64, event: Box<Event> },
     /// Somebody asks for a capture of a bearing.
-    Demand { bearing: String },
+    Demand { bearing: String, asked_at: Option<Timestamp>, answer: Answer },
 }
 
 /// A window that was judged.
@@ -49,17 +55,6 @@ pub(super) struct Judged {
     pub(super) first: u64,
     pub(super) samples: u64,
     pub(super) event: Event,
-}
-
-/// A capture that waits for its last samples.
-#[derive(Debug)]
-struct Pending {
-    triggers: Vec<CaptureTrigger>,
-    wanted: Wanted,
-    /// The window of the first trigger; `None` for a demand before the first window.
-    judged: Option<Judged>,
-    is_in_alarm: bool,
-    until: Instant,
 }
 
 #[derive(Debug)]
@@ -72,6 +67,10 @@ struct PointState {
     newest: Option<Judged>,
     /// The end of the newest window in alarm, as the number of its sample.
     alarm_end: u64,
+    /// The alarm that stands has no capture of its rise: that was refused, or not written.
+    is_rise_owed: bool,
+    /// The disk took no capture; it is not tried again before.
+    disk_from: Option<Instant>,
 }
 
 /// Keeps the rings and writes captures.
@@ -83,17 +82,12 @@ pub(super) struct Recorder {
     folder: Option<Folder>,
     points: Vec<PointState>,
     figures_at: Instant,
+    /// Messages that came while the last file was written, and are taken in before the next one is.
+    behind: usize,
+    /// Time after a disk took no capture until the point's next one is tried.
+    disk_pause: Duration,
     /// Rung when a capture was written.
-    written: Arc<Notify>,
-}
-
-/// The captures of alarms that stand.
-struct Standing(BTreeSet<EventId>);
-
-impl Kept for Standing {
-    fn is_of_standing_alarm(&self, capture: &StoredCapture) -> bool {
-        self.0.contains(&capture.document.capture_id)
-    }
+    ring: Arc<Notify>,
 }
 
 /// Closes the inbox when the thread ends, also by a panic, so that no source waits for it.
@@ -118,7 +112,8 @@ impl Recorder {
         let states = points.into_iter().map(|point| {
             let share = point.rate_hz / rate;
             let budget = (settings.budget_bytes as f64 * share) as usize;
-            let last = folder.as_ref().and_then(|folder| last_reference(folder, &point));
+            let captures = folder.as_ref().map_or(&[][..], Folder::captures);
+            let last = standing::last_reference(captures, &point);
             PointState {
                 ring: Ring::new(budget),
                 watch: Watch::new(last),
@@ -126,19 +121,32 @@ impl Recorder {
                 pending: None,
                 newest: None,
                 alarm_end: 0,
+                is_rise_owed: false,
+                disk_from: None,
                 point,
             }
         });
         let points = states.collect();
         let figures_at = Instant::now();
-        let written = Arc::default();
-        Self { settings, names, clock, remarks, folder, points, figures_at, written }
+        let (behind, disk_pause, ring) = (0, DISK_PAUSE, Arc::default());
+        Self {
+            settings,
+            names,
+            clock,
+            remarks,
+            folder,
+            points,
+            figures_at,
+            behind,
+            disk_pause,
+            ring,
+        }
     }
 
     /// The same, which rings when a capture was written.
     #[must_use]
-    pub(super) fn ringing(self, written: Arc<Notify>) -> Self {
-        Self { written, ..self }
+    pub(super) fn ringing(self, ring: Arc<Notify>) -> Self {
+        Self { ring, ..self }
     }
 
     /// Works until the inbox is closed; then writes what waits, as far as its samples have come.
@@ -150,17 +158,7 @@ impl Recorder {
                 self.remarks.set(&self.points[at].point.source, MATTER, text.to_owned());
             }
         }
-        loop {
-            match inbox.pop(LOOK) {
-                inbox::Taken::Item(Message::Block { origin, rows }) => self.push(origin, rows),
-                inbox::Taken::Item(Message::Judged { point, first, samples, event }) => {
-                    self.judged(point, Judged { first, samples, event: *event });
-                }
-                inbox::Taken::Item(Message::Demand { bearing }) => self.demanded(&bearing),
-                inbox::Taken::Nothing => {}
-                inbox::Taken::Closed => break,
-            }
-            self.finish_due();
+        while self.step(&inbox) {
             if self.figures_at.elapsed() >= FIGURES {
                 self.tell_figures();
             }
@@ -168,6 +166,28 @@ impl Recorder {
         for at in 0..self.points.len() {
             self.finish(at);
         }
+    }
+
+    /// Takes in one message and writes at most one capture; false once the inbox is closed and empty. What came
+    /// while a file was written is taken in before the next one is, so that the captures of many points at once
+    /// lose no samples.
+    fn step(&mut self, inbox: &Inbox<Message>) -> bool {
+        self.behind = self.behind.saturating_sub(1);
+        match inbox.pop(LOOK) {
+            inbox::Taken::Item(Message::Block { origin, rows }) => self.push(origin, rows),
+            inbox::Taken::Item(Message::Judged { point, first, samples, event }) => {
+                self.judged(point, Judged { first, samples, event: *event });
+            }
+            inbox::Taken::Item(Message::Demand { bearing, asked_at, answer }) => {
+                answer.tell(self.demanded(&bearing, asked_at));
+            }
+            inbox::Taken::Nothing => self.behind = 0,
+            inbox::Taken::Closed => return false,
+        }
+        if self.behind == 0 && self.finish_one_due() {
+            self.behind = inbox.waiting();
+        }
+        true
     }
 
     fn push(&mut self, origin: Origin, rows: Vec<(usize, Vec<f64>)>) {
@@ -181,48 +201,85 @@ impl Recorder {
     fn judged(&mut self, at: usize, judged: Judged) {
         let reference_s = self.settings.reference_s;
         let Some(state) = self.points.get(at) else { return };
+        let is_alarmed = judged.event.anomaly_detected;
         // the program may have ended between the alarm and its capture
-        let is_owed = state.watch.is_alarmed().is_none()
-            && judged.event.anomaly_detected
-            && self.standing_of(state).is_empty();
+        let is_left = state.watch.is_alarmed().is_none()
+            && is_alarmed
+            && !standing::has_rise(self.captures(), &state.point);
+        let is_owed = is_left || (is_alarmed && self.is_owed_and_has_room(at));
         let Some(state) = self.points.get_mut(at) else { return };
         let mut reasons = state.watch.reasons(&judged.event, reference_s);
         let before = (self.settings.before_s * state.point.rate_hz).round() as u64;
-        if judged.event.anomaly_detected {
+        if is_alarmed {
             state.alarm_end = judged.first + judged.samples;
         } else if judged.first.saturating_sub(before) < state.alarm_end {
             // what came before it is still of the alarm
             reasons.retain(|reason| *reason != CaptureReason::Reference);
         }
-        if is_owed {
+        if is_owed && !reasons.contains(&CaptureReason::Alarm) {
             reasons.push(CaptureReason::Alarm);
         }
+        // owed until it is written, as long as the alarm stands
+        state.is_rise_owed &= is_alarmed;
+        state.is_rise_owed |= reasons.contains(&CaptureReason::Alarm);
         if !reasons.is_empty() {
-            self.triggered(at, &reasons, Some(&judged));
+            // what is refused is told, and an alarm stays owed
+            let _told = self.triggered(at, reasons, Some(&judged), None);
         }
         if let Some(state) = self.points.get_mut(at) {
             state.newest = Some(judged);
         }
     }
 
-    fn demanded(&mut self, bearing: &str) {
-        for at in 0..self.points.len() {
-            if self.points[at].point.bearing() == bearing {
-                let newest = self.points[at].newest.clone();
-                self.triggered(at, &[CaptureReason::Demand], newest.as_ref());
-            }
-        }
+    /// Whether the standing alarm of a point has no capture of its own, and there is room for one now.
+    fn is_owed_and_has_room(&mut self, at: usize) -> bool {
+        let (most, now) = (self.settings.per_hour, Instant::now());
+        let Some(state) = self.points.get_mut(at) else { return false };
+        state.is_rise_owed
+            && self.folder.is_some()
+            && state.pending.as_ref().is_none_or(|pending| !pending.is_for(CaptureReason::Alarm))
+            && state.disk_from.is_none_or(|from| now >= from)
+            && state.hour.free_in(most, CaptureReason::Alarm, now).is_zero()
     }
 
-    fn triggered(&mut self, at: usize, reasons: &[CaptureReason], judged: Option<&Judged>) {
-        let triggers: Vec<CaptureTrigger> = reasons
-            .iter()
-            .map(|&reason| CaptureTrigger {
-                reason,
-                at: judged.map_or_else(|| self.clock.now(), |judged| judged.event.measured_at),
-                event_id: judged.map(|judged| judged.event.event_id),
-            })
-            .collect();
+    /// Asks for a capture of each point of a bearing; returns what becomes of it.
+    fn demanded(&mut self, bearing: &str, asked_at: Option<Timestamp>) -> Demanded {
+        let mut refused = None;
+        let mut is_taken = false;
+        for at in 0..self.points.len() {
+            if self.points[at].point.bearing() != bearing {
+                continue;
+            }
+            let newest = self.points[at].newest.clone();
+            match self.triggered(at, vec![CaptureReason::Demand], newest.as_ref(), asked_at) {
+                Ok(()) => is_taken = true,
+                Err(Refused::Storm) => {
+                    let (most, now) = (self.settings.per_hour, Instant::now());
+                    let wait = self.points[at].hour.free_in(most, CaptureReason::Demand, now);
+                    refused = Some(Demanded::Used { most, wait });
+                }
+                Err(Refused::Disk | Refused::Gone) => refused = Some(Demanded::NoDisk),
+            }
+        }
+        if is_taken { Demanded::Taken } else { refused.unwrap_or(Demanded::Busy) }
+    }
+
+    fn triggered(
+        &mut self,
+        at: usize,
+        mut reasons: Vec<CaptureReason>,
+        judged: Option<&Judged>,
+        asked_at: Option<Timestamp>,
+    ) -> Result<(), Refused> {
+        let now = Instant::now();
+        let state = &self.points[at];
+        let is_disk_off = state.disk_from.is_some_and(|from| now < from);
+        if state.pending.is_some() || is_disk_off {
+            // it stays due until it is written
+            reasons.retain(|reason| *reason != CaptureReason::Reference);
+        }
+        let Some(&first) = reasons.first() else { return Ok(()) };
+        let triggers = self.triggers(&reasons, judged, asked_at);
         let is_demand = reasons == [CaptureReason::Demand];
         let wanted = self.wanted(at, judged, is_demand);
         let length = self.settings.before_s + self.settings.after_s;
@@ -233,17 +290,17 @@ impl Recorder {
             && wanted.anchor < pending.wanted.to
         {
             pending.join(triggers, wanted, judged, most);
-            return;
+            return Ok(());
         }
         self.finish(at);
-        let first_class = reasons
-            .iter()
-            .find(|reason| matches!(reason, CaptureReason::Alarm | CaptureReason::Demand));
-        let Some(&reason) = first_class.or(reasons.first()) else { return };
+        let is_alarm = reasons.contains(&CaptureReason::Alarm);
+        let reason = if is_alarm { CaptureReason::Alarm } else { first };
         let state = &mut self.points[at];
-        if !state.hour.take(self.settings.per_hour, reason, Instant::now()) {
-            self.refuse(at, reason, Refused::Storm);
-            return;
+        if state.disk_from.is_some_and(|from| now < from) || self.folder.is_none() {
+            return Err(self.refuse(at, reason, Refused::Disk));
+        }
+        if !state.hour.take(self.settings.per_hour, reason, now) {
+            return Err(self.refuse(at, reason, Refused::Storm));
         }
         let wait = Duration::from_secs_f64(2.0 * self.settings.after_s) + BEHIND;
         state.pending = Some(Pending {
@@ -251,9 +308,22 @@ impl Recorder {
             wanted,
             is_in_alarm: state.watch.is_alarmed() == Some(true),
             judged: judged.cloned(),
-            until: Instant::now() + wait,
+            taken_at: now,
+            until: now + wait,
         });
-        self.finish_due();
+        Ok(())
+    }
+
+    fn triggers(
+        &self,
+        reasons: &[CaptureReason],
+        judged: Option<&Judged>,
+        asked_at: Option<Timestamp>,
+    ) -> Vec<CaptureTrigger> {
+        let at = judged.map_or_else(|| self.clock.now(), |judged| judged.event.measured_at);
+        let event_id = judged.map(|judged| judged.event.event_id);
+        let of = |&reason: &CaptureReason| CaptureTrigger { reason, at, event_id, asked_at };
+        reasons.iter().map(of).collect()
     }
 
     /// The stretch around a window; of a demand around the newest sample.
@@ -279,27 +349,38 @@ impl Recorder {
         }
     }
 
-    /// Writes what has all its samples, or has waited long enough for them.
-    fn finish_due(&mut self) {
-        for at in 0..self.points.len() {
-            let state = &self.points[at];
-            let is_due = state.pending.as_ref().is_some_and(|pending| {
+    /// Writes one capture that has all its samples, or has waited long enough for them; false if none is due.
+    fn finish_one_due(&mut self) -> bool {
+        let is_due = |state: &PointState| {
+            state.pending.as_ref().is_some_and(|pending| {
                 state.ring.end() >= pending.wanted.to || Instant::now() >= pending.until
-            });
-            if is_due {
-                self.finish(at);
-            }
-        }
+            })
+        };
+        let Some(at) = self.points.iter().position(is_due) else { return false };
+        self.finish(at);
+        true
     }
 
     fn finish(&mut self, at: usize) {
         let Some(pending) = self.points[at].pending.take() else { return };
-        let reason = pending.triggers.first().map_or(CaptureReason::Demand, |t| t.reason);
+        let (reason, taken_at) = (pending.reason(), pending.taken_at);
+        match self.written(at, pending) {
+            Ok(stored) => self.kept(at, &stored),
+            Err(why) => {
+                let state = &mut self.points[at];
+                state.hour.give_back(taken_at);
+                if why == Refused::Disk {
+                    state.disk_from = Some(Instant::now() + self.disk_pause);
+                }
+                let _told = self.refuse(at, reason, why);
+            }
+        }
+    }
+
+    fn written(&mut self, at: usize, pending: Pending) -> Result<StoredCapture, Refused> {
+        let standing = self.standing();
         let state = &self.points[at];
-        let Some(waveform) = state.ring.taken(pending.wanted) else {
-            self.refuse(at, reason, Refused::Gone);
-            return;
-        };
+        let waveform = state.ring.taken(pending.wanted).ok_or(Refused::Gone)?;
         let taken = Taken {
             triggers: pending.triggers,
             is_in_alarm: pending.is_in_alarm,
@@ -307,35 +388,29 @@ impl Recorder {
             waveform: &waveform,
         };
         let document = document::document_of(&self.names, &state.point, taken, self.clock.now());
-        let standing = self.standing();
-        let Some(folder) = &mut self.folder else {
-            self.refuse(at, reason, Refused::Disk);
-            return;
-        };
-        match folder.save(document, &waveform.accel_m_s2, &standing) {
-            Ok(stored) => {
-                log::capture_kept(&stored);
-                self.written.notify_one();
-                let state = &mut self.points[at];
-                state.hour.is_told = false;
-                if let Some(reference) = stored
-                    .document
-                    .triggers
-                    .iter()
-                    .find(|trigger| trigger.reason == CaptureReason::Reference)
-                {
-                    state.watch.referenced(reference.at);
-                }
-                self.remarks.withdraw(&state.point.told(), MATTER);
-            }
-            Err(error) => {
-                log::not_written(&self.points[at].point.bearing(), &error);
-                self.refuse(at, reason, Refused::Disk);
-            }
-        }
+        let folder = self.folder.as_mut().ok_or(Refused::Disk)?;
+        folder.save(document, &waveform.accel_m_s2, &standing).map_err(|error| {
+            log::not_written(&state.point.bearing(), &error);
+            Refused::Disk
+        })
     }
 
-    fn refuse(&mut self, at: usize, reason: CaptureReason, why: Refused) {
+    fn kept(&mut self, at: usize, stored: &StoredCapture) {
+        log::capture_kept(stored);
+        self.ring.notify_one();
+        let state = &mut self.points[at];
+        state.hour.is_told = false;
+        state.disk_from = None;
+        state.is_rise_owed &= !stored.document.is_for(CaptureReason::Alarm);
+        let mut triggers = stored.document.triggers.iter();
+        if let Some(reference) = triggers.find(|one| one.reason == CaptureReason::Reference) {
+            state.watch.referenced(reference.at);
+        }
+        self.remarks.withdraw(&state.point.told(), MATTER);
+    }
+
+    /// Tells that a trigger made no capture; returns why.
+    fn refuse(&mut self, at: usize, reason: CaptureReason, why: Refused) -> Refused {
         let per_hour = self.settings.per_hour;
         let state = &mut self.points[at];
         let bearing = state.point.bearing();
@@ -343,7 +418,8 @@ impl Recorder {
         state.hour.is_told = true;
         let text = match why {
             Refused::Storm => format!(
-                "triggers of {bearing} make no waveform until the hour is over: it had {per_hour} captures"
+                "triggers of {bearing} make no waveform until the hour is over: its captures are used up \
+                 (per_hour = {per_hour}, the last of which is for an alarm)"
             ),
             Refused::Gone => {
                 format!("a waveform of {bearing} had left the memory before it could be written")
@@ -353,21 +429,17 @@ impl Recorder {
             }
         };
         self.remarks.set(&state.point.told(), MATTER, text);
+        why
     }
 
     /// The captures of every point's alarm that stands, or that nothing is known of yet.
     fn standing(&self) -> Standing {
         let alarmed = self.points.iter().filter(|state| state.watch.is_alarmed() != Some(false));
-        Standing(alarmed.flat_map(|state| self.standing_of(state)).collect())
+        Standing::of(self.captures(), alarmed.map(|state| &state.point))
     }
 
-    /// The newest captures of a point that were made in an alarm, up to one that was not.
-    fn standing_of(&self, state: &PointState) -> Vec<EventId> {
-        let Some(folder) = &self.folder else { return Vec::new() };
-        let of_point = folder.captures().iter().rev();
-        let of_point = of_point.filter(|capture| state.point.is_of(&capture.document));
-        let in_alarm = of_point.take_while(|capture| capture.document.is_in_alarm);
-        in_alarm.map(|capture| capture.document.capture_id).collect()
+    fn captures(&self) -> &[StoredCapture] {
+        self.folder.as_ref().map_or(&[], Folder::captures)
     }
 
     fn tell_figures(&mut self) {
@@ -379,42 +451,5 @@ impl Recorder {
     }
 }
 
-impl Pending {
-    /// Takes over triggers of the same stretch. A reference is one of a sound state alone.
-    fn join(
-        &mut self,
-        triggers: Vec<CaptureTrigger>,
-        wanted: Wanted,
-        judged: Option<&Judged>,
-        most: u64,
-    ) {
-        let is_reference = |trigger: &CaptureTrigger| trigger.reason == CaptureReason::Reference;
-        let is_demand = |trigger: &CaptureTrigger| trigger.reason == CaptureReason::Demand;
-        if triggers.iter().any(|trigger| !is_reference(trigger) && !is_demand(trigger)) {
-            self.is_in_alarm |= triggers.iter().any(|t| t.reason == CaptureReason::Alarm);
-            // the document describes the window of what takes the reference's place
-            if self.triggers.first().is_some_and(is_reference) {
-                self.judged = judged.cloned();
-                self.wanted.anchor = wanted.anchor;
-            }
-            self.triggers.retain(|trigger| !is_reference(trigger));
-        }
-        for trigger in triggers.into_iter().filter(|trigger| !is_reference(trigger)) {
-            let is_new = self.triggers.iter().all(|known| known.reason != trigger.reason);
-            if is_new && self.triggers.len() < MAX_TRIGGERS {
-                self.triggers.push(trigger);
-            }
-        }
-        self.wanted.from = self.wanted.from.min(wanted.from);
-        let longest = self.wanted.from.saturating_add(most);
-        self.wanted.to = self.wanted.to.max(wanted.to.min(longest));
-    }
-}
-
-fn last_reference(folder: &Folder, point: &CapturePoint) -> Option<pdm_shared::time::Timestamp> {
-    let of_point = folder.captures().iter().rev();
-    let mut of_point = of_point.filter(|capture| point.is_of(&capture.document));
-    let newest = of_point.find(|capture| capture.document.is_for(CaptureReason::Reference))?;
-    let mut triggers = newest.document.triggers.iter();
-    triggers.find(|trigger| trigger.reason == CaptureReason::Reference).map(|trigger| trigger.at)
-}
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use pdm_shared::capture::{CaptureGap, MAX_GAPS};
+use pdm_shared::capture::{CaptureCut, CaptureGap, MAX_GAPS};
 use pdm_shared::time::Timestamp;
 
 use super::chunk::{Chunk, Origin};
@@ -18,8 +18,6 @@ pub(super) const CHUNK: usize = 8192;
 /// Bytes of a sample that the length of a ring is reckoned with: what FLAC of 24 bits, whose coding this is, took of recorded
 /// vibration was 2.4 to 2.8.
 pub(super) const BYTES_PER_SAMPLE: f64 = 2.8;
-/// Rates further apart than this ratio are of two recordings; the measured rate of one stream moves less.
-const SAME_RATE: f64 = 0.01;
 /// Times of two blocks that follow each other may differ so much from the length of the first, s.
 const JITTER_S: f64 = 0.05;
 
@@ -36,6 +34,8 @@ pub(super) struct Ring {
     /// The latest block: number and time of its first sample.
     latest: Option<(u64, Timestamp)>,
     grid: Option<Grid>,
+    /// Older samples have left.
+    has_left: bool,
 }
 
 /// What to take out of a ring.
@@ -56,6 +56,8 @@ pub(super) struct Waveform {
     pub(super) first: u64,
     /// Number of each gap's next sample is counted from here.
     pub(super) gaps: Vec<CaptureGap>,
+    /// Why it is shorter than what was wanted.
+    pub(super) cut: Option<CaptureCut>,
     pub(super) started_at: Timestamp,
     pub(super) rate_hz: f64,
     pub(super) accel_m_s2: Vec<f32>,
@@ -76,6 +78,7 @@ impl Ring {
             origin: None,
             latest: None,
             grid: None,
+            has_left: false,
         }
     }
 
@@ -87,13 +90,16 @@ impl Ring {
         let follows = self.origin.is_some_and(|origin| {
             block.first == origin.first + self.pending.len() as u64
                 && !block.is_after_gap
-                && is_near(block.rate_hz, origin.rate_hz)
+                && block.has_rate_of(&origin)
         });
         if !follows {
             self.flush();
             self.origin = Some(Origin { is_after_gap: true, ..block });
         } else if self.pending.is_empty() {
             self.origin = Some(Origin { is_after_gap: false, ..block });
+        } else if let Some(origin) = &mut self.origin {
+            // the measured rate comes closer to the true one from block to block
+            (origin.rate_hz, origin.stated_hz) = (block.rate_hz, block.stated_hz);
         }
         self.latest = Some((block.first, block.started_at));
         self.pending.extend_from_slice(samples);
@@ -135,6 +141,7 @@ impl Ring {
             && let Some(oldest) = self.chunks.pop_front()
         {
             self.bytes -= oldest.bytes();
+            self.has_left = true;
         }
     }
 
@@ -164,22 +171,26 @@ impl Ring {
         let rate_hz = parts[at].origin.rate_hz;
         let reach_s = (wanted.to - wanted.from) as f64 / rate_hz;
         let (mut first, mut last) = (at, at);
-        let mut missing = Missing { left_s: reach_s, gaps: 0 };
+        let mut missing = Missing { anchor: parts[at].origin, left_s: reach_s, gaps: 0, cut: None };
         while first > 0 && parts[first].origin.first > wanted.from {
             let has_some = parts[first - 1].end() > wanted.from;
-            if !has_some || !missing.may_join(&parts[first - 1], &parts[first], rate_hz) {
+            if !has_some || !missing.may_join(&parts[first - 1], &parts[first]) {
                 break;
             }
             first -= 1;
         }
+        if first == 0 && parts[0].origin.first > wanted.from && self.has_left {
+            missing.cut = Some(CaptureCut::Memory);
+        }
         while last + 1 < parts.len() && parts[last].end() < wanted.to {
             let has_some = parts[last + 1].origin.first < wanted.to;
-            if !has_some || !missing.may_join(&parts[last], &parts[last + 1], rate_hz) {
+            if !has_some || !missing.may_join(&parts[last], &parts[last + 1]) {
                 break;
             }
             last += 1;
         }
-        waveform(&parts[first..=last], wanted, rate_hz)
+        let taken = waveform(&parts[first..=last], wanted, rate_hz)?;
+        Some(Waveform { cut: missing.cut, ..taken })
     }
 
     fn parts(&self) -> Vec<Part<'_>> {
@@ -198,10 +209,6 @@ impl Ring {
         }
         parts
     }
-}
-
-fn is_near(a: f64, b: f64) -> bool {
-    (a / b - 1.0).abs() <= SAME_RATE
 }
 
 /// Samples of one chunk, or those that wait to be encoded.
@@ -236,14 +243,18 @@ impl Part<'_> {
 
 /// What may still be missing in a capture.
 struct Missing {
+    /// Where the samples are from that must be in it.
+    anchor: Origin,
     left_s: f64,
     gaps: usize,
+    /// Why it ends before what is wanted; where both ends do, that of its beginning.
+    cut: Option<CaptureCut>,
 }
 
 impl Missing {
-    fn may_join(&mut self, earlier: &Part<'_>, later: &Part<'_>, rate_hz: f64) -> bool {
-        let (a, b) = (earlier.origin.rate_hz, later.origin.rate_hz);
-        if !is_near(a, rate_hz) || !is_near(b, rate_hz) {
+    fn may_join(&mut self, earlier: &Part<'_>, later: &Part<'_>) -> bool {
+        if ![earlier, later].iter().all(|part| part.origin.has_rate_of(&self.anchor)) {
+            self.cut = self.cut.or(Some(CaptureCut::Rate));
             return false;
         }
         if !later.origin.is_after_gap && earlier.end() == later.origin.first {
@@ -254,6 +265,8 @@ impl Missing {
         if fits {
             self.left_s -= missing_s.max(0.0);
             self.gaps += 1;
+        } else if missing_s < -JITTER_S {
+            self.cut = self.cut.or(Some(CaptureCut::Clock));
         }
         fits
     }
@@ -266,6 +279,7 @@ fn waveform(parts: &[Part<'_>], wanted: Wanted, rate_hz: f64) -> Option<Waveform
     let mut taken = Waveform {
         first: from,
         gaps: Vec::new(),
+        cut: None,
         started_at: head.origin.started_at.plus_seconds(ahead_s),
         rate_hz,
         accel_m_s2: Vec::new(),
@@ -301,9 +315,8 @@ fn waveform(parts: &[Part<'_>], wanted: Wanted, rate_hz: f64) -> Option<Waveform
             Content::Pending(samples) => {
                 // the same rounding as that of what is encoded, so that no file depends on the moment
                 let grid = Grid::of(samples, None);
-                let is_number = |sample: &f64| sample.is_finite();
-                let kept = samples.get(skip..end)?.iter().map(|sample| {
-                    if is_number(sample) { grid.sample(grid.count(*sample)) } else { f64::NAN }
+                let kept = samples.get(skip..end)?.iter().map(|&sample| {
+                    if grid.is_number(sample) { grid.sample(grid.count(sample)) } else { f64::NAN }
                 });
                 taken.add(&kept.collect::<Vec<_>>());
                 taken.step_m_s2 = taken.step_m_s2.max(grid.step);

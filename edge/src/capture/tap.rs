@@ -1,10 +1,14 @@
 //! The ends at which captures are fed: a tap at each source, and demands.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pdm_shared::event::Event;
+use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
+use tokio::sync::oneshot;
 
 use super::CapturePoint;
 use super::chunk::Origin;
@@ -41,7 +45,9 @@ impl Tap {
         let count = block.accel_m_s2.ncols();
         let Some(started_at) = block.started_at.filter(|_| count > 0) else { return };
         let rate_hz = block.rate.own().map_or(rate_hz, SampleRate::get);
-        let origin = Origin { first, started_at, rate_hz, is_after_gap: !block.follows_on };
+        let stated_hz = block.rate.stated().map(SampleRate::get);
+        let is_after_gap = !block.follows_on;
+        let origin = Origin { first, started_at, rate_hz, stated_hz, is_after_gap };
         let rows: Vec<(usize, Vec<f64>)> = self
             .points
             .iter()
@@ -81,12 +87,81 @@ impl Tap {
 /// The answer to a demand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Demanded {
-    /// It is captured as soon as its last samples have come, if the hour's budget allows.
+    /// It is captured as soon as its last samples have come.
     Taken,
     /// No waveform of such a bearing is measured; these are.
     Unknown(Vec<String>),
+    /// The captures of the hour that demands may use are used up.
+    Used {
+        /// Most captures of a point in an hour.
+        most: usize,
+        /// Time until the next demand has a place.
+        wait: Duration,
+    },
+    /// The folder of captures cannot be written.
+    NoDisk,
     /// The captures do not take it now: the program stops, or they cannot follow.
     Busy,
+    /// They did not answer in time; they may capture it still.
+    Late,
+}
+
+impl Demanded {
+    /// Why a demand for this bearing is refused; `None`: it is not.
+    pub fn refusal(&self, bearing: &str) -> Option<String> {
+        Some(match self {
+            Self::Taken => return None,
+            Self::Unknown(known) => {
+                format!("no waveform of {bearing} here; there is {}", known.join(", "))
+            }
+            Self::Used { most, wait } => {
+                let minutes = wait.as_secs().div_ceil(60).max(1);
+                format!(
+                    "{bearing} had its captures of the hour ([capture] per_hour = {most}, the last of \
+                     which is for an alarm); the next demand is taken in {minutes} min"
+                )
+            }
+            Self::NoDisk => format!(
+                "waveforms of {bearing} cannot be written; the log tells why, and a full disk is tried \
+                 again within a minute"
+            ),
+            Self::Busy => "captures cannot follow at the moment; ask again".to_owned(),
+            Self::Late => format!(
+                "captures gave no answer within {} s; `capture list` shows whether {bearing} was \
+                 captured",
+                PATIENCE.as_secs()
+            ),
+        })
+    }
+}
+
+/// Longest wait for an answer: two files of a minute on a slow flash, and less than `capture take` waits.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Tells somebody once what becomes of a demand. A demand that is dropped without an answer is told as
+/// [`Demanded::Busy`].
+pub(super) struct Answer(Option<Box<dyn FnOnce(Demanded) + Send>>);
+
+impl Answer {
+    pub(super) fn tell(mut self, demanded: Demanded) {
+        if let Some(told) = self.0.take() {
+            told(demanded);
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Some(told) = self.0.take() {
+            told(Demanded::Busy);
+        }
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Answer")
+    }
 }
 
 /// Asks for captures. Clones ask the same captures.
@@ -106,12 +181,34 @@ impl Capturing {
         self.bearings.contains(bearing)
     }
 
-    /// Asks for a capture of a bearing, named `equipment/bearing`.
-    pub fn demand(&self, bearing: &str) -> Demanded {
+    /// Asks for a capture of a bearing, named `equipment/bearing`; `asked_at`: where the demand says when it was
+    /// asked. `told` gets the answer once, on the thread of the captures where they give it.
+    pub fn demand(
+        &self,
+        bearing: &str,
+        asked_at: Option<Timestamp>,
+        told: impl FnOnce(Demanded) + Send + 'static,
+    ) {
+        let answer = Answer(Some(Box::new(told)));
         if !self.bearings.contains(bearing) {
-            return Demanded::Unknown(self.bearings.iter().cloned().collect());
+            answer.tell(Demanded::Unknown(self.bearings.iter().cloned().collect()));
+            return;
         }
-        let message = Message::Demand { bearing: bearing.to_owned() };
-        if self.inbox.push(0, message, false) { Demanded::Taken } else { Demanded::Busy }
+        let message = Message::Demand { bearing: bearing.to_owned(), asked_at, answer };
+        // what finds no room is dropped, and by that answered
+        let _is_queued = self.inbox.push(0, message, false);
+    }
+
+    /// Asks for a capture of a bearing and waits for the answer.
+    pub async fn answer(&self, bearing: &str) -> Demanded {
+        let (told, answer) = oneshot::channel();
+        self.demand(bearing, None, move |demanded| {
+            // nobody waits any more: a request that was given up
+            let _left = told.send(demanded);
+        });
+        match tokio::time::timeout(PATIENCE, answer).await {
+            Ok(answer) => answer.unwrap_or(Demanded::Busy),
+            Err(_late) => Demanded::Late,
+        }
     }
 }

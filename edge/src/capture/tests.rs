@@ -139,6 +139,13 @@ fn captured(
     (captures, remarks)
 }
 
+/// Asks for a capture and waits for the answer.
+fn demanded(capturing: &Capturing, bearing: &str) -> Demanded {
+    let (told, answer) = std::sync::mpsc::channel();
+    capturing.demand(bearing, None, move |demanded| told.send(demanded).expect("waits"));
+    answer.recv().expect("an answer, whatever becomes of the demand")
+}
+
 /// The samples of a capture's file.
 fn samples(capture: &StoredCapture) -> Vec<f32> {
     let mut file = hound::WavReader::open(capture.wav()).expect("a WAV file");
@@ -198,7 +205,7 @@ fn a_storm_of_a_thousand_triggers_is_bounded_and_told() {
         }
     });
     assert!((1..=6).contains(&captures.len()), "{}", captures.len());
-    assert!(remarks.lines()[0].contains("had 6 captures"), "{:?}", remarks.lines());
+    assert!(remarks.lines()[0].contains("per_hour = 6"), "{:?}", remarks.lines());
 }
 
 #[test]
@@ -211,6 +218,8 @@ fn a_reference_is_of_the_sound_state_and_an_alarm_beside_it_takes_its_place() {
     assert_eq!(captures.len(), 1, "once a day");
     assert!(captures[0].document.is_for(CaptureReason::Reference));
     assert!(!captures[0].document.is_in_alarm);
+    // the first window and 2 s after it: windows that are due meanwhile make it no longer
+    assert_eq!(captures[0].document.samples, 6_000);
     let other = tempfile::tempdir().expect("folder");
     let at_once = CaptureSettings { folder: other.path().to_owned(), ..daily };
     let (captures, _) = captured(at_once, |feed, _| {
@@ -231,7 +240,7 @@ fn a_demand_without_time_before_it_is_captured() {
     let none_before = CaptureSettings { before_s: 0.0, ..settings(folder.path()) };
     let (captures, _) = captured(none_before, |feed, capturing| {
         (0..10).for_each(|_| feed.next(|_| ()));
-        assert_eq!(capturing.demand("P-101/DE"), Demanded::Taken);
+        assert_eq!(demanded(capturing, "P-101/DE"), Demanded::Taken);
         (0..10).for_each(|_| feed.next(|_| ()));
     });
     assert!(captures[0].document.is_for(CaptureReason::Demand));
@@ -243,9 +252,9 @@ fn a_demand_is_captured_and_one_for_a_point_that_is_not_there_is_refused() {
     let folder = tempfile::tempdir().expect("folder");
     let (captures, _) = captured(settings(folder.path()), |feed, capturing| {
         (0..10).for_each(|_| feed.next(|_| ()));
-        assert_eq!(capturing.demand("P-101/DE"), Demanded::Taken);
+        assert_eq!(demanded(capturing, "P-101/DE"), Demanded::Taken);
         let known = vec!["P-101/DE".to_owned()];
-        assert_eq!(capturing.demand("P-999/DE"), Demanded::Unknown(known));
+        assert_eq!(demanded(capturing, "P-999/DE"), Demanded::Unknown(known));
         (0..10).for_each(|_| feed.next(|_| ()));
     });
     assert_eq!(captures.len(), 1);
@@ -305,10 +314,34 @@ fn lost_samples_another_rate_and_a_set_clock_are_kept_as_they_were() {
     let document = &captures[0].document;
     assert_eq!(document.window.first_sample % RATE_HZ as u64, 0);
     assert!(document.samples <= 8 * RATE_HZ as u64);
+    assert_eq!(document.cut, Some(pdm_shared::capture::CaptureCut::Rate), "and it says so");
 }
 
 fn alarmed_after_sound(event: &mut Event) {
     event.anomaly_detected = false;
+}
+
+/// A demand is answered by what becomes of it: refused with the wait where the hour's captures are used up, and
+/// where the captures have stopped.
+#[test]
+fn a_demand_beyond_the_hour_is_refused_and_says_when_the_next_is_taken() {
+    let folder = tempfile::tempdir().expect("folder");
+    let two = CaptureSettings { per_hour: 2, after_s: 0.0, ..settings(folder.path()) };
+    let mut left = None;
+    let (captures, remarks) = captured(two, |feed, capturing| {
+        (0..5).for_each(|_| feed.next(|_| ()));
+        assert_eq!(demanded(capturing, "P-101/DE"), Demanded::Taken);
+        (0..5).for_each(|_| feed.next(|_| ()));
+        let refused = demanded(capturing, "P-101/DE");
+        let Demanded::Used { most: 2, wait } = refused else { panic!("{refused:?}") };
+        assert!((3_500..=3_600).contains(&wait.as_secs()), "{wait:?}");
+        let told = refused.refusal("P-101/DE").expect("refused");
+        assert!(told.contains("per_hour = 2") && told.contains("in 60 min"), "{told}");
+        left = Some(capturing.clone());
+    });
+    assert_eq!(captures.len(), 1);
+    assert!(remarks.lines()[0].contains("per_hour = 2"), "{:?}", remarks.lines());
+    assert_eq!(demanded(&left.expect("set"), "P-101/DE"), Demanded::Busy, "it has stopped");
 }
 
 #[test]

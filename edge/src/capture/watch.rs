@@ -11,6 +11,8 @@
 //! Invariants: each reason once for what it tells, so an alarm that stands for days is one capture; a
 //! start in the middle of an alarm is no rise.
 
+use std::time::{Duration, Instant};
+
 use pdm_shared::capture::CaptureReason;
 use pdm_shared::event::{BaselineState, Event, IsoZone, Method};
 use pdm_shared::fault::Fault;
@@ -113,31 +115,52 @@ impl Watch {
 /// Captures of a point in the hour, bounded, with a share for what matters most.
 #[derive(Debug, Default)]
 pub(super) struct HourBudget {
-    taken: Vec<std::time::Instant>,
+    taken: Vec<Instant>,
     /// A refusal was told since the last capture.
     pub(super) is_told: bool,
 }
 
-const HOUR: std::time::Duration = std::time::Duration::from_hours(1);
+const HOUR: Duration = Duration::from_hours(1);
 
 impl HourBudget {
-    /// Takes one capture of `most` in an hour of running, which no clock can set back. The last of them is
-    /// for an alarm or a person: zones and names that come and go cannot use it up.
-    pub(super) fn take(
-        &mut self,
-        most: usize,
-        reason: CaptureReason,
-        now: std::time::Instant,
-    ) -> bool {
-        self.taken.retain(|&at| now.saturating_duration_since(at) < HOUR);
-        let is_first_class = matches!(reason, CaptureReason::Alarm | CaptureReason::Demand);
-        let most = if is_first_class { most } else { most.saturating_sub(1).max(1) };
-        let has_room = self.taken.len() < most;
+    /// Takes one capture of `most` in an hour of running, which no clock can set back.
+    pub(super) fn take(&mut self, most: usize, reason: CaptureReason, now: Instant) -> bool {
+        let has_room = self.free_in(most, reason, now).is_zero();
         if has_room {
             self.taken.push(now);
         }
         has_room
     }
+
+    /// Time until a capture for this reason has a place; none if it has one now.
+    pub(super) fn free_in(&mut self, most: usize, reason: CaptureReason, now: Instant) -> Duration {
+        self.taken.retain(|&at| now.saturating_duration_since(at) < HOUR);
+        let over = (self.taken.len() + 1).saturating_sub(places(most, reason));
+        let leaving = over.checked_sub(1).and_then(|last| self.taken.get(last));
+        leaving.map_or(Duration::ZERO, |&at| HOUR.saturating_sub(now.saturating_duration_since(at)))
+    }
+
+    /// Gives back the place that was taken at this instant: it became no capture.
+    pub(super) fn give_back(&mut self, taken_at: Instant) {
+        if let Some(at) = self.taken.iter().position(|&at| at == taken_at) {
+            self.taken.remove(at);
+        }
+    }
+}
+
+/// The places of an hour that captures for this reason may fill. The last one is for an alarm alone, which no
+/// person and no program that asks can use up; the one before also for a demand, so that zones and names that come
+/// and go leave it one. Of a single place all have that.
+fn places(most: usize, reason: CaptureReason) -> usize {
+    let kept = match reason {
+        CaptureReason::Alarm => 0,
+        CaptureReason::Demand => 1,
+        CaptureReason::Stage
+        | CaptureReason::Name
+        | CaptureReason::NoName
+        | CaptureReason::Reference => 2,
+    };
+    most.saturating_sub(kept).max(1)
 }
 
 #[cfg(test)]
@@ -219,11 +242,35 @@ mod tests {
     #[test]
     fn a_storm_is_bounded_and_leaves_one_for_an_alarm() {
         let mut hour = HourBudget::default();
-        let now = std::time::Instant::now();
-        let names = (0..1000).filter(|_| hour.take(6, CaptureReason::Name, now)).count();
-        assert_eq!(names, 5);
-        let alarms = (0..1000).filter(|_| hour.take(6, CaptureReason::Alarm, now)).count();
-        assert_eq!(alarms, 1);
+        let now = Instant::now();
+        let taken =
+            |hour: &mut HourBudget, reason| (0..1000).filter(|_| hour.take(6, reason, now)).count();
+        assert_eq!(taken(&mut hour, CaptureReason::Name), 4);
+        assert_eq!(taken(&mut hour, CaptureReason::Demand), 1, "one for a person");
+        assert_eq!(taken(&mut hour, CaptureReason::Alarm), 1, "and one that nobody can use up");
         assert!(hour.take(6, CaptureReason::Name, now + HOUR));
+        // demands alone leave it, too
+        let mut hour = HourBudget::default();
+        assert_eq!(taken(&mut hour, CaptureReason::Demand), 5);
+        assert_eq!(taken(&mut hour, CaptureReason::Alarm), 1);
+    }
+
+    #[test]
+    fn a_place_is_given_back_and_the_wait_for_one_is_known() {
+        let mut hour = HourBudget::default();
+        let begun = Instant::now();
+        let at = |minutes| begun + Duration::from_mins(minutes);
+        for minutes in 0..5 {
+            assert!(hour.take(6, CaptureReason::Demand, at(minutes)));
+        }
+        assert_eq!(hour.free_in(6, CaptureReason::Demand, at(10)), Duration::from_mins(50));
+        assert_eq!(hour.free_in(6, CaptureReason::Name, at(10)), Duration::from_mins(51));
+        assert_eq!(hour.free_in(6, CaptureReason::Alarm, at(10)), Duration::ZERO);
+        hour.give_back(at(3));
+        assert_eq!(hour.free_in(6, CaptureReason::Demand, at(10)), Duration::ZERO);
+        // of a single place each reason has that
+        for reason in CaptureReason::ALL {
+            assert!(HourBudget::default().take(1, reason, begun), "{reason:?}");
+        }
     }
 }

@@ -27,7 +27,8 @@ use crate::settings::{self, EdgeSettings};
 A capture is named by its identity, by its last eight digits, or by its file.
 
 Exit codes: 0 done, 64 no such bearing or capture, 65 the file is not the one of its document, 66 \
-the file is missing, 69 the service does not answer or refuses, 74 the disk fails, 78 the \
+the file is missing, 69 the service does not answer or refuses (also where the captures of the hour are used \
+up), 74 the disk fails, 78 the \
 configuration is wrong or has no [capture]")]
 pub struct Args {
     /// What to do.
@@ -96,7 +97,7 @@ enum Format {
 /// # Errors
 /// A [`Failure`]: 78 for a configuration that cannot be used or without captures, 64 for a bearing or
 /// capture that is not there, 65 for a file that is not the one of its document, 69 for a service that
-/// does not answer, 74 for a disk that fails.
+/// does not answer or refuses, 74 for a disk that fails.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Command::List { config, json } => listed(&config.captures()?, *json),
@@ -146,11 +147,13 @@ fn listed(settings: &CaptureSettings, json: bool) -> anyhow::Result<Exit> {
         let exact = if document.steps.is_exact { "exact" } else { "rounded" };
         writeln!(
             text,
-            "{}  {}  {} {point}  {seconds:.2} s at {} Hz  {exact}  {}{}",
+            "{}  {}  {} {point}  {seconds:.2} s at {} Hz  {exact}{}  {}{}",
             &id[id.len().saturating_sub(8)..],
             document.started_at,
             document.within_site(),
-            document.sampling_rate_hz,
+            // a measured rate has more digits than anybody measured
+            (document.sampling_rate_hz * 1e3).round() / 1e3,
+            document.cut.map_or_else(String::new, |cut| format!(", cut short ({})", cut.as_str())),
             reasons.join(", "),
             capture::upload_of(&path).map_or_else(String::new, |said| format!("  {said}")),
         )?;

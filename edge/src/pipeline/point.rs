@@ -198,7 +198,7 @@ impl Point {
                 self.rate = rate;
                 self.stated_rate = rate;
             }
-            BlockRate::Measured { rate, is_off } => {
+            BlockRate::Measured { rate, is_off, .. } => {
                 self.rate = rate;
                 self.measured_rate = Some((rate, is_off));
             }

@@ -206,15 +206,19 @@ impl Link {
         handed_over.map_err(Down::Lost)
     }
 
-    /// Requests a subscription with QoS 1.
+    /// Requests a subscription with QoS 1. With MQTT 5 messages keep their retain flag, so that one that its
+    /// publisher wants kept is known by it also at once; a broker of 3.1.1 clears it.
     ///
     /// # Errors
     /// [`Down`] if the poller has ended.
     pub(super) fn subscribe(&self, topic: String) -> Result<(), Down> {
         let handed_over = match &self.client {
-            Client::V5(client) => client
-                .try_subscribe(topic, rumqttc::v5::mqttbytes::QoS::AtLeastOnce)
-                .map_err(|e| e.to_string()),
+            Client::V5(client) => {
+                let qos = rumqttc::v5::mqttbytes::QoS::AtLeastOnce;
+                let mut filter = rumqttc::v5::mqttbytes::v5::Filter::new(topic, qos);
+                filter.preserve_retain = true;
+                client.try_subscribe_many([filter]).map_err(|e| e.to_string())
+            }
             Client::V311(client) => {
                 client.try_subscribe(topic, rumqttc::QoS::AtLeastOnce).map_err(|e| e.to_string())
             }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use metrics::{counter, gauge};
+use pdm_shared::time::Timestamp;
 
 use super::Down;
 use crate::progress::BrokerTrouble;
@@ -131,9 +132,10 @@ pub(super) fn demands_not_subscribed(reason: &str) {
 }
 
 /// A demand over the broker was taken.
-pub(super) fn demanded(bearing: &str, by: &str) {
+pub(super) fn demanded(bearing: &str, by: &str, asked_at: Option<Timestamp>) {
     counter!("pdm_edge_capture_demands_total", "outcome" => "taken").increment(1);
-    tracing::info!(bearing, by, "asked for a waveform over the broker");
+    let asked_at = asked_at.map_or_else(|| "not stated".to_owned(), |at| at.to_string());
+    tracing::info!(bearing, by, asked_at, "asked for a waveform over the broker");
 }
 
 /// A demand over the broker was not taken.

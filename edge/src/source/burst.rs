@@ -107,7 +107,7 @@ impl BurstBlocks {
         let rate = if rate == self.nominal {
             BlockRate::Format
         } else {
-            BlockRate::Measured { rate, is_off }
+            BlockRate::Measured { rate, is_off, stated: Some(rate) }
         };
         Ok(Block {
             index: self.take_index(),

@@ -29,6 +29,10 @@ use losses::Losses;
 /// count was set, since a sender that was away for so long was started again.
 const MOST_LOST_S: f64 = 86_400.0;
 
+/// Rates of two blocks of a sender further apart than this ratio are two settings of its device; what a sender
+/// measures itself moves less.
+const OTHER_RATE: f64 = 0.01;
+
 /// Blocks from bytes.
 #[derive(Debug)]
 pub struct FramedDecoder {
@@ -146,14 +150,17 @@ impl FramedDecoder {
 
     /// The rate by the gateway's clock, else the one that the sender states.
     fn rate(&self) -> BlockRate {
-        let measured = self.clock.rate();
-        match (measured, self.sender) {
-            (BlockRate::Format, Some(sender)) if sender.rate != self.format.sample_rate => {
-                let ratio = sender.rate.get() / self.format.sample_rate.get();
+        let stated = self.sender.map(|sender| sender.rate);
+        match (self.clock.rate(), stated) {
+            (BlockRate::Format, Some(rate)) if rate != self.format.sample_rate => {
+                let ratio = rate.get() / self.format.sample_rate.get();
                 let is_off = (ratio - 1.0).abs() > self.rate_tolerance;
-                BlockRate::Measured { rate: sender.rate, is_off }
+                BlockRate::Measured { rate, is_off, stated }
             }
-            _ => measured,
+            (BlockRate::Measured { rate, is_off, .. }, _) => {
+                BlockRate::Measured { rate, is_off, stated }
+            }
+            (other, _) => other,
         }
     }
 
@@ -225,6 +232,11 @@ impl FramedDecoder {
                     self.losses.lost(ahead);
                     self.begin_anew();
                     self.clock.lost(ahead);
+                }
+                // samples of two rates are neither one block nor one measurement of the rate
+                if (header.rate.get() / sender.rate.get() - 1.0).abs() > OTHER_RATE {
+                    self.begin_anew();
+                    self.clock.restated(header.rate);
                 }
             }
             Some(sender) => {

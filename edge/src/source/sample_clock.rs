@@ -206,6 +206,14 @@ impl SampleClock {
         self.long_bins.clear();
     }
 
+    /// The sender states another rate from here on: what was measured of the one before says nothing of it.
+    pub(super) fn restated(&mut self, rate: SampleRate) {
+        self.gap();
+        self.rate = BlockRate::Format;
+        self.slope = 1.0 / rate.get();
+        self.unbroken = (self.last_s.unwrap_or_default(), self.frames);
+    }
+
     /// The instant at which the frame with this number, from 0, was taken.
     pub(super) fn began(&self, frame: u64) -> Timestamp {
         let now = self.host.clock.now();
@@ -293,7 +301,7 @@ impl SampleClock {
             return;
         }
         let is_off = (rate_hz / self.nominal.get() - 1.0).abs() > self.tolerance;
-        self.rate = BlockRate::Measured { rate, is_off };
+        self.rate = BlockRate::Measured { rate, is_off, stated: None };
         if is_off && !self.is_told {
             log::rate_off(&self.host.name, rate, self.nominal, self.tolerance);
             let text = format!(

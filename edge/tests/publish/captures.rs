@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use pdm_edge::capture::{CaptureSettings, StoredCapture, list, sha256_of};
 use pdm_edge::pipeline::Edge;
-use pdm_harness::{
-    Child, Mosquitto, Persistence, PythonPackage, SmallDisk, free_port, program, until,
-};
+use pdm_harness::{Child, PythonPackage, SmallDisk, free_port, until};
 use pdm_service::clock::SystemClock;
 use pdm_shared::capture::CaptureReason;
 use pdm_shared::event::{Event, Method};
@@ -33,7 +31,7 @@ fn captures(folder: &Path) -> CaptureSettings {
 }
 
 /// The captures of a folder, each held against its hash.
-fn whole(folder: &Path) -> Vec<StoredCapture> {
+pub(crate) fn whole(folder: &Path) -> Vec<StoredCapture> {
     let (captures, unread) = list(folder).expect("lists");
     assert!(unread.is_empty(), "{unread:?}");
     for capture in &captures {
@@ -43,12 +41,12 @@ fn whole(folder: &Path) -> Vec<StoredCapture> {
     captures
 }
 
-fn edge(arguments: &[&str]) -> Output {
+pub(crate) fn edge(arguments: &[&str]) -> Output {
     let output = Command::new(env!("CARGO_BIN_EXE_pdm-edge")).args(arguments).output();
     output.expect("runs")
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -189,7 +187,7 @@ async fn scipy_and_libsndfile_read_samples_rate_and_metadata() {
 }
 
 /// A simulated machine at thirty times its speed, captures beside the spool.
-fn configuration(folder: &Path, admin: u16) -> PathBuf {
+pub(crate) fn configuration(folder: &Path, admin: u16) -> PathBuf {
     let text = include_str!("../../../config/edge.toml")
         .replace("127.0.0.1:1883", &format!("127.0.0.1:{}", free_port()))
         .replace("127.0.0.1:9101", &format!("127.0.0.1:{admin}"))
@@ -205,7 +203,7 @@ fn configuration(folder: &Path, admin: u16) -> PathBuf {
     path
 }
 
-fn run(config: &Path) -> Child {
+pub(crate) fn run(config: &Path) -> Child {
     Child::start(
         Command::new(env!("CARGO_BIN_EXE_pdm-edge"))
             .args(["run", "--config"])
@@ -215,7 +213,7 @@ fn run(config: &Path) -> Child {
     )
 }
 
-fn http(port: u16, request: &str) -> Option<String> {
+pub(crate) fn http(port: u16, request: &str) -> Option<String> {
     let mut socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;
     let head = format!("Host: 127.0.0.1:{port}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     write!(socket, "{request} HTTP/1.1\r\n{head}").ok()?;
@@ -257,36 +255,6 @@ fn a_kill_leaves_no_capture_half_written() {
     assert_eq!(files.len(), 2 * kept.len(), "{files:?}");
 }
 
-#[test]
-fn a_demand_is_acknowledged_by_the_service_and_refused_by_name() {
-    let folder = tempfile::tempdir().expect("folder");
-    let admin = free_port();
-    let config = configuration(folder.path(), admin);
-    let path = config.to_str().expect("UTF-8").to_owned();
-    let take = |bearing: &str| edge(&["capture", "take", bearing, "--config", &path]);
-    assert_eq!(take("P-101/DE").status.code(), Some(69), "nobody answers");
-    assert_eq!(take("P-101/NDE").status.code(), Some(64), "no such bearing");
-    let mut child = run(&config);
-    let answer = until("the demand to be taken", 20, || {
-        let output = take("P-101/DE");
-        (output.status.code() == Some(0)).then(|| text(&output.stdout))
-    });
-    assert!(answer.contains("P-101/DE is captured"), "{answer}");
-    let refused = http(admin, "POST /capture/P-101/NDE").expect("answers");
-    assert!(refused.contains(" 404 ") && refused.contains("there is P-101/DE"), "{refused}");
-    let captures = folder.path().join("captures");
-    until("the capture", 20, || (!whole(&captures).is_empty()).then_some(()));
-    let metrics = http(admin, "GET /metrics").expect("answers");
-    assert!(metrics.contains("pdm_edge_captures_total{reason=\"demand\"} 1"), "{metrics}");
-    let listed = edge(&["capture", "list", "--config", &path]);
-    assert!(text(&listed.stdout).contains("P-101/DE"), "{}", text(&listed.stdout));
-    let id = whole(&captures)[0].document.capture_id.to_string();
-    let shown = edge(&["capture", "show", &id[28..], "--config", &path]);
-    assert!(text(&shown.stdout).contains("\"pdm.capture/1\""), "{}", text(&shown.stderr));
-    assert_eq!(edge(&["capture", "show", "nothing", "--config", &path]).status.code(), Some(64));
-    assert_eq!(child.terminate().code(), Some(0));
-}
-
 /// A disk that becomes full: told in log, metric and health; every event is spooled, nothing half written.
 #[test]
 fn a_full_disk_stops_captures_and_no_event() {
@@ -310,11 +278,14 @@ fn a_full_disk_stops_captures_and_no_event() {
     };
     let before = until("the figures", 20, spooled);
     until("the health to tell", 20, || {
-        demand()?;
+        // refused once a try has failed: a full disk is not written in vain
+        let _answer = http(admin, "POST /capture/P-101/DE");
         http(admin, "GET /healthz").filter(|health| health.contains("cannot be written"))
     });
     let metrics = http(admin, "GET /metrics").expect("answers");
     assert!(metrics.contains("pdm_edge_captures_refused_total{cause=\"disk\"}"), "{metrics}");
+    let refused = http(admin, "POST /capture/P-101/DE").expect("answers");
+    assert!(refused.contains(" 507 ") && refused.contains("cannot be written"), "{refused}");
     until("more events", 20, || spooled().filter(|now| *now > before + 5.0));
     let kept = whole(&captures).len();
     let files = std::fs::read_dir(&captures).expect("reads").count();
@@ -322,51 +293,6 @@ fn a_full_disk_stops_captures_and_no_event() {
     assert_eq!(child.terminate().code(), Some(0));
     let files = std::fs::read_dir(&captures).expect("reads").count();
     assert_eq!(files, 2 * whole(&captures).len(), "nothing half written");
-}
-
-/// A demand over the broker is taken by the gateway that measures the bearing; one that the broker kept, or
-/// that is none, is refused and counted.
-#[test]
-fn a_demand_over_the_broker_is_taken_and_a_retained_one_is_not() {
-    let test = "a_demand_over_the_broker";
-    let Some(broker) = Mosquitto::start(test, Persistence::Memory) else { return };
-    let Some(publish) = program(test, "mosquitto_pub") else { return };
-    let folder = tempfile::tempdir().expect("folder");
-    let admin = free_port();
-    let config = configuration(folder.path(), admin);
-    let text = std::fs::read_to_string(&config).expect("reads");
-    let begin = text.find("addresses = [\"127.0.0.1:").expect("an address");
-    let end = begin + text[begin..].find('\n').expect("a line");
-    let own = format!("addresses = [\"127.0.0.1:{}\"]", broker.port());
-    std::fs::write(&config, [&text[..begin], &own, &text[end..]].concat()).expect("writes");
-    let port = broker.port().to_string();
-    let demand = |bearing: &str, payload: &str, more: &[&str]| {
-        let topic = format!("pdm/v1/ulsan-1/{bearing}/capture");
-        let sent = Command::new(&publish)
-            .args(["-p", &port, "-V", "mqttv5", "-q", "1", "-t", &topic, "-m", payload])
-            .args(more)
-            .status();
-        assert!(sent.expect("runs").success());
-    };
-    let good = include_str!("../../../config/examples/capture_demand.json");
-    demand("P-101/DE", good, &["-r"]);
-    let mut child = run(&config);
-    let counted = |outcome: &str| {
-        let metrics = http(admin, "GET /metrics")?;
-        let name = format!("pdm_edge_capture_demands_total{{outcome=\"{outcome}\"}} ");
-        metrics.lines().find_map(|line| line.strip_prefix(&name)?.parse::<f64>().ok())
-    };
-    until("the retained demand to be refused", 20, || counted("refused").filter(|n| *n >= 1.0));
-    assert_eq!(counted("taken"), Some(0.0));
-    demand("P-101/DE", "{}", &[]);
-    demand("P-101/DE", "{\"schema\":\"pdm.capture_demand/9\",\"by\":\"kim\"}", &[]);
-    demand("P-999/DE", good, &[]);
-    demand("P-101/DE", good, &[]);
-    until("the demand to be taken", 20, || counted("taken").filter(|n| *n >= 1.0));
-    assert_eq!(counted("refused"), Some(3.0), "that of another bearing is not this gateway's");
-    let captures = folder.path().join("captures");
-    until("the capture", 20, || (!whole(&captures).is_empty()).then_some(()));
-    assert_eq!(child.terminate().code(), Some(0));
 }
 
 /// Numbers of a stream in the form that `encoding` names, and what they mean in m/s².

@@ -9,6 +9,7 @@ mod captures;
 mod checks;
 mod commands;
 mod delivery;
+mod demands;
 mod disk;
 mod folder;
 mod kills;

@@ -81,6 +81,30 @@ pub(super) async fn the_oldest_captures_make_room_and_those_of_open_alarms_stay(
     assert_eq!(ids(store, &key()).await, [4, 1], "nothing was forgotten");
 }
 
+/// A bearing whose alarm stands does not keep all that came in it: the first and the newest of the alarm's rise and
+/// the newest three of what it told later stay, and what anybody asked for in it leaves.
+pub(super) async fn an_open_alarm_keeps_its_rise_and_the_newest_few(store: &Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let reasons = |number| match number {
+        1 | 4 | 7 => CaptureReason::Alarm,
+        2 | 5 => CaptureReason::Demand,
+        3 | 6 => CaptureReason::NoName,
+        _ => CaptureReason::Name,
+    };
+    for number in 1..=12 {
+        let mut note = capture(number, key(), reasons(number));
+        note.found.document.is_in_alarm = true;
+        assert!(store.captures().note_capture(&note).await.expect("noted"));
+    }
+    let gone = [2, 3, 4, 5, 6, 8, 9].map(Uuid::from_u128).to_vec();
+    let room = store.captures().make_capture_room(7000, 12_000).await.expect("answered");
+    assert_eq!(room, CaptureRoom::Made(gone));
+    assert_eq!(ids(store, &key()).await, [12, 11, 10, 7, 1]);
+    let full = store.captures().make_capture_room(7001, 12_000).await.expect("answered");
+    assert_eq!(full, CaptureRoom::Short { kept_bytes: 5000 });
+}
+
 /// A bearing that is renamed keeps its captures, and one belongs to the gateway of its first event.
 pub(super) async fn captures_go_with_their_bearing(store: &Store) {
     assert_eq!(store.captures().capture_owner(&key()).await.expect("asked"), None);

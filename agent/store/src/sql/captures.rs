@@ -24,13 +24,32 @@ macro_rules! captures {
     };
 }
 
-/// Parameter: [`BEFORE_ALARM_MS`]. What may leave, oldest first.
+/// Parameter: [`BEFORE_ALARM_MS`]. What may leave, oldest first. Of an open alarm these stay: the first and the
+/// newest capture of the reason alarm (of a bearing with two points one each), and the newest three for a zone
+/// or a name; so one bearing, whose alarm stands for months, does not fill the room of all. Rows of before have 1
+/// for all that came in an alarm: without a row of 2 the first of them stays.
 const LEAVING: &str = "SELECT capture_id, bytes FROM captures AS c
-     WHERE NOT (c.of_alarm = 1 AND EXISTS (
+     WHERE NOT (c.of_alarm > 0 AND EXISTS (
                SELECT 1 FROM episodes AS e
                WHERE e.site = c.site AND e.equipment_id = c.equipment_id
                  AND e.bearing_id = c.bearing_id AND e.closed_at_ms IS NULL
-                 AND c.received_at_ms >= e.opened_at_ms - $1))
+                 AND c.received_at_ms >= e.opened_at_ms - $1
+                 AND (NOT EXISTS (
+                          SELECT 1 FROM captures AS n
+                          WHERE n.site = c.site AND n.equipment_id = c.equipment_id
+                            AND n.bearing_id = c.bearing_id AND n.of_alarm >= c.of_alarm
+                            AND n.received_at_ms >= e.opened_at_ms - $1
+                            AND (n.started_at_ms < c.started_at_ms OR n.of_alarm > c.of_alarm))
+                   OR (c.of_alarm = 2 AND NOT EXISTS (
+                          SELECT 1 FROM captures AS n
+                          WHERE n.site = c.site AND n.equipment_id = c.equipment_id
+                            AND n.bearing_id = c.bearing_id AND n.of_alarm = 2
+                            AND n.started_at_ms > c.started_at_ms))
+                   OR (c.of_alarm = 1 AND 3 > (
+                          SELECT count(*) FROM captures AS n
+                          WHERE n.site = c.site AND n.equipment_id = c.equipment_id
+                            AND n.bearing_id = c.bearing_id AND n.of_alarm = 1
+                            AND n.started_at_ms > c.started_at_ms)))))
        AND NOT (c.is_reference = 1 AND NOT EXISTS (
                SELECT 1 FROM captures AS n
                WHERE n.site = c.site AND n.equipment_id = c.equipment_id
@@ -78,8 +97,9 @@ impl CaptureStore {
         Ok(row.map(|row| pins::owner_of(&row)).transpose()?.map(|(_, gateway)| gateway))
     }
 
-    /// Forgets the oldest captures until `needed_bytes` more fit into `most_bytes`: never those of an open
-    /// alarm, and never the newest reference of a bearing. Forgets none where that is not enough.
+    /// Forgets the oldest captures until `needed_bytes` more fit into `most_bytes`: never the first and the newest
+    /// of an open alarm's rise, the newest three for its zone or name, and the newest reference of a
+    /// bearing. Forgets none where that is not enough.
     pub async fn make_capture_room(
         &self,
         needed_bytes: u64,
@@ -131,7 +151,7 @@ impl CaptureStore {
             .bind(document.started_at.unix_ms())
             .bind(row.received_at.unix_ms())
             .bind(i64::try_from(document.file.bytes).unwrap_or(i64::MAX))
-            .bind(i64::from(document.is_of_alarm()))
+            .bind(alarm_rank(document))
             .bind(i64::from(document.is_for(CaptureReason::Reference)))
             .bind(text)
             .execute()
@@ -169,6 +189,12 @@ impl CaptureStore {
         let mut reader = self.database.read().await?;
         held_of(&reader.query(HELD).fetch_one().await?)
     }
+}
+
+/// The value of `of_alarm`: 2 for the capture of an alarm's rise, 1 for what its alarm told later, 0 for what is
+/// not for an alarm, such as a demand while one stands.
+fn alarm_rank(document: &CaptureDocument) -> i64 {
+    i64::from(document.is_for_alarm()) + i64::from(document.is_for(CaptureReason::Alarm))
 }
 
 /// Captures and their bytes.

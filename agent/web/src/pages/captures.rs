@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use minijinja::context;
 use minijinja::value::Value;
-use pdm_shared::capture::{CaptureDocument, CaptureReason};
+use pdm_shared::capture::{CaptureCut, CaptureDocument, CaptureReason};
 use pdm_shared::event::SpeedSource;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::{Language, Text};
@@ -122,6 +122,7 @@ async fn gather(
         speed => speed(&document, drawn.as_ref(), reader.language),
         bearing_of => document.bearing.estimated_for.clone(),
         missing => document.gaps.len(),
+        cut => document.cut.map(|cut| cut_short(cut, reader.language)),
         not_finite => document.not_finite,
         is_exact => document.steps.is_exact,
         is_whole,
@@ -148,6 +149,25 @@ fn facts(drawn: &CaptureDrawn, language: Language) -> Value {
         .to_owned()
     });
     context! { stretch, band, lost }
+}
+
+/// Why the capture is shorter than was asked for.
+fn cut_short(cut: CaptureCut, language: Language) -> String {
+    let told = match cut {
+        CaptureCut::Rate => Text::new(
+            "표본화 주파수가 바뀐 곳에서 파형이 잘렸습니다.",
+            "Cut short where the sampling rate changed.",
+        ),
+        CaptureCut::Clock => Text::new(
+            "표본이 빠진 사이 게이트웨이 시계가 뒤로 가서 그곳에서 파형이 잘렸습니다.",
+            "Cut short at a gap in which the gateway's clock was set back.",
+        ),
+        CaptureCut::Memory => Text::new(
+            "앞부분이 게이트웨이 메모리에서 이미 지워져 잘렸습니다. edge.toml의 budget_mb를 올리면 됩니다.",
+            "Its beginning had left the gateway's memory: raise budget_mb in edge.toml.",
+        ),
+    };
+    told.in_language(language).to_owned()
 }
 
 /// The shaft's speed and where it is from.

@@ -22,7 +22,7 @@ fn document(n: i64, reason: CaptureReason) -> CaptureDocument {
     let at = Timestamp::from_unix_ms(1_700_000_000_000 + n * 1000).expect("valid");
     document.capture_id = EventId::at(at.unix_ms());
     document.started_at = at;
-    document.triggers = vec![CaptureTrigger { reason, at, event_id: None }];
+    document.triggers = vec![CaptureTrigger { reason, at, event_id: None, asked_at: None }];
     (document.samples, document.window.first_sample, document.window.samples) = (50_000, 0, 50_000);
     document
 }
@@ -74,6 +74,28 @@ fn a_capture_without_room_is_refused_and_nothing_is_removed_for_it() {
     let refused = folder.save(document(2, CaptureReason::Name), &vec![0.0; 50_000], &standing);
     assert!(matches!(refused, Err(CaptureError::NoRoom { .. })), "{refused:?}");
     assert_eq!(ids(path.path()), [alarm, other]);
+}
+
+/// Others fill the disk below the bound: the oldest capture leaves for the new one, as at the bound; one that is
+/// kept does not.
+#[test]
+fn a_disk_that_is_full_below_the_bound_makes_room_as_at_the_bound() {
+    let name = "a_disk_that_is_full_below_the_bound";
+    let Some(disk) = pdm_harness::SmallDisk::mount(name, 2) else { return };
+    let path = disk.path().join("captures");
+    let mut folder = Folder::open(&path, 100_000_000).expect("opens");
+    let alarm = save(&mut folder, 0, CaptureReason::Alarm, &NOBODY);
+    let old = save(&mut folder, 1, CaptureReason::Demand, &NOBODY);
+    disk.fill();
+    let standing = Standing(vec![alarm]);
+    let new = save(&mut folder, 2, CaptureReason::Alarm, &standing);
+    assert_eq!(ids(&path), [alarm, new], "{old} left");
+    let standing = Standing(vec![alarm, new]);
+    let full = folder.save(document(3, CaptureReason::Demand), &vec![0.0; 50_000], &standing);
+    assert!(matches!(full, Err(CaptureError::Disk { .. })), "{full:?}");
+    assert_eq!(ids(&path), [alarm, new], "nothing is removed in vain");
+    let files = fs::read_dir(&path).expect("reads").count();
+    assert_eq!(files, 4, "nothing half written");
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn at(ms: i64) -> Timestamp {
 }
 
 fn origin(first: u64, ms: i64, is_after_gap: bool) -> Origin {
-    Origin { first, started_at: at(ms), rate_hz: RATE_HZ, is_after_gap }
+    Origin { first, started_at: at(ms), rate_hz: RATE_HZ, stated_hz: None, is_after_gap }
 }
 
 /// Samples whose value is their number.
@@ -62,7 +62,7 @@ fn a_clock_that_is_set_back_loses_no_sample_of_a_stream() {
     // at a gap nothing says how much is missing: the stretch ends there
     let ring = filled(&[(0, 9_000, 0, true), (9_000, 9_000, -3_600_000, true)]);
     let taken = ring.taken(Wanted { from: 8_000, to: 10_000, anchor: 9_500 }).expect("there");
-    assert_eq!(taken.first, 9_000);
+    assert_eq!((taken.first, taken.cut), (9_000, Some(CaptureCut::Clock)));
 }
 
 #[test]
@@ -73,6 +73,32 @@ fn another_rate_ends_the_stretch() {
     ring.push(&numbers(3_000, 3_000), faster);
     let taken = ring.taken(Wanted { from: 2_000, to: 5_000, anchor: 4_000 }).expect("there");
     assert_eq!((taken.first, taken.rate_hz), (3_000, 2_000.0));
+    assert_eq!(taken.cut, Some(CaptureCut::Rate), "and says so");
+}
+
+/// A sender states 10,240 Hz while the gateway's measurement comes down to it from 12,800 Hz in steps of 2 %: one
+/// stretch, which is cut at what it stated before and says so.
+#[test]
+fn the_rate_that_a_sender_states_ends_a_stretch_and_its_measurement_does_not() {
+    let mut ring = Ring::new(1 << 22);
+    let mut first = 0_u64;
+    let mut push = |ring: &mut Ring, stated_hz: f64, rate_hz: f64, is_after_gap: bool| {
+        let block = origin(first, first.cast_signed(), is_after_gap);
+        ring.push(&numbers(first, 5_000), Origin { rate_hz, stated_hz: Some(stated_hz), ..block });
+        first += 5_000;
+    };
+    (0..4).for_each(|n| push(&mut ring, 12_800.0, 12_800.0, n == 0));
+    let mut rate_hz = 12_800.0;
+    for n in 0..12 {
+        push(&mut ring, 10_240.0, rate_hz, n == 0);
+        rate_hz = f64::max(rate_hz * 0.98, 10_240.0);
+    }
+    let taken = ring.taken(Wanted { from: 10_000, to: 80_000, anchor: 75_000 }).expect("there");
+    assert_eq!((taken.first, taken.accel_m_s2.len()), (20_000, 60_000), "all since the change");
+    assert!(is_from(&taken.accel_m_s2, 20_000));
+    assert_eq!(taken.cut, Some(CaptureCut::Rate));
+    let within = ring.taken(Wanted { from: 30_000, to: 80_000, anchor: 75_000 }).expect("there");
+    assert_eq!((within.first, within.cut), (30_000, None));
 }
 
 #[test]
@@ -89,6 +115,7 @@ fn what_has_left_or_is_not_there_is_not_made_up() {
     assert!(ring.taken(Wanted { from: 0, to: 1 << 40, anchor: 1 << 39 }).is_none(), "to come");
     let taken = ring.taken(Wanted { from: 0, to: 200_000, anchor: 199_000 }).expect("newest");
     assert!(taken.first > 150_000 && taken.accel_m_s2.len() as u64 == 200_000 - taken.first);
+    assert_eq!(taken.cut, Some(CaptureCut::Memory));
 }
 
 proptest! {

@@ -13,7 +13,6 @@ use super::super::lanes::Lanes;
 use super::super::link::{Down, Happening};
 use super::super::log;
 use super::{Publication, Session};
-use crate::capture::Demanded;
 use crate::progress::ReceiptTrouble;
 use crate::settings::Protocol;
 use crate::spool::{ReceiptOutcome, SpoolError};
@@ -105,8 +104,8 @@ impl Session<'_> {
         if !capturing.has(&bearing) {
             return true;
         }
-        let by = match serde_json::from_slice::<CaptureDemand>(payload) {
-            Ok(demand) if demand.schema == CAPTURE_DEMAND_SCHEMA => demand.by,
+        let demand = match serde_json::from_slice::<CaptureDemand>(payload) {
+            Ok(demand) if demand.schema == CAPTURE_DEMAND_SCHEMA => demand,
             Ok(demand) => {
                 let schema = in_one_line(&demand.schema, MAX_WORD);
                 log::demand_refused(&bearing, &format!("schema {schema:?}"));
@@ -122,12 +121,14 @@ impl Session<'_> {
             log::demand_refused(&bearing, "retained: publish it without the retain flag");
             return true;
         }
-        match capturing.demand(&bearing) {
-            Demanded::Taken => log::demanded(&bearing, &in_one_line(&by, MAX_LINE)),
-            Demanded::Busy | Demanded::Unknown(_) => {
-                log::demand_refused(&bearing, "captures cannot follow at the moment");
-            }
-        }
+        let by = in_one_line(&demand.by, MAX_LINE).into_owned();
+        let asked_at = demand.asked_at;
+        let asked = bearing.clone();
+        // counted when the captures answer: the connection does not wait for a file that is being written
+        capturing.demand(&bearing, asked_at, move |demanded| match demanded.refusal(&asked) {
+            None => log::demanded(&asked, &by, asked_at),
+            Some(refusal) => log::demand_refused(&asked, &refusal),
+        });
         true
     }
 

@@ -172,8 +172,27 @@ fn the_senders_rate_is_used_and_one_far_from_the_configured_is_marked() {
         decoder.push(&block(7, 0, 10, rate_hz)).expect("valid");
         let rate = decoder.block().expect("whole").rate;
         let expected = SampleRate::new(rate_hz).expect("valid");
-        assert_eq!(rate, BlockRate::Measured { rate: expected, is_off: far });
+        let stated = Some(expected);
+        assert_eq!(rate, BlockRate::Measured { rate: expected, is_off: far, stated });
     }
+}
+
+/// A device that is set to another rate while it runs: no block has samples of both, and each says its own.
+#[test]
+fn a_rate_that_changes_begins_a_block_of_its_own() {
+    let mut decoder = decoder();
+    decoder.push(&block(7, 0, 8, 1000.0)).expect("valid");
+    decoder.push(&block(7, 8, 8, 800.0)).expect("valid");
+    // the sender's own measurement moves a little: no other setting
+    decoder.push(&block(7, 16, 8, 800.5)).expect("valid");
+    let blocks: Vec<Block> = std::iter::from_fn(|| decoder.block()).collect();
+    let firsts: Vec<f64> =
+        blocks.iter().map(|block| (block.accel_m_s2[[0, 0]] / M_S2_PER_G * 1e3).round()).collect();
+    assert_eq!(firsts, [0.0, 24.0, 39.0, 54.0], "frames 5 to 7 are in no block");
+    let follows: Vec<bool> = blocks.iter().map(|block| block.follows_on).collect();
+    assert_eq!(follows, [false, false, true, true]);
+    let stated = blocks[1].rate.stated().map(SampleRate::get);
+    assert!(stated.is_some_and(|hz| (hz - 800.0).abs() < 1.0), "{stated:?}");
 }
 
 use crate::source::AccelUnit;
