@@ -213,14 +213,11 @@ pub(super) async fn stated_by_plant(
 /// out is none whether it may run.
 pub(super) fn is_in_place_of(stated: &[Stated], part: &Part) -> bool {
     let is_isolation = stated.contains(&Stated::Isolation);
-    match part.lookup {
-        Lookup::Value => {
-            let topic = intent::topic(&part.clause);
-            topic.is_some() && stated.iter().any(|one| one.topic() == topic)
-        }
-        Lookup::Stop | Lookup::State | Lookup::Manual => is_isolation,
-        _ => false,
+    if part.lookup == Lookup::Value {
+        let topic = intent::topic(&part.clause);
+        return topic.is_some() && stated.iter().any(|one| one.topic() == topic);
     }
+    is_isolation && matches!(part.lookup, Lookup::Stop | Lookup::State | Lookup::Manual)
 }
 
 /// What the plant's own documents say where every part of a plan asks for records of work, parts or time left:

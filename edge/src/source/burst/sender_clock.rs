@@ -98,12 +98,26 @@ impl SenderClock {
 mod tests {
     use std::sync::Arc;
 
-    use pdm_service::clock::{Clock as _, SystemClock};
+    use pdm_service::clock::{Clock, SystemClock};
 
     use super::*;
 
+    /// The machine's clock on a gateway that has run for an hour.
+    #[derive(Debug)]
+    struct RunningForAnHour;
+
+    impl Clock for RunningForAnHour {
+        fn now(&self) -> Timestamp {
+            SystemClock.now()
+        }
+
+        fn uptime(&self) -> Duration {
+            SystemClock.uptime() + Duration::from_hours(1)
+        }
+    }
+
     fn clock() -> SenderClock {
-        SenderClock::new(SourceHost::alone(Arc::new(SystemClock), "bench"))
+        SenderClock::new(SourceHost::alone(Arc::new(RunningForAnHour), "bench"))
     }
 
     #[test]
