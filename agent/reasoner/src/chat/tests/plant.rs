@@ -160,7 +160,11 @@ impl Desk for TwoSites {
             last_event_at: None,
             bearings: Vec::new(),
         };
-        Ok(vec![line("pohang-1/gw-7", false), line("daesan-3/gw-8", true)])
+        let silent = GatewayLine {
+            bearings: vec!["B-12 blower · DE".to_owned()],
+            ..line("pohang-1/gw-7", false)
+        };
+        Ok(vec![silent, line("daesan-3/gw-8", true)])
     }
 
     fn now(&self) -> Option<Timestamp> {
