@@ -325,3 +325,24 @@ async fn a_bearing_whose_gateway_is_offline_is_not_being_measured() {
     ])
     .await;
 }
+
+/// "이번 주" alone was counted where it was to be compared.
+#[tokio::test]
+async fn alarms_of_a_week_are_compared_with_those_of_the_week_before() {
+    check(&[
+        (
+            &[],
+            "이번 주 알람 건수가 지난주보다 늘었어?",
+            &["그 앞(2026-11-16 – 2026-11-22)에는 2건: 줄었습니다"],
+            &[],
+        ),
+        (
+            &[],
+            "how many alarms were there this week versus before?",
+            &["Before (2026-11-16 – 2026-11-22)"],
+            &[],
+        ),
+        (&[], "1호기 순환수펌프 베어링 교체 후 시운전 순서", &[], &["위험"]),
+    ])
+    .await;
+}
