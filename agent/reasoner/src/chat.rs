@@ -366,6 +366,9 @@ impl Chat<'_> {
         sources: &Sources<'_>,
         making: &mut Making<'_>,
     ) -> Option<String> {
+        if let Some(told) = language::in_other_words(plan, sources.fleet, reader) {
+            return Some(told);
+        }
         let found = plan.iter().map(|part| extract::look_up(part, reader, sources));
         let found: Vec<Option<String>> = futures_util::future::join_all(found).await;
         let mut told = Vec::new();
@@ -382,7 +385,7 @@ impl Chat<'_> {
             let is_registered = self.is_registered(name).await;
             parts.push(plant_records::unknown(name, is_registered, reader.language));
         }
-        if let Some(own) = extract::stated_by_plant(plan, meant, reader, sources).await {
+        if let Some(own) = extract::stated_by_plant((plan, meant), fleet, reader, sources).await {
             making.tell(vec![own.call], Some(cut(&own.told)), None);
             told.retain(|(part, _)| !extract::is_in_place_of(&own.stated, part));
             parts.push(own.told);
@@ -414,10 +417,19 @@ fn read_question(
     fleet: &[CoreFields],
     has_model: bool,
 ) -> (Question, Vec<slips::Slip>) {
-    let question = language::in_own_language(question, fleet);
+    let mut question = language::in_own_language(question, fleet);
+    let spelled = entities::spelled::with_ids(&question.message, fleet).filter(|_| !has_model);
+    let mut spelled = spelled.map(|(message, read)| {
+        question.message = message;
+        read
+    });
+    let spelled = spelled.take().unwrap_or_default();
     match slips::read_slips(&question.message, fleet).filter(|_| !has_model) {
-        Some((message, slips)) => (Question { message, ..question }, slips),
-        None => (question, Vec::new()),
+        Some((message, slips)) => {
+            let slips = spelled.into_iter().chain(slips).collect();
+            (Question { message, ..question }, slips)
+        }
+        None => (question, spelled),
     }
 }
 

@@ -61,8 +61,8 @@ impl<'a> Claim<'a> {
                 // "less than 1 h": what is shorter is told in no figure
                 let is_below = told == "h" && self.is_less_than_an_hour();
                 // remaining lives are told in rounded days, other stretches in days that have passed
-                let reads = || self.reads(value / size, in_days) || self.reads(value / size, false);
-                if is_below { value < 1.0 } else { reads() }
+                let is_down = in_days && !source.is_life();
+                if is_below { value < 1.0 } else { self.reads(value / size, is_down) }
             }
             // minutes and hours are told to the nearest, days that have passed (`wording::ago`)
             (Unit::Ago(size), Unit::Ago(_)) => {

@@ -41,6 +41,16 @@ pub(super) struct Source {
     pub(super) quoted: bool,
 }
 
+impl Source {
+    /// Whether it is a remaining life, or a bound of one.
+    pub(super) fn is_life(&self) -> bool {
+        let is = |one: &Subject| {
+            matches!(one, Subject::Lower | Subject::Upper | Subject::Life | Subject::LifeCourse)
+        };
+        self.subjects.iter().any(is)
+    }
+}
+
 /// Values, times and names that words may quote.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {

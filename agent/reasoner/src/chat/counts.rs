@@ -1,16 +1,17 @@
 //! How many alarms staff was told of in some time, whatever has become of them since: in all, by level, and of
 //! which bearings.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use chrono::{Days, NaiveTime};
+use chrono::{Days, Months, NaiveTime};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 
 use super::dates::{self, Span};
 use super::desk::{CoreFields, Desk, RaisedAlarm};
-use super::intent;
+use super::intent::{self, PLAIN_WORDS};
 use super::reader::Reader;
 use super::sites;
 
@@ -28,27 +29,63 @@ pub(super) async fn alarm_counts(
 ) -> Option<String> {
     let today = reader.today()?;
     let span = dates::span_in(clause, today);
+    let compared = span.filter(|_| intent::has(&clause.to_lowercase(), &PLAIN_WORDS.compared));
+    let compared = compared.and_then(|span| before(span, &clause.to_lowercase()));
+    let first = compared.or(span);
     let first =
-        span.map_or_else(|| today.checked_sub_days(Days::new(DAYS)), |span| Some(span.from));
+        first.map_or_else(|| today.checked_sub_days(Days::new(DAYS)), |span| Some(span.from));
     let since = reader.zone.instant(first?.and_time(NaiveTime::MIN))?;
     let read = desk.alarms_since(since).await.ok()??;
     let sites = sites::all(fleet);
     let level = intent::level_in(&clause.to_lowercase());
-    let is_asked = |one: &&RaisedAlarm| {
+    let is_in = |one: &RaisedAlarm, span: Option<Span>| {
         (sites.is_empty() || sites.contains(&one.key.site.as_str()))
             && span.is_none_or(|span| span.holds(reader.day(one.at)))
             && level.is_none_or(|level| level == one.level)
     };
-    let asked: Vec<&RaisedAlarm> = read.alarms.iter().filter(is_asked).collect();
+    let asked: Vec<&RaisedAlarm> = read.alarms.iter().filter(|one| is_in(one, span)).collect();
+    let change = compared.map(|span| {
+        let count = read.alarms.iter().filter(|one| is_in(one, Some(span))).count();
+        changed(asked.len(), (count, span), reader.language)
+    });
     let open = fleet.iter().filter(|core| core.alarm.is_some());
     let open = open.filter(|core| level.is_none_or(|level| core.risk == level)).count();
     let parts = [
         Some(head(&asked, span, (level, read.is_cut), reader.language)),
+        change,
         by_level(&asked, level, reader.language),
         by_bearing(&asked, fleet, reader.language),
         Some(open_now(open, reader.language)),
     ];
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join("\n"))
+}
+
+/// The time before a time: the week before a week that has begun, the month before a month, else as many days.
+fn before(span: Span, clause: &str) -> Option<Span> {
+    let has = |words: &[&str]| words.iter().any(|word| clause.contains(word));
+    let to = span.from.pred_opt()?;
+    if has(&["이번 달", "이번달", "month"]) {
+        return Some(Span { from: span.from.checked_sub_months(Months::new(1))?, to });
+    }
+    let days = if has(&["이번 주", "이번주", "금주", "week"]) {
+        7
+    } else {
+        u64::try_from((span.to - span.from).num_days() + 1).ok()?
+    };
+    Some(Span { from: span.from.checked_sub_days(Days::new(days))?, to })
+}
+
+/// How many it were in the time before, and whether they have become more.
+fn changed(count: usize, (before, span): (usize, Span), language: Language) -> String {
+    let span = span.in_words();
+    match (count.cmp(&before), language) {
+        (Ordering::Greater, Language::Ko) => format!("그 앞({span})에는 {before}건: 늘었습니다"),
+        (Ordering::Less, Language::Ko) => format!("그 앞({span})에는 {before}건: 줄었습니다"),
+        (Ordering::Equal, Language::Ko) => format!("그 앞({span})에도 {before}건: 같습니다"),
+        (Ordering::Greater, Language::En) => format!("Before ({span}): {before}, so more now"),
+        (Ordering::Less, Language::En) => format!("Before ({span}): {before}, so fewer now"),
+        (Ordering::Equal, Language::En) => format!("Before ({span}): {before}, the same"),
+    }
 }
 
 fn head(

@@ -16,6 +16,7 @@ use strange::{strange_in_state, strange_name};
 mod called;
 mod in_short;
 mod naming;
+pub(super) mod spelled;
 mod strange;
 
 /// Most bearings of an answer.

@@ -163,7 +163,10 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Zones => figures::zones(sources.foci, clause, language).map(extended),
         Lookup::Unmeasured => Some(unmeasured(focus, clause, reader)),
         Lookup::Heard => Some(match core {
-            Some(core) => figures::last_heard(core, reader),
+            Some(core) => {
+                let gateway = plant_records::silent_gateway(desk, fleet, core, reader).await;
+                figures::last_heard(core, gateway.as_deref(), reader)
+            }
             None => figures::not_heard(fleet, figures::OLD_H, reader),
         }),
         Lookup::Figures => Some(figures_of(clause, focus?, reader, sources).await),
@@ -196,17 +199,17 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
 /// What the plant's own documents state of the machines that are meant, where a question asks for a torque, a lubricant,
 /// a limit of vibration or a lock-out.
 pub(super) async fn stated_by_plant(
-    plan: &[Part],
-    meant: &Meant,
+    (plan, meant): (&[Part], &Meant),
+    fleet: &[CoreFields],
     reader: Reader,
     sources: &Sources<'_>,
 ) -> Option<OwnWords> {
     let mut clauses: Vec<&str> = plan.iter().map(|part| part.clause.as_str()).collect();
     clauses.dedup();
-    let of = |key: &BearingKey| sources.fleet.iter().find(|core| core.key == *key);
+    let of = |key: &BearingKey| fleet.iter().find(|core| core.key == *key);
     let cores: Vec<&CoreFields> = meant.keys.iter().filter_map(of).collect();
     let clause = clauses.join(" ");
-    own::of_machines(sources.tools, (&cores, sources.fleet), &clause, reader.language).await
+    own::of_machines(sources.tools, (&cores, fleet), &clause, reader.language).await
 }
 
 /// Whether a part is a general answer in whose place the plant's own documents speak. A question how a machine is locked

@@ -297,8 +297,8 @@ pub(super) fn age(core: &CoreFields, reader: Reader) -> Option<String> {
     })
 }
 
-/// When a bearing was last measured.
-pub(super) fn last_heard(core: &CoreFields, reader: Reader) -> String {
+/// When a bearing was last measured; `gateway` is the line of its gateway, where that is offline.
+pub(super) fn last_heard(core: &CoreFields, gateway: Option<&str>, reader: Reader) -> String {
     let language = reader.language;
     let now = reader.now;
     let name = core.full_name(language);
@@ -312,7 +312,7 @@ pub(super) fn last_heard(core: &CoreFields, reader: Reader) -> String {
         (true, Language::En) => format!("{:.0} days ago", hours / 24.0),
         (false, Language::En) => format!("{hours:.0} h ago"),
     };
-    let verdict = match (hours >= OLD_H, language) {
+    let verdict = match (hours >= OLD_H || gateway.is_some(), language) {
         (true, Language::Ko) => "그 뒤로 측정값이 들어오지 않습니다.",
         (true, Language::En) => "Nothing has come in since.",
         (false, Language::Ko) => "측정값이 들어오고 있습니다.",
@@ -326,7 +326,9 @@ pub(super) fn last_heard(core: &CoreFields, reader: Reader) -> String {
         }
     };
     let last = Text::new("마지막 측정", "last measured");
-    format!("{name}: {} {since} ({}). {verdict}", last.in_language(language), reader.clock_time(at))
+    let gateway = gateway.map(|line| format!("\n{line}")).unwrap_or_default();
+    let (last, at) = (last.in_language(language), reader.clock_time(at));
+    format!("{name}: {last} {since} ({at}). {verdict}{gateway}")
 }
 
 /// The bearings that have not been measured for so many hours.
@@ -339,7 +341,7 @@ pub(super) fn not_heard(fleet: &[CoreFields], hours: f64, reader: Reader) -> Str
     };
     let mut old: Vec<&CoreFields> = fleet.iter().filter(is_old).collect();
     old.sort_by_key(|core| core.measured_at);
-    let lines = old.iter().map(|core| format!("- {}", last_heard(core, reader)));
+    let lines = old.iter().map(|core| format!("- {}", last_heard(core, None, reader)));
     let (count, all) = (old.len(), fleet.len());
     let head = match (count, language) {
         (0, Language::Ko) => {

@@ -2,7 +2,9 @@
 
 use pdm_shared::text::Language;
 
-use super::{CoreFields, Question};
+use super::planning::Part;
+use super::reader::Reader;
+use super::{CoreFields, Question, listing};
 use crate::guard::{TextLanguage, language_of};
 
 /// The question, answered in the language in which it is asked; in the page's where its words do not tell.
@@ -45,4 +47,38 @@ fn without_names(message: &str, fleet: &[CoreFields]) -> String {
     names.retain(|name| name.chars().count() > 1);
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
     names.iter().fold(message.to_owned(), |rest, name| rest.replace(name.as_str(), " "))
+}
+
+/// What a question in another language than Korean and English is answered with: that it is not read, and what stands.
+/// Its words would be taken for others'.
+pub(super) fn in_other_words(
+    plan: &[Part],
+    fleet: &[CoreFields],
+    reader: Reader,
+) -> Option<String> {
+    let message = plan.iter().map(|part| part.clause.as_str()).max_by_key(|clause| clause.len())?;
+    let is_foreign = is_of_other_language(&without_names(message, fleet));
+    is_foreign.then(|| {
+        let told = match reader.language {
+            Language::Ko => "한국어와 영어로 된 질문만 읽을 수 있습니다. (I read questions in Korean and English.) 지금 상태:",
+            Language::En => "I read questions in Korean and English. (한국어와 영어로 된 질문만 읽을 수 있습니다.) What stands now:",
+        };
+        format!("{told}\n{}", listing::fleet(fleet, "", reader))
+    })
+}
+
+/// Whether a text is in another language: most of its letters are of other scripts, or it has marks and letters that
+/// neither Korean nor English has.
+fn is_of_other_language(text: &str) -> bool {
+    let is_hangul = |c: char| ('가'..='힣').contains(&c) || ('ㄱ'..='ㅣ').contains(&c);
+    let letters = text.chars().filter(|c| c.is_alphabetic());
+    let (mut others, mut all) = (0_usize, 0_usize);
+    for c in letters {
+        all += 1;
+        // Greek letters are figures of the field
+        let is_greek = ('Α'..='ω').contains(&c);
+        others += usize::from(!c.is_ascii() && !is_hangul(c) && !is_greek && c != 'µ');
+    }
+    let has_hangul = text.chars().any(is_hangul);
+    text.contains(['¿', '¡']) || !has_hangul && others >= 2 || has_hangul && others * 2 > all
 }

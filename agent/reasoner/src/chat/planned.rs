@@ -10,6 +10,8 @@ use super::reader::Reader;
 use super::records::written;
 use crate::toolbox::{self, Toolbox};
 
+/// Parts that one question is answered for.
+const PARTS_OF_QUESTION: usize = 4;
 /// The tool that finds spare parts.
 const PARTS: &str = "search_part";
 /// The tool that tells the spare parts of a machine.
@@ -81,24 +83,35 @@ pub(super) async fn stock_of_part(
     clause: &str,
     language: Language,
 ) -> Option<String> {
-    let number = clause
+    let numbers = clause
         .split(|c: char| !c.is_ascii_alphanumeric() && !['-', '/', '.'].contains(&c))
-        .filter(|word| word.chars().filter(char::is_ascii_digit).count() > 2)
-        .max_by_key(|word| word.len())
-        .map(str::to_owned)
-        .or_else(|| part_named(clause))?;
-    let arguments = Map::from_iter([("query".to_owned(), Value::from(number.as_str()))]);
+        .filter(|word| word.chars().filter(char::is_ascii_digit).count() > 2);
+    let mut wanted: Vec<String> = numbers.map(str::to_owned).collect();
+    wanted.dedup();
+    if wanted.is_empty() {
+        wanted.extend(part_named(clause));
+    }
+    let mut told = Vec::new();
+    for number in wanted.iter().take(PARTS_OF_QUESTION) {
+        told.push(stock_of_number(tools, number, language).await);
+    }
+    (!told.is_empty()).then(|| told.join("\n"))
+}
+
+/// The spare parts of a number or a name with how many are there.
+async fn stock_of_number(tools: &dyn Toolbox, number: &str, language: Language) -> String {
+    let arguments = Map::from_iter([("query".to_owned(), Value::from(number))]);
     let answer = toolbox::traced(tools, "extraction", PARTS, arguments).await;
     let rows = answer.data.as_array();
     let found: Vec<String> =
         rows.into_iter().flatten().filter_map(|row| spare(row, language)).collect();
-    Some(match (found.is_empty(), language) {
+    match (found.is_empty(), language) {
         (false, _) => found.join("\n"),
         (true, Language::Ko) => format!("{number}: 자산 목록에 그런 예비품이 없습니다."),
         (true, Language::En) => {
             format!("{number}: the register of assets has no such spare part.")
         }
-    })
+    }
 }
 
 /// The part that a clause names by words: `mechanical seal` of "do we have a mechanical seal?"; nothing where it asks

@@ -37,12 +37,22 @@ pub(super) fn count(fleet: &[CoreFields], language: Language) -> String {
     machines.sort_unstable();
     machines.dedup();
     let (bearings, machines) = (fleet.len(), machines.len());
+    let of_site = |site: &str| fleet.iter().filter(|core| core.key.site.as_str() == site).count();
+    let sites = super::sites::all(fleet);
+    let of_sites: Vec<String> =
+        sites.iter().map(|site| format!("- {site}: {}", of_site(site))).collect();
+    let of_sites =
+        if sites.len() > 1 { format!("\n{}", of_sites.join("\n")) } else { String::new() };
     match language {
-        Language::Ko => format!("판정하는 베어링은 {bearings}개, 설비는 {machines}대입니다."),
+        Language::Ko => {
+            format!("판정하는 베어링은 {bearings}개, 설비는 {machines}대입니다.{of_sites}")
+        }
         Language::En => {
             let s = |count: usize| if count == 1 { "" } else { "s" };
             let (of_bearings, of_machines) = (s(bearings), s(machines));
-            format!("I judge {bearings} bearing{of_bearings} of {machines} machine{of_machines}.")
+            format!(
+                "I judge {bearings} bearing{of_bearings} of {machines} machine{of_machines}.{of_sites}"
+            )
         }
     }
 }
@@ -101,6 +111,18 @@ fn measures(gateway: &GatewayLine, core: &CoreFields) -> bool {
     let site = gateway.name.split_once('/').map_or("", |(site, _)| site);
     let is_at_site = site.is_empty() || site == core.key.site.as_str();
     is_at_site && gateway.bearings.contains(&core.name_at_site())
+}
+
+/// The gateway that measures a bearing, where it is told to be offline.
+pub(super) async fn silent_gateway(
+    desk: &dyn Desk,
+    fleet: &[CoreFields],
+    core: &CoreFields,
+    reader: Reader,
+) -> Option<String> {
+    let all = desk.gateways().await.ok()?;
+    let silent = all.iter().find(|one| one.is_online == Some(false) && measures(one, core))?;
+    Some(gateway_line(silent, fleet, reader))
 }
 
 /// Which gateways report, and which do not.

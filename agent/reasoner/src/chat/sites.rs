@@ -12,9 +12,10 @@ use pdm_shared::text::Language;
 /// Shortest begin of a site's id that names it alone, letters.
 const SHORTEST: usize = 3;
 /// Words before `사업장` and `site` that name none.
-const NO_NAMES: [&str; 24] = [
-    "우리", "전체", "모든", "어느", "어떤", "다른", "해당", "양쪽", "각", "두", "이", "그", "저",
-    "무슨", "the", "this", "which", "each", "every", "our", "what", "other", "a", "any",
+const NO_NAMES: [&str; 28] = [
+    "per", "by", "of", "at", "우리", "전체", "모든", "어느", "어떤", "다른", "해당", "양쪽", "각",
+    "두", "이", "그", "저", "무슨", "the", "this", "which", "each", "every", "our", "what",
+    "other", "a", "any",
 ];
 
 /// The sites of a text.

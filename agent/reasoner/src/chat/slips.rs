@@ -139,8 +139,8 @@ pub(super) fn in_words(slips: &[Slip], language: Language) -> Option<String> {
     let told: Vec<String> = slips.iter().map(|(word, known)| format!("{word} → {known}")).collect();
     let told = told.join(", ");
     (!slips.is_empty()).then(|| match language {
-        Language::Ko => format!("(오타로 보고 읽은 말: {told})"),
-        Language::En => format!("(Read as slips of typing: {told})"),
+        Language::Ko => format!("(이렇게 읽은 말: {told})"),
+        Language::En => format!("(Read as: {told})"),
     })
 }
 

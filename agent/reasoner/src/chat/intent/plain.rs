@@ -47,6 +47,9 @@ pub(in crate::chat) struct PlainWords {
     raised: Vec<String>,
     compared_days: Vec<String>,
     when: Vec<String>,
+    pub(in crate::chat) compared: Vec<String>,
+    procedures: Vec<String>,
+    last_heard: Vec<String>,
     pub(in crate::chat) own_torque: Vec<String>,
     pub(in crate::chat) own_lubricant: Vec<String>,
     pub(in crate::chat) own_limit: Vec<String>,
@@ -86,6 +89,10 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
         }
         () if asks_assigned(&text, names_bearing) => vec![Lookup::Assigned],
         () if asks_stock(&text) => vec![Lookup::Stock],
+        () if has(&text, &words.procedures) => vec![Lookup::Manual],
+        () if (names_bearing || is_about_one) && has(&text, &words.last_heard) => {
+            vec![Lookup::Heard]
+        }
         () if is_about_one
             && topic(clause) == Some(Topic::Grease)
             && has(&text, &words.greased) =>

@@ -6,9 +6,9 @@
 use pdm_shared::text::Language;
 use serde_json::{Map, Value, json};
 
-use super::super::StepCall;
 use super::super::desk::CoreFields;
 use super::super::intent::{PLAIN_WORDS, QUESTION_WORDS, Topic, has};
+use super::super::{StepCall, sites};
 use super::section::{Section, sections};
 use super::{MANUALS, documents_of, heading, manual, text_of};
 use crate::toolbox::{self, Toolbox};
@@ -70,6 +70,7 @@ pub(in crate::chat) struct OwnWords {
 
 /// A machine by its names.
 struct Machine {
+    site: String,
     id: String,
     /// What people call it, in both languages.
     names: Vec<String>,
@@ -93,6 +94,9 @@ pub(in crate::chat) async fn of_machines(
     for machine in machines(meant, fleet).iter().take(MACHINES) {
         let query = format!("{} {} {clause}", machine.id, machine.names.join(" "));
         for document in own_documents(tools, &query).await {
+            if is_of_another_site(&document, machine, fleet) {
+                continue;
+            }
             for one in &asked {
                 let found = lines_of(&document, machine, *one, language);
                 if !found.is_empty() && !stated.contains(one) {
@@ -134,6 +138,7 @@ fn machines(meant: &[&CoreFields], fleet: &[CoreFields]) -> Vec<Machine> {
             .iter()
             .filter(|one| one.key.equipment == core.key.equipment && one.key.site != core.key.site);
         let machine = Machine {
+            site: core.key.site.to_string(),
             id: core.key.equipment.as_str().to_lowercase(),
             names: names_of(core),
             others: others.flat_map(names_of).collect(),
@@ -160,6 +165,15 @@ async fn own_documents(tools: &dyn Toolbox, query: &str) -> Vec<Vec<Value>> {
         documents.extend(read.data.get("documents").and_then(Value::as_array).cloned());
     }
     documents
+}
+
+/// Whether the title of a document names sites, and not that of the machine.
+fn is_of_another_site(document: &[Value], machine: &Machine, fleet: &[CoreFields]) -> bool {
+    let Some(first) = document.first() else { return false };
+    let text = |field: &str| first.get(field).and_then(Value::as_str).unwrap_or_default();
+    let titles = format!("{} {}", text("title"), text("title_en"));
+    let named = sites::named_in(&titles, fleet).known;
+    !named.is_empty() && !named.contains(&machine.site)
 }
 
 /// The lines that state it of the machine, each section's under its heading.
@@ -229,7 +243,12 @@ mod tests {
     fn machine(id: &str, name: &str, other: &str) -> Machine {
         let names =
             |name: &str| vec![name.to_owned()].into_iter().filter(|n| !n.is_empty()).collect();
-        Machine { id: id.to_owned(), names: names(name), others: names(other) }
+        Machine {
+            site: "s-1".to_owned(),
+            id: id.to_owned(),
+            names: names(name),
+            others: names(other),
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Kinds of questions that were answered for another machine, another time or another thing, or in half.
 
 use super::kinds::check;
+use super::plant::answer_after;
 
 /// R-CHAT-5: every bearing that is asked about is answered, its work with who has it.
 #[tokio::test]
@@ -271,6 +272,77 @@ async fn what_stands_beside_a_name_is_no_other_machine() {
             &["no blower", "B-12 blower · DE:"],
         ),
         (&[], "dead gateway?", &["Offline gateways: 1", "Other gateways: 1"], &[]),
+    ])
+    .await;
+}
+
+/// A question in another language was answered by whatever its words resemble.
+#[tokio::test]
+async fn a_question_in_another_language_is_said_to_be_none_that_is_read() {
+    for message in [
+        "¿Cuál es la máquina más crítica ahora mismo?",
+        "今一番危ない機械はどれですか",
+        "Какая машина хуже всех?",
+    ] {
+        let told = answer_after(&[], message, None).await;
+        assert!(told.contains("영어로 된 질문만") && told.contains("Korean and English"), "{told}");
+        assert!(told.contains("순환수펌프"), "what stands is told: {told}");
+    }
+    check(&[
+        (
+            &[],
+            "how many bearings do you watch, per site",
+            &["7 bearings", "pohang-1: 4", "daesan-3: 3"],
+            &["no site"],
+        ),
+        (&[], "베어링 몇 개 보고 있어?", &["pohang-1: 4"], &[]),
+        (
+            &[],
+            "22216이랑 9999 재고 각각 몇 개",
+            &["22216: 자산 목록에", "9999: 자산 목록에"],
+            &["판정하는"],
+        ),
+    ])
+    .await;
+}
+
+/// A bearing whose gateway is offline was "being measured" as long as its last window was not a day and a half old.
+#[tokio::test]
+async fn a_bearing_whose_gateway_is_offline_is_not_being_measured() {
+    check(&[
+        (
+            &[],
+            "포항 B-12 데이터 왜 안 들어와",
+            &["들어오지 않습니다", "gw-7", "통신 두절"],
+            &["들어오고 있습니다"],
+        ),
+        (
+            &[],
+            "when did we last hear from B-12 at pohang-1?",
+            &["Nothing has come in since", "gw-7", "offline"],
+            &["It is being measured", "no abnormality"],
+        ),
+    ])
+    .await;
+}
+
+/// "이번 주" alone was counted where it was to be compared.
+#[tokio::test]
+async fn alarms_of_a_week_are_compared_with_those_of_the_week_before() {
+    check(&[
+        (
+            &[],
+            "이번 주 알람 건수가 지난주보다 늘었어?",
+            &["그 앞(2026-11-16 – 2026-11-22)에는 2건: 줄었습니다"],
+            &[],
+        ),
+        (
+            &[],
+            "how many alarms were there this week versus before?",
+            &["Before (2026-11-16 – 2026-11-22)"],
+            &[],
+        ),
+        (&[], "1호기 순환수펌프 베어링 교체 후 시운전 순서", &[], &["위험"]),
     ])
     .await;
 }

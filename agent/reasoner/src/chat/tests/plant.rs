@@ -152,6 +152,21 @@ impl Desk for TwoSites {
         }))
     }
 
+    async fn alarms_since(&self, since: Timestamp) -> Result<Option<RaisedAlarms>, String> {
+        let of = |when: &str, level| RaisedAlarm {
+            at: at(when),
+            key: BearingKey::parse("pohang-1", "1호기 순환수펌프", "DE").expect("names"),
+            level,
+        };
+        let mut alarms = vec![
+            of("2026-11-23T00:30:00Z", RiskLevel::Critical),
+            of("2026-11-17T00:30:00Z", RiskLevel::Warning),
+            of("2026-11-16T03:30:00Z", RiskLevel::Warning),
+        ];
+        alarms.retain(|one| one.at >= since);
+        Ok(Some(RaisedAlarms { alarms, is_cut: false }))
+    }
+
     async fn gateways(&self) -> Result<Vec<GatewayLine>, String> {
         let line = |name: &str, is_online: bool| GatewayLine {
             name: name.to_owned(),
@@ -160,7 +175,11 @@ impl Desk for TwoSites {
             last_event_at: None,
             bearings: Vec::new(),
         };
-        Ok(vec![line("pohang-1/gw-7", false), line("daesan-3/gw-8", true)])
+        let silent = GatewayLine {
+            bearings: vec!["B-12 blower · DE".to_owned()],
+            ..line("pohang-1/gw-7", false)
+        };
+        Ok(vec![silent, line("daesan-3/gw-8", true)])
     }
 
     fn now(&self) -> Option<Timestamp> {
