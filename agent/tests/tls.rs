@@ -166,7 +166,12 @@ async fn a_renewed_certificate_is_used_without_a_restart_and_nothing_is_lost() {
     until("a refusal", 20, || agent.log().contains("UnknownIssuer")).await;
     std::fs::copy(authority.path("ca.pem"), authority.path("used-ca.pem")).expect("copies");
     until("a connection", 20, || agent.log().contains("connected for intake")).await;
-    let mut client = Client::connect(broker.port(), "test", &["pdm/v1/+/+/+/diagnosis"]).await;
+    let mut client = Client::connect(
+        broker.port(),
+        "test",
+        &["pdm/v1/+/+/+/diagnosis", "pdm/v1/+/+/+/notification"],
+    )
+    .await;
     client.send(&[healthy(1), event(2)]).await;
     agent.reaches(|judged, unsent| (judged, unsent) == (2, 0)).await;
     until("two diagnoses", 10, || client.heard_on("/diagnosis").len() == 2).await;
@@ -185,7 +190,12 @@ async fn a_revoked_right_is_told_stormed_by_nobody_and_costs_nothing() {
     rights("readwrite");
     let Some((broker, port)) = two_listeners(name, &authority, Some(&acl)) else { return };
     let agent = Running::start(&authority, port, "ca.pem", Some("agent"));
-    let mut client = Client::connect(broker.port(), "test", &["pdm/v1/+/+/+/diagnosis"]).await;
+    let mut client = Client::connect(
+        broker.port(),
+        "test",
+        &["pdm/v1/+/+/+/diagnosis", "pdm/v1/+/+/+/notification"],
+    )
+    .await;
     until("a connection", 20, || agent.log().contains("connected for intake")).await;
     client.send(&[healthy(1)]).await;
     agent.reaches(|judged, unsent| (judged, unsent) == (1, 0)).await;
