@@ -366,7 +366,7 @@ impl Chat<'_> {
         sources: &Sources<'_>,
         making: &mut Making<'_>,
     ) -> Option<String> {
-        if let Some(told) = language::in_other_words(plan, sources.fleet, reader) {
+        if let Some(told) = language::in_other_words(plan, sources.fleet, reader.language) {
             return Some(told);
         }
         let found = plan.iter().map(|part| extract::look_up(part, reader, sources));

@@ -3,8 +3,7 @@
 use pdm_shared::text::Language;
 
 use super::planning::Part;
-use super::reader::Reader;
-use super::{CoreFields, Question, listing};
+use super::{CoreFields, Question};
 use crate::guard::{TextLanguage, language_of};
 
 /// The question, answered in the language in which it is asked; in the page's where its words do not tell.
@@ -49,21 +48,21 @@ fn without_names(message: &str, fleet: &[CoreFields]) -> String {
     names.iter().fold(message.to_owned(), |rest, name| rest.replace(name.as_str(), " "))
 }
 
-/// What a question in another language than Korean and English is answered with: that it is not read, and what stands.
+/// What a question in another language than Korean and English is answered with: that it is not read, and how to ask.
 /// Its words would be taken for others'.
 pub(super) fn in_other_words(
     plan: &[Part],
     fleet: &[CoreFields],
-    reader: Reader,
+    language: Language,
 ) -> Option<String> {
+    const KO: &str = "한국어와 영어로 된 질문만 읽을 수 있습니다. 예: \"지금 제일 위험한 설비는?\"";
+    const EN: &str =
+        "I read questions in Korean and English alone, such as \"which machine is worst now?\"";
     let message = plan.iter().map(|part| part.clause.as_str()).max_by_key(|clause| clause.len())?;
     let is_foreign = is_of_other_language(&without_names(message, fleet));
-    is_foreign.then(|| {
-        let told = match reader.language {
-            Language::Ko => "한국어와 영어로 된 질문만 읽을 수 있습니다. (I read questions in Korean and English.) 지금 상태:",
-            Language::En => "I read questions in Korean and English. (한국어와 영어로 된 질문만 읽을 수 있습니다.) What stands now:",
-        };
-        format!("{told}\n{}", listing::fleet(fleet, "", reader))
+    is_foreign.then(|| match language {
+        Language::Ko => format!("{KO}\n{EN}"),
+        Language::En => format!("{EN}\n{KO}"),
     })
 }
 
