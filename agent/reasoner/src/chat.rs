@@ -156,7 +156,7 @@ impl Chat<'_> {
         let mut fleet = fleet.unwrap_or_default();
         let is_of_many_sites = sites::all(&fleet).len() > 1;
         sites::mark(fleet.iter_mut(), is_of_many_sites);
-        let (question, slips) = &read_question(question, &fleet, model.is_some());
+        let (question, slips) = &slips::read_question(question, &fleet, model.is_some());
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
         // a site in the question restricts every look-up, listings too
         let scope = sites::in_scope(&question.message, &fleet);
@@ -408,28 +408,6 @@ impl Chat<'_> {
         let found = answer.data.as_array().into_iter().flatten();
         let mut ids = found.filter_map(|one| one.get("equipment_id")?.as_str());
         !answer.is_error && ids.any(|id| id.eq_ignore_ascii_case(&name.name))
-    }
-}
-
-/// A question in its own language, with the slips of typing that are read as other words where no model reads it.
-fn read_question(
-    question: &Question,
-    fleet: &[CoreFields],
-    has_model: bool,
-) -> (Question, Vec<slips::Slip>) {
-    let mut question = language::in_own_language(question, fleet);
-    let spelled = entities::spelled::with_ids(&question.message, fleet).filter(|_| !has_model);
-    let mut spelled = spelled.map(|(message, read)| {
-        question.message = message;
-        read
-    });
-    let spelled = spelled.take().unwrap_or_default();
-    match slips::read_slips(&question.message, fleet).filter(|_| !has_model) {
-        Some((message, slips)) => {
-            let slips = spelled.into_iter().chain(slips).collect();
-            (Question { message, ..question }, slips)
-        }
-        None => (question, spelled),
     }
 }
 

@@ -220,13 +220,16 @@ impl Reach {
         }
     }
 
-    const fn words(self) -> &'static str {
+    /// What is said of the level that staff is to know.
+    fn told(self, level: RiskLevel) -> String {
         match self {
-            Self::Told => "",
-            Self::TopicAlone => {
-                " on the broker's topic alone: no other way to staff was to hear it"
-            }
-            Self::Written => " in writing only: no way has delivered it yet, see the messages",
+            Self::Told => format!("told {level}"),
+            Self::TopicAlone => format!(
+                "told {level} on the broker's topic alone: no other way to staff was to hear it"
+            ),
+            Self::Written => format!(
+                "{level} is written and not told: no way has delivered it yet, see the messages"
+            ),
         }
     }
 }
@@ -254,10 +257,9 @@ fn episode(record: &EpisodeRecord, reach: Reach, now: Timestamp) -> Vec<String> 
     let EpisodeRecord { episode, alarm, beside } = record;
     let course = &episode.course;
     let stands = course.condition.level();
-    let told =
-        course.told.map_or("nothing".to_owned(), |level| format!("{level}{}", reach.words()));
+    let told = course.told.map_or("told nothing".to_owned(), |level| reach.told(level));
     let state = episode.state().as_str();
-    let mut lines = vec![format!("alarm            {state}: stands at {stands}, told {told}")];
+    let mut lines = vec![format!("alarm            {state}: stands at {stands}, {told}")];
     if let Some(told) = &course.told_finding {
         lines.push(format!("damage told      {}", damage(told)));
     }

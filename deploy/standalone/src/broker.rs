@@ -32,9 +32,8 @@ use inside::InsidePassword;
 /// `deploy/mosquitto/mosquitto.conf`.
 const MAX_PACKET_BYTES: usize = 256 * 1024;
 
-/// Most messages that the broker keeps for an absent client: 16 MB of events of 4 KiB, 512 MB of the largest
-/// that the agent takes, which is half of the unit's memory. The edge sends again what the broker drops
-/// beyond.
+/// Most messages that the broker keeps for an absent client: 16 MB of events of 4 KiB. The edge sends again what
+/// the broker drops beyond.
 const MAX_QUEUED_MESSAGES: usize = 4_000;
 /// Most bytes that the broker keeps for an absent client: the agent's queue and those that one certificate may
 /// have ([`rules::CLIENTS_OF_ONE`]) stay below half of the unit's memory.

@@ -21,7 +21,7 @@ use super::log::{self, Refused};
 use super::pending::Pending;
 use super::ring::{Ring, Wanted};
 use super::standing::{self, Standing};
-use super::tap::{Answer, Demanded};
+use super::tap::{DemandAnswer, Demanded};
 use super::watch::{HourBudget, Watch};
 use super::{CapturePoint, CaptureSettings};
 use crate::remarks::Remarks;
@@ -46,7 +46,7 @@ pub(super) enum Message {
     /// A window was judged.
     Judged { point: usize, first: u64, samples: u64, event: Box<Event> },
     /// Somebody asks for a capture of a bearing.
-    Demand { bearing: String, asked_at: Option<Timestamp>, answer: Answer },
+    Demand { bearing: String, asked_at: Option<Timestamp>, answer: DemandAnswer },
 }
 
 /// A window that was judged.
@@ -179,7 +179,7 @@ impl Recorder {
                 self.judged(point, Judged { first, samples, event: *event });
             }
             inbox::Taken::Item(Message::Demand { bearing, asked_at, answer }) => {
-                answer.tell(self.demanded(&bearing, asked_at));
+                answer.answer_demand(self.demanded(&bearing, asked_at));
             }
             inbox::Taken::Nothing => self.behind = 0,
             inbox::Taken::Closed => return false,
@@ -435,7 +435,7 @@ impl Recorder {
     /// The captures of every point's alarm that stands, or that nothing is known of yet.
     fn standing(&self) -> Standing {
         let alarmed = self.points.iter().filter(|state| state.watch.is_alarmed() != Some(false));
-        Standing::of(self.captures(), alarmed.map(|state| &state.point))
+        Standing::of_alarms(self.captures(), alarmed.map(|state| &state.point))
     }
 
     fn captures(&self) -> &[StoredCapture] {

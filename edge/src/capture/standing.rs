@@ -21,7 +21,7 @@ pub(super) struct Standing(BTreeSet<EventId>);
 
 impl Standing {
     /// Those of the points whose alarm stands.
-    pub(super) fn of<'a>(
+    pub(super) fn of_alarms<'a>(
         captures: &[StoredCapture],
         points: impl Iterator<Item = &'a CapturePoint>,
     ) -> Self {

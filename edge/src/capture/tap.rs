@@ -140,17 +140,17 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Tells somebody once what becomes of a demand. A demand that is dropped without an answer is told as
 /// [`Demanded::Busy`].
-pub(super) struct Answer(Option<Box<dyn FnOnce(Demanded) + Send>>);
+pub(super) struct DemandAnswer(Option<Box<dyn FnOnce(Demanded) + Send>>);
 
-impl Answer {
-    pub(super) fn tell(mut self, demanded: Demanded) {
+impl DemandAnswer {
+    pub(super) fn answer_demand(mut self, demanded: Demanded) {
         if let Some(told) = self.0.take() {
             told(demanded);
         }
     }
 }
 
-impl Drop for Answer {
+impl Drop for DemandAnswer {
     fn drop(&mut self) {
         if let Some(told) = self.0.take() {
             told(Demanded::Busy);
@@ -158,9 +158,9 @@ impl Drop for Answer {
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for DemandAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Answer")
+        f.write_str("DemandAnswer")
     }
 }
 
@@ -189,9 +189,9 @@ impl Capturing {
         asked_at: Option<Timestamp>,
         told: impl FnOnce(Demanded) + Send + 'static,
     ) {
-        let answer = Answer(Some(Box::new(told)));
+        let answer = DemandAnswer(Some(Box::new(told)));
         if !self.bearings.contains(bearing) {
-            answer.tell(Demanded::Unknown(self.bearings.iter().cloned().collect()));
+            answer.answer_demand(Demanded::Unknown(self.bearings.iter().cloned().collect()));
             return;
         }
         let message = Message::Demand { bearing: bearing.to_owned(), asked_at, answer };

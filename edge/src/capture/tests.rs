@@ -16,7 +16,7 @@ use crate::window::Window;
 
 const RATE_HZ: usize = 2000;
 
-fn settings(folder: &Path) -> CaptureSettings {
+pub(super) fn settings(folder: &Path) -> CaptureSettings {
     CaptureSettings {
         budget_bytes: 4 << 20,
         folder: folder.to_owned(),

@@ -186,11 +186,7 @@ async fn behind_the_gate_a_gateway_publishes_under_its_own_name_alone() {
     let plant = Plant::new("", SOURCE);
     let mut up = plant.command("pdm", "up");
     up.args(["--listen", &format!("0.0.0.0:{}", plant.broker)]);
-    for (option, file) in
-        [("--tls-certificate", "server.pem"), ("--tls-key", "server.key"), ("--tls-ca", "ca.pem")]
-    {
-        up.arg(option).arg(authority.path(file));
-    }
+    with_certificates(&mut up, &authority);
     let mut running = plant.start(up, plant.edge);
     for (client, topic, is_taken) in [
         ("gw-02", "pdm/v1/ulsan-1/P-101/DE/event/gw-02", true),

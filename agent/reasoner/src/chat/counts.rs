@@ -62,12 +62,11 @@ pub(super) async fn alarm_counts(
 
 /// The time before a time: the week before a week that has begun, the month before a month, else as many days.
 fn before(span: Span, clause: &str) -> Option<Span> {
-    let has = |words: &[&str]| words.iter().any(|word| clause.contains(word));
     let to = span.from.pred_opt()?;
-    if has(&["이번 달", "이번달", "month"]) {
+    if intent::has(clause, &PLAIN_WORDS.months) {
         return Some(Span { from: span.from.checked_sub_months(Months::new(1))?, to });
     }
-    let days = if has(&["이번 주", "이번주", "금주", "week"]) {
+    let days = if intent::has(clause, &PLAIN_WORDS.weeks) {
         7
     } else {
         u64::try_from((span.to - span.from).num_days() + 1).ok()?

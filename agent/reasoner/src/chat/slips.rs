@@ -1,5 +1,5 @@
-//! Slips of typing in English words of a question: a word that nobody knows and that is one letter off a known one is
-//! read as that one, and the answer says so.
+//! A question as it is read: in its own language, ids as they are spoken as the ids, and slips of typing in English
+//! words, where a word that nobody knows and that is one letter off a known one is read as that one. The answer says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -7,8 +7,9 @@ use std::sync::LazyLock;
 use pdm_shared::text::Language;
 
 use super::desk::CoreFields;
+use super::entities::spelled;
 use super::intent::{QUESTION_WORDS, asked_words, listed_words};
-use super::meanings;
+use super::{Question, language, meanings};
 
 /// Shortest word in which a slip is looked for, letters. Chosen: of shorter ones too many are one letter apart.
 const SHORTEST: usize = 5;
@@ -60,8 +61,28 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// A word as it was written and as it is read.
 pub(super) type Slip = (String, String);
 
+/// A question in its own language; where no model reads it, with spoken ids and slips of typing as they are read.
+pub(super) fn read_question(
+    question: &Question,
+    fleet: &[CoreFields],
+    has_model: bool,
+) -> (Question, Vec<Slip>) {
+    let mut question = language::in_own_language(question, fleet);
+    let mut read = Vec::new();
+    if has_model {
+        return (question, read);
+    }
+    for reading in [spelled::with_ids, read_slips] {
+        if let Some((message, slips)) = reading(&question.message, fleet) {
+            question.message = message;
+            read.extend(slips);
+        }
+    }
+    (question, read)
+}
+
 /// A message with its slips mended, and these; nothing where it has none.
-pub(super) fn read_slips(message: &str, fleet: &[CoreFields]) -> Option<(String, Vec<Slip>)> {
+fn read_slips(message: &str, fleet: &[CoreFields]) -> Option<(String, Vec<Slip>)> {
     let names: BTreeSet<String> = fleet
         .iter()
         .flat_map(|core| {

@@ -14,16 +14,8 @@ use crate::capture::folder::list;
 const RATE_HZ: u64 = 1000;
 
 fn settings(folder: &Path) -> CaptureSettings {
-    CaptureSettings {
-        budget_bytes: 16 << 20,
-        folder: folder.to_owned(),
-        most_disk_bytes: 100 << 20,
-        before_s: 2.0,
-        after_s: 0.0,
-        per_hour: 6,
-        reference_s: 0.0,
-        upload: None,
-    }
+    let settings = crate::capture::tests::settings(folder);
+    CaptureSettings { budget_bytes: 16 << 20, before_s: 2.0, after_s: 0.0, ..settings }
 }
 
 fn point(at: usize) -> CapturePoint {

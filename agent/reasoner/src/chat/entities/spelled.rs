@@ -50,8 +50,9 @@ pub(in crate::chat) fn with_ids(
         };
         for form in forms(id).into_iter().filter(|form| alone(form)) {
             let Some(at) = place_of(&text, &form) else { continue };
-            text.replace_range(at..at + form.len(), id);
-            read.push((form, (*id).to_owned()));
+            let place = at..at + form.len();
+            read.push((text[place.clone()].to_owned(), (*id).to_owned()));
+            text.replace_range(place, id);
             break;
         }
     }

@@ -48,6 +48,8 @@ pub(in crate::chat) struct PlainWords {
     compared_days: Vec<String>,
     when: Vec<String>,
     pub(in crate::chat) compared: Vec<String>,
+    pub(in crate::chat) weeks: Vec<String>,
+    pub(in crate::chat) months: Vec<String>,
     procedures: Vec<String>,
     last_heard: Vec<String>,
     pub(in crate::chat) own_torque: Vec<String>,

@@ -17,8 +17,8 @@ use crate::toolbox::{self, Toolbox};
 const DOCUMENTS: usize = 3;
 /// Machines of a question.
 const MACHINES: usize = 4;
-/// Lines of an answer.
-const LINES: usize = 12;
+/// Sections of an answer, each of whose lines name the machine.
+const SECTIONS: usize = 12;
 
 /// What a document states of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub(in crate::chat) async fn of_machines(
             }
         }
     }
-    told.truncate(LINES);
+    told.truncate(SECTIONS);
     if asked.contains(&Stated::Isolation)
         && !stated.contains(&Stated::Isolation)
         && !meant.is_empty()
