@@ -1,6 +1,6 @@
 //! Makes the work order as data from the case file.
 
-use pdm_expert::wording::{element, figure, hours};
+use pdm_expert::wording::{element, figure, hours, life};
 use pdm_knowledge::{Chunk, DocType, Section};
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::FollowUpState;
@@ -145,7 +145,8 @@ fn schedule(case: &CaseFile) -> Schedule {
     };
     let end = after(case.event.measured_at, left);
     let order_by = after(end, -lead.total_h()).max(now);
-    let (left, lead) = (hours(left), hours(lead.total_h()));
+    // as the judgement tells the same bound
+    let (left, lead) = (life(left), hours(lead.total_h()));
     let basis = if order_by == now {
         Text::new(
             format!(
