@@ -10,9 +10,9 @@ use chrono::{NaiveDateTime, Timelike as _};
 use pdm_expert::rules::Rules;
 use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
-    Answer, AnsweredBy, Chat, CoreFields, DUTY_DAYS, Desk, DeskTools, DutyRoster, EarlierGrounds,
-    Focus, FocusRecord, GatewayLine, InspectedJudgement, Listener, MeasuredWindow, Onset, Question,
-    RaisedAlarms, Said, Speaker, StandingAlarm, Step, ToldLine, Watch, WorkLine,
+    AlarmRoute, Answer, AnsweredBy, Chat, CoreFields, DUTY_DAYS, Desk, DeskTools, DutyRoster,
+    EarlierGrounds, Focus, FocusRecord, GatewayLine, InspectedJudgement, Listener, MeasuredWindow,
+    Onset, Question, RaisedAlarms, Said, Speaker, StandingAlarm, Step, ToldLine, Watch, WorkLine,
 };
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
@@ -47,6 +47,7 @@ mod measured;
 mod places;
 mod raised;
 mod record;
+mod staff;
 mod watch;
 
 /// Notifications of a bearing that are read.
@@ -400,6 +401,17 @@ impl Desk for StoreDesk {
             hours: rotas.flat_map(|rota| self.hours_of(rota, now)).collect(),
             everybody: table.names.iter().cloned().collect(),
         }))
+    }
+
+    async fn people(&self) -> Result<Vec<String>, String> {
+        staff::people(&self.store, &self.routes).await.map_err(told)
+    }
+
+    async fn routes(
+        &self,
+        of: Option<(&BearingKey, RiskLevel)>,
+    ) -> Result<Vec<AlarmRoute>, String> {
+        Ok(staff::routes(&self.routes, of, self.clock.now()))
     }
 }
 

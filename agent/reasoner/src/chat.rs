@@ -20,6 +20,7 @@ mod dates;
 mod desk;
 mod due;
 mod entities;
+mod escalation;
 mod exchange;
 mod extract;
 mod figures;
@@ -28,6 +29,7 @@ mod language;
 mod listing;
 mod meanings;
 mod passage;
+mod people;
 mod planned;
 mod planning;
 mod plant_records;
@@ -36,6 +38,7 @@ mod reader;
 mod records;
 mod sites;
 mod slips;
+mod stocks;
 mod stopping;
 mod suppressed;
 mod thresholds;
@@ -59,9 +62,9 @@ use crate::meter::Meter;
 use crate::toolbox::{self, ToolAnswer, Toolbox};
 
 pub use desk::{
-    CoreFields, DUTY_DAYS, DefectLine, Desk, DutyRoster, EarlierGrounds, Focus, FocusRecord,
-    GatewayLine, InspectedJudgement, MeasuredLevel, MeasuredWindow, NoteLine, Onset, Operation,
-    RaisedAlarm, RaisedAlarms, StandingAlarm, ToldLine, Watch, WorkLine,
+    AlarmRoute, AlarmStep, CoreFields, DUTY_DAYS, DefectLine, Desk, DutyRoster, EarlierGrounds,
+    Focus, FocusRecord, GatewayLine, InspectedJudgement, MeasuredLevel, MeasuredWindow, NoteLine,
+    Onset, Operation, RaisedAlarm, RaisedAlarms, StandingAlarm, ToldLine, Watch, WorkLine,
 };
 pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
 pub use tools::DeskTools;
@@ -160,7 +163,7 @@ impl Chat<'_> {
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
         // a site in the question restricts every look-up, listings too
         let scope = sites::in_scope(&question.message, &fleet);
-        let plan = planning::plan(question, &scope, &meant, is_away);
+        let plan = self.planned(question, &scope, &meant, is_away).await;
         let bearings = bearings_of(&plan, &meant);
         let read = planning::bearings_read(&plan, &bearings, &scope);
         let mut foci = self.foci(&read).await;
@@ -213,6 +216,21 @@ impl Chat<'_> {
             cost_usd: making.spent.usd,
             model_failure,
         }
+    }
+
+    /// The look-ups of a question, those about the people whom it names among them.
+    async fn planned(
+        &self,
+        question: &Question,
+        scope: &[CoreFields],
+        meant: &Meant,
+        is_away: bool,
+    ) -> Vec<Part> {
+        let mut plan = planning::plan(question, scope, meant, is_away);
+        let known = self.desk.people().await.unwrap_or_default();
+        let named = people::named_in(&question.message, &known);
+        people::put_into(&mut plan, &question.message, (&named, meant), scope);
+        plan
     }
 
     /// The records of bearings; one that cannot be read is left out.
@@ -394,6 +412,7 @@ impl Chat<'_> {
             making.tell(vec![call], Some(cut(&text)), None);
             parts.push(text);
         }
+        parts.extend(extract::read_as(&told, reader.language));
         if !told.is_empty() {
             parts.push(answer::fused(&told, sources.foci, reader));
         }

@@ -35,6 +35,7 @@ pub(super) fn alarms(fleet: &[CoreFields], clause: &str, reader: Reader) -> Stri
     let span = reader.today().and_then(|today| dates::span_in(clause, today));
     let lower = clause.to_lowercase();
     let is_unseen_asked = UNSEEN.iter().any(|word| lower.contains(word));
+    let all_open = fleet.iter().filter(|core| core.alarm.is_some()).count();
     let (standing, earlier): (Vec<_>, Vec<_>) = fleet
         .iter()
         .filter_map(|core| Some((core, core.alarm.as_ref()?)))
@@ -60,8 +61,12 @@ pub(super) fn alarms(fleet: &[CoreFields], clause: &str, reader: Reader) -> Stri
         (0, true, Language::En) => format!("No alarm waits for an acknowledgement{of_days}."),
         (_, false, Language::Ko) => format!("열린 경보 {count}건{of_days}:"),
         (_, false, Language::En) => format!("Open alarms{of_days}: {count}"),
-        (_, true, Language::Ko) => format!("확인되지 않은 경보 {count}건{of_days}:"),
-        (_, true, Language::En) => format!("Alarms that nobody has acknowledged{of_days}: {count}"),
+        (_, true, Language::Ko) => {
+            format!("열린 경보 {all_open}건 가운데 확인되지 않은 경보 {count}건{of_days}:")
+        }
+        (_, true, Language::En) => format!(
+            "Alarms that nobody has acknowledged{of_days}: {count} of {all_open} that are open"
+        ),
     };
     let lines =
         standing.iter().take(MAX_LISTED).map(|(core, alarm)| alarm_line(core, alarm, reader));

@@ -14,7 +14,10 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
+pub use routing::{AlarmRoute, AlarmStep};
+
 mod in_words;
+mod routing;
 
 /// The core fields of a bearing: what goes into the context in place of the whole analysis.
 #[derive(Debug, Clone, PartialEq)]
@@ -408,6 +411,25 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// The reason in words.
     async fn gateways(&self) -> Result<Vec<GatewayLine>, String> {
+        Ok(Vec::new())
+    }
+
+    /// The names of the people and channels that routes, rotas and records know.
+    ///
+    /// # Errors
+    /// The reason in words.
+    async fn people(&self) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    /// The routes of alarms: the one that takes the alarms of a bearing of this level now, or all.
+    ///
+    /// # Errors
+    /// The reason in words.
+    async fn routes(
+        &self,
+        _of: Option<(&BearingKey, RiskLevel)>,
+    ) -> Result<Vec<AlarmRoute>, String> {
         Ok(Vec::new())
     }
 

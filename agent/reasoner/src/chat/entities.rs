@@ -6,7 +6,7 @@
 use pdm_shared::id::BearingKey;
 
 use super::desk::CoreFields;
-use super::intent::{QUESTION_WORDS, has};
+use super::intent::{PLAIN_WORDS, QUESTION_WORDS, has};
 use super::{Question, Said, Speaker, planning, sites};
 use in_short::named_in_short;
 use naming::near;
@@ -14,8 +14,10 @@ pub(super) use naming::{named_in, names_bearing};
 use strange::{strange_in_state, strange_name};
 
 mod called;
+mod described;
 mod in_short;
 mod naming;
+pub(super) mod nicknames;
 pub(super) mod spelled;
 mod strange;
 
@@ -60,7 +62,10 @@ pub(super) fn meant(question: &Question, all: &[CoreFields]) -> Meant {
     let mut meant = meant_at(question, fleet, named.known.is_empty());
     meant.unknown_sites = unknown_sites;
     meant.names_site = !named.known.is_empty();
-    if named.known.is_empty() {
+    let is_of_both = has(&question.message.to_lowercase(), &PLAIN_WORDS.same_fault);
+    if named.known.is_empty() && is_of_both {
+        // "the same fault as the other P-340A": the one that is spoken of, and the one that is named
+    } else if named.known.is_empty() {
         prefer_site(&mut meant.keys, question.about.as_ref());
     } else if !meant.keys.is_empty() && named_in(&question.message, fleet).keys.is_empty() {
         meant.is_in_short = true;
@@ -118,6 +123,11 @@ fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> 
     }
     meant.keys.truncate(MAX_BEARINGS);
     if !meant.keys.is_empty() || !meant.unknown.is_empty() {
+        return meant;
+    }
+    if let Some(key) = described::described(&question.message, fleet) {
+        meant.keys.push(key);
+        meant.is_in_short = true;
         return meant;
     }
     let is_there = |key: &BearingKey| fleet.iter().any(|core| core.key == *key);

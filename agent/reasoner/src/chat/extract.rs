@@ -14,10 +14,37 @@ use super::passage::own::{self, OwnWords, Stated};
 use super::planning::Part;
 use super::reader::Reader;
 use super::{
-    StepCall, alarms, counts, courses, dates, due, figures, listing, meanings, passage, planned,
-    plant_records, records, sites, suppressed, thresholds, values, verdicts, watching, zone_limits,
+    StepCall, alarms, counts, courses, dates, due, escalation, figures, listing, meanings, passage,
+    people, planned, plant_records, records, sites, stocks, suppressed, thresholds, values,
+    verdicts, watching, zone_limits,
 };
 use crate::toolbox::Toolbox;
+
+/// What a question was taken for, where no word of it says so; nothing where it is plain.
+pub(super) fn read_as(told: &[(&Part, String)], language: Language) -> Option<String> {
+    let guessed = told
+        .iter()
+        .map(|(part, _)| part)
+        .filter(|part| intent::is_guessed(part.lookup, &part.clause, part.about.is_some()));
+    let mut names: Vec<String> = guessed
+        .filter_map(|part| Some(intent::kind_name(part.lookup)?.in_language(language).to_owned()))
+        .collect();
+    names.dedup();
+    if names.is_empty() {
+        return None;
+    }
+    let names = names.join(", ");
+    Some(match language {
+        Language::Ko => {
+            format!(
+                "이 질문을 다음을 묻는 것으로 읽었습니다: {names}. 아니면 다른 말로 다시 물어 주십시오."
+            )
+        }
+        Language::En => format!(
+            "I took this as a question for: {names}. If it is another one, please ask in other words."
+        ),
+    })
+}
 
 /// A listing, with how many bearings it rests on where those are not all.
 fn with_extent(told: String, sources: &Sources<'_>, language: Language) -> String {
@@ -79,6 +106,7 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         Lookup::Shelf => ("read_shelved", json!({})),
         Lookup::Sensors => ("read_sensors", json!({})),
         Lookup::Notes => ("read_notes", of_bearing),
+        Lookup::NotesOfAll => ("read_notes", query),
         Lookup::Lines => ("read_defect_lines", of_bearing),
         Lookup::Compare => ("compare_bearings", json!({})),
         Lookup::Why => ("read_grounds", of_bearing),
@@ -91,6 +119,8 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         Lookup::Told => ("read_notifications", of_bearing),
         Lookup::Past => ("read_memory", of_bearing),
         Lookup::Duty => ("read_rota", json!({})),
+        Lookup::Route => ("read_routes", json!({})),
+        Lookup::Person => ("read_person", query),
         Lookup::Gateways => ("list_gateways", json!({})),
         Lookup::Meaning => ("read_meaning", query),
         Lookup::Value if intent::topic(&part.clause) == Some(Topic::Clearance) => {
@@ -125,6 +155,8 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Which => Some(plant_records::which(fleet, language)),
         Lookup::Compare => courses::compared(&sources.foci.iter().collect::<Vec<_>>(), reader),
         Lookup::Duty => plant_records::duty(desk, clause, reader).await,
+        Lookup::Route => escalation::routes(desk, fleet, core, reader).await,
+        Lookup::Person => people::report(clause, sources, reader).await,
         Lookup::Sound => Some(listing::sound(fleet, reader)),
         Lookup::Alarms => Some(alarms::alarms(fleet, clause, reader)),
         Lookup::ToldOfAll => alarms::told_of_all(desk, fleet, clause, reader).await,
@@ -144,7 +176,10 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::NotRead => Some(plant_records::not_read(clause, language)),
         Lookup::Stock => match focus {
             Some(focus) => Some(planned::stock(tools, focus, reader).await),
-            None => planned::stock_of_part(tools, clause, language).await,
+            None => match planned::stock_of_part(tools, clause, language).await {
+                Some(told) => Some(told),
+                None => stocks::of_all(tools, fleet, clause, language).await,
+            },
         },
         Lookup::ReplaceTime => planned::replacement_time(tools, language).await,
         Lookup::LeadTime => {
@@ -157,6 +192,7 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Shelf => Some(put_off(sources, focus, reader)),
         Lookup::Sensors => suppressed::bad_sensors(sources, part.about.as_ref(), reader).await,
         Lookup::Notes => Some(records::notes(focus?, reader)),
+        Lookup::NotesOfAll => Some(extended(people::notes_of_all(sources.foci, clause, reader))),
         Lookup::Lines => Some(figures::defect_lines(focus?, clause, language)),
         Lookup::Past => Some(courses::past(desk, focus?, reader).await),
         Lookup::State => Some(records::state_of_machine(sources, focus?, clause, reader)),
@@ -209,6 +245,14 @@ pub(super) async fn stated_by_plant(
     let of = |key: &BearingKey| fleet.iter().find(|core| core.key == *key);
     let cores: Vec<&CoreFields> = meant.keys.iter().filter_map(of).collect();
     let clause = clauses.join(" ");
+    if cores.is_empty() {
+        // a general table answers beside it, and says which value counts
+        let asks_value = plan.iter().any(|part| part.lookup == Lookup::Value);
+        let (tools, language) = (sources.tools, reader.language);
+        let told = own::of_some_machine(tools, sources.fleet, &clause, language).await?;
+        let call = own::call_for(&clause);
+        return asks_value.then_some(OwnWords { stated: Vec::new(), told, call });
+    }
     own::of_machines(sources.tools, (&cores, fleet), &clause, reader.language).await
 }
 

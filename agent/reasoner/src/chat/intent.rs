@@ -5,16 +5,18 @@
 //! that of the manual, the begin of an abnormality that of the history.
 
 use super::{bare, dates, meanings};
+pub(super) use guessed::{is_guessed, name as kind_name};
 pub(super) use lookup::Lookup;
 use lookup::precise;
 pub(super) use named::{Topic, fault_in, level_in, topic};
 pub(super) use plain::{
-    PLAIN_WORDS, asks_value, asks_zone_limits, numbers, power_kw, velocity_mm_s,
+    PLAIN_WORDS, asks_value, asks_zone_limits, handed_over, numbers, power_kw, velocity_mm_s,
 };
 use resemblance::Spoken;
 pub(super) use resemblance::{asked_words, listed_words};
 pub(super) use words::{QUESTION_WORDS, has};
 
+mod guessed;
 mod lookup;
 mod named;
 mod plain;

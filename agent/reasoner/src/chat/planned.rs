@@ -15,7 +15,7 @@ const PARTS_OF_QUESTION: usize = 4;
 /// The tool that finds spare parts.
 const PARTS: &str = "search_part";
 /// The tool that tells the spare parts of a machine.
-const MACHINE: &str = "get_equipment_info";
+pub(super) const MACHINE: &str = "get_equipment_info";
 /// Words by which the tool says that a machine of the register may be of several sites.
 const UNCLEAR: &str = "does not say of which site";
 /// What is searched for where a question asks how long a replacement takes.
@@ -117,7 +117,10 @@ async fn stock_of_number(tools: &dyn Toolbox, number: &str, language: Language) 
 /// The part that a clause names by words: `mechanical seal` of "do we have a mechanical seal?"; nothing where it asks
 /// for spare parts in general.
 fn part_named(clause: &str) -> Option<String> {
-    const GENERAL: [&str; 9] = [
+    const GENERAL: [&str; 12] = [
+        "재고",
+        "in stock",
+        "part number",
         "parts",
         "spare",
         "부품",
@@ -134,7 +137,7 @@ fn part_named(clause: &str) -> Option<String> {
     named.max_by_key(|word| word.len()).cloned()
 }
 
-fn spare(row: &Value, language: Language) -> Option<String> {
+pub(super) fn spare(row: &Value, language: Language) -> Option<String> {
     let text = |field: &str| row.get(field).and_then(Value::as_str);
     let name = text("name").or_else(|| text("part_id"))?;
     let id = text("part_no").or_else(|| text("part_id"));

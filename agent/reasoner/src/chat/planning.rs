@@ -39,6 +39,11 @@ pub(super) struct Part {
     pub(super) clause: String,
 }
 
+/// Whether a text names a bearing or machine of the plant itself.
+pub(super) fn names_bearing(text: &str, fleet: &[CoreFields]) -> bool {
+    !entities::named_in(&asking(text), fleet).keys.is_empty()
+}
+
 /// Whether the answer of a plan speaks of this bearing.
 pub(super) fn is_used(plan: &[Part], key: &BearingKey) -> bool {
     plan.iter().any(|part| part.about.as_ref() == Some(key) || part.lookup == Lookup::Compare)
@@ -60,8 +65,15 @@ pub(super) fn bearings_read(
 
 /// Whether a look-up reads the records of every bearing.
 const fn needs_every_record(part: &Part) -> bool {
-    matches!(part.lookup, Lookup::Zones | Lookup::WorkOfAll | Lookup::Overdue | Lookup::DueNext)
-        || matches!(part.lookup, Lookup::LeadTime) && part.about.is_none()
+    matches!(
+        part.lookup,
+        Lookup::Zones
+            | Lookup::WorkOfAll
+            | Lookup::Overdue
+            | Lookup::DueNext
+            | Lookup::Person
+            | Lookup::NotesOfAll
+    ) || matches!(part.lookup, Lookup::LeadTime) && part.about.is_none()
 }
 
 /// The look-ups of a question, in the order of its clauses. While the records are away, only those that need none.
@@ -74,6 +86,11 @@ pub(super) fn plan(
     if sites::compares(&question.message, fleet) && meant.keys.is_empty() {
         let clause = question.message.clone();
         return vec![Part { about: None, lookup: Lookup::Sites, clause }];
+    }
+    if hands_over(&question.message, fleet) {
+        let clause = question.message.clone();
+        let of = |lookup| Part { about: None, lookup, clause: clause.clone() };
+        return intent::handed_over(&clause.to_lowercase()).into_iter().map(of).collect();
     }
     let named = entities::named_in(&asking(&question.message), fleet).keys;
     let is_named = !meant.keys.is_empty() && meant.keys.iter().all(|key| named.contains(key));
@@ -177,6 +194,13 @@ impl Draft {
         self.asked_before.clone_from(&asked);
         asked
     }
+}
+
+/// Whether a message is of a shift that is taken over, and names no machine to ask about: a long one tells of machines.
+fn hands_over(message: &str, fleet: &[CoreFields]) -> bool {
+    let is_story = asking(message) != message;
+    intent::has(&message.to_lowercase(), &intent::PLAIN_WORDS.handover)
+        && (is_story || !names_bearing(message, fleet))
 }
 
 /// Whether a look-up answers nothing where another one does: a question which bearing is meant, a greeting.
@@ -344,7 +368,8 @@ fn names_day_ahead(message: &str) -> bool {
 }
 
 /// Look-ups of a bearing that are of the whole plant where no bearing is meant.
-const OF_PLANT: [(Lookup, Lookup); 5] = [
+const OF_PLANT: [(Lookup, Lookup); 6] = [
+    (Lookup::Notes, Lookup::NotesOfAll),
     (Lookup::Stock, Lookup::Stock),
     (Lookup::Changes, Lookup::ToldOfAll),
     (Lookup::Told, Lookup::ToldOfAll),
@@ -382,8 +407,8 @@ fn add(
 
 /// Whether a clause asks for records of a machine that nobody knows.
 fn is_of_unknown(lookup: Lookup, clause: &str, keys: &[BearingKey], meant: &Meant) -> bool {
-    let is_of_machines =
-        !lookup.is_of_documents() && !matches!(lookup, Lookup::Duty | Lookup::Gateways);
+    let is_of_machines = !lookup.is_of_documents()
+        && !matches!(lookup, Lookup::Duty | Lookup::Gateways | Lookup::Route);
     let lower = clause.to_lowercase();
     is_of_machines
         && keys.is_empty()
@@ -419,6 +444,7 @@ fn looked_up(
             | Lookup::Unmeasured
             | Lookup::LeadTime
             | Lookup::Verdicts
+            | Lookup::Route
     );
     if lookup == Lookup::Compare && keys.len() < 2 {
         return of_each(Lookup::State);

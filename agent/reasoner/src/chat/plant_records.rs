@@ -185,7 +185,9 @@ pub(super) async fn gateways(
 /// Who is on duty: now, at an hour of the next day, or on a day of the next days.
 pub(super) async fn duty(desk: &dyn Desk, clause: &str, reader: Reader) -> Option<String> {
     let language = reader.language;
-    let roster = desk.duty().await.ok()??;
+    let mut roster = desk.duty().await.ok()??;
+    keep_named_rotas(&mut roster, clause);
+    let roster = roster;
     let people = |names: &[String]| names.join(", ");
     let ahead = reader.today().and_then(|today| Some((dates::day_ahead_in(clause, today)?, today)));
     if let Some((day, today)) = ahead.filter(|_| dates::names_weekend(clause)) {
@@ -194,7 +196,12 @@ pub(super) async fn duty(desk: &dyn Desk, clause: &str, reader: Reader) -> Optio
         return Some(told.collect::<Vec<_>>().join("\n"));
     }
     if let Some((day, today)) = ahead.filter(|(day, today)| day > today) {
-        return Some(duty_of_day(&roster, day, today, language));
+        let of_day = duty_of_day(&roster, day, today, language);
+        // "who is on now, and who tomorrow night?"
+        let asks_now = ["지금", "현재", "right now", " now", "currently"];
+        let asks_now = asks_now.iter().any(|word| clause.to_lowercase().contains(word));
+        let now = roster.rotas.iter().filter(|_| asks_now).map(|one| on_duty_now(one, language));
+        return Some(now.chain([of_day]).collect::<Vec<_>>().join("\n"));
     }
     if let Some(hour) = dates::hour_in(clause) {
         let then = roster.hours.iter().filter(|(at, _, names)| *at == hour && !names.is_empty());
@@ -208,12 +215,7 @@ pub(super) async fn duty(desk: &dyn Desk, clause: &str, reader: Reader) -> Optio
             return Some(lines.join("\n"));
         }
     }
-    let line = |(rota, names): &(String, Vec<String>)| match (names.is_empty(), language) {
-        (true, Language::Ko) => format!("- {rota}: 지금 당직이 없습니다"),
-        (true, Language::En) => format!("- {rota}: nobody is on duty now"),
-        (false, Language::Ko) => format!("- {rota}: 지금 당직은 {}", people(names)),
-        (false, Language::En) => format!("- {rota}: on duty now is {}", people(names)),
-    };
+    let line = |rota: &(String, Vec<String>)| on_duty_now(rota, language);
     if !roster.rotas.is_empty() {
         let tomorrow = reader.today().and_then(|today| today.succ_opt());
         let soon =
@@ -240,6 +242,33 @@ pub(super) async fn duty(desk: &dyn Desk, clause: &str, reader: Reader) -> Optio
         }
         (false, Language::En) => format!("No rota is configured. Everybody is told: {everybody}"),
     })
+}
+
+/// Leaves the rotas that a clause names by a word of their names (`여수`), where it names some.
+fn keep_named_rotas(roster: &mut DutyRoster, clause: &str) {
+    // words that every clause about duty may have name none
+    const GENERAL: [&str; 9] = ["조", "반", "당직", "duty", "rota", "on", "call", "crew", "team"];
+    let lower = clause.to_lowercase();
+    let is_named = |name: &str| {
+        name.to_lowercase().split_whitespace().any(|word| {
+            word.chars().count() > 1 && !GENERAL.contains(&word) && lower.contains(word)
+        })
+    };
+    if roster.rotas.iter().any(|(name, _)| is_named(name)) {
+        roster.rotas.retain(|(name, _)| is_named(name));
+        roster.changes.retain(|(name, _, _)| is_named(name));
+        roster.hours.retain(|(_, name, _)| is_named(name));
+    }
+}
+
+fn on_duty_now((rota, names): &(String, Vec<String>), language: Language) -> String {
+    let people = names.join(", ");
+    match (names.is_empty(), language) {
+        (true, Language::Ko) => format!("- {rota}: 지금 당직이 없습니다"),
+        (true, Language::En) => format!("- {rota}: nobody is on duty now"),
+        (false, Language::Ko) => format!("- {rota}: 지금 당직은 {people}"),
+        (false, Language::En) => format!("- {rota}: on duty now is {people}"),
+    }
 }
 
 /// Who is on duty on a day ahead: at its begin and after each change.

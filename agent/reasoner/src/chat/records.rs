@@ -44,6 +44,7 @@ pub(super) fn record_in_words(
         | Lookup::Shelf
         | Lookup::Sensors
         | Lookup::Notes
+        | Lookup::NotesOfAll
         | Lookup::Lines
         | Lookup::Fleet
         | Lookup::Sites
@@ -74,6 +75,8 @@ pub(super) fn record_in_words(
         | Lookup::Unmeasured
         | Lookup::Compare
         | Lookup::Duty
+        | Lookup::Route
+        | Lookup::Person
         | Lookup::Gateways
         | Lookup::Meaning
         | Lookup::Value
@@ -364,7 +367,28 @@ pub(super) fn work_of_all(foci: &[Focus], clause: &str, reader: Reader) -> Strin
     };
     let all: Vec<String> = foci.iter().filter_map(of).collect();
     let none = Text::new("열린 작업이 없습니다.", "No work is open, and none is ordered.");
-    if all.is_empty() { none.in_language(language).to_owned() } else { all.join("\n") }
+    if all.is_empty() {
+        return none.in_language(language).to_owned();
+    }
+    let head = orders.is_empty().then(|| orders_in_short(foci, language)).flatten();
+    head.into_iter().chain(all).collect::<Vec<_>>().join("\n")
+}
+
+/// How many work orders are open, and the oldest: orders are numbered by their day.
+fn orders_in_short(foci: &[Focus], language: Language) -> Option<String> {
+    let open = foci.iter().flat_map(|focus| {
+        let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);
+        open.filter_map(move |work| Some((work.work_order.as_ref()?, &focus.core)))
+    });
+    let mut open: Vec<(&String, &CoreFields)> = open.collect();
+    open.sort_by_key(|(order, _)| *order);
+    open.dedup_by_key(|(order, _)| *order);
+    let (oldest, core) = open.first()?;
+    let (count, name) = (open.len(), core.full_name(language));
+    Some(match language {
+        Language::Ko => format!("열린 작업 지시 {count}건, 가장 오래된 것 {oldest} ({name})"),
+        Language::En => format!("Open work orders: {count}, the oldest {oldest} ({name})"),
+    })
 }
 
 /// Whether open work should have been done by now.

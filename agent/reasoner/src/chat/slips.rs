@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use pdm_shared::text::Language;
 
 use super::desk::CoreFields;
-use super::entities::spelled;
+use super::entities::{nicknames, spelled};
 use super::intent::{QUESTION_WORDS, asked_words, listed_words};
 use super::{Question, language, meanings};
 
@@ -72,7 +72,7 @@ pub(super) fn read_question(
     if has_model {
         return (question, read);
     }
-    for reading in [spelled::with_ids, read_slips] {
+    for reading in [nicknames::with_kinds, spelled::with_ids, read_slips] {
         if let Some((message, slips)) = reading(&question.message, fleet) {
             question.message = message;
             read.extend(slips);

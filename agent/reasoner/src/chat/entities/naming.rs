@@ -5,7 +5,7 @@ use pdm_shared::id::BearingKey;
 use super::called::{Called, machines_called, place_of_slip};
 use super::{Meant, UnknownName};
 use crate::chat::desk::CoreFields;
-use crate::chat::intent;
+use crate::chat::intent::{self, PLAIN_WORDS};
 
 /// Names that are proposed for one that nobody knows.
 pub(super) const PROPOSED: usize = 3;
@@ -14,6 +14,9 @@ const OTHERS: [&str; 19] = [
     "em", "mh", "wo", "iso", "iec", "ks", "din", "api", "vdi", "rs", "ip", "pt", "nlgi", "gw",
     "nu", "er", "uer", "za", "fmea",
 ];
+/// Words of English sentences that bearings have as names.
+const COMMON_WORDS: [&str; 14] =
+    ["in", "out", "on", "off", "at", "a", "i", "to", "it", "is", "no", "up", "top", "back"];
 /// Words for the ends of a machine, with the name that bearings there have.
 const ENDS: [(&str, &str); 15] = [
     ("비부하", "NDE"),
@@ -35,7 +38,9 @@ const ENDS: [(&str, &str); 15] = [
 
 /// Whether a text names this bearing of its machine, and not the machine alone.
 pub(in crate::chat) fn names_bearing(text: &str, core: &CoreFields) -> bool {
-    is_named(text, &words(text), core.key.bearing.as_str()) || is_located(text, core, &[core])
+    is_named(text, &words(text), core.key.bearing.as_str())
+        || is_located(text, core, &[core])
+        || is_placed(text, core)
 }
 
 /// What a text names: machine and bearing, or machines alone, whose worst bearings are meant.
@@ -103,6 +108,7 @@ fn on_machine(
     let is_exact = |one: &&&CoreFields| {
         is_named(text, words, one.key.bearing.as_str())
             || is_located(text, one, &all)
+            || all.len() > 1 && is_placed(text, one)
             || words.iter().any(|(_, word)| is_joined(word, one))
     };
     let exact: Vec<BearingKey> = all.iter().filter(is_exact).map(|one| one.key.clone()).collect();
@@ -133,6 +139,21 @@ pub(super) fn is_located(text: &str, core: &CoreFields, of_machine: &[&CoreField
             .fold(lower.clone(), |rest, other| rest.replace(&other, " "));
         place.chars().count() > 1 && rest.contains(&place)
     })
+}
+
+/// Whether a text names the place of a bearing by another word than its name has: `아래쪽` of `BOT`.
+fn is_placed(text: &str, core: &CoreFields) -> bool {
+    let lower = text.to_lowercase();
+    let bearing = core.key.bearing.as_str().to_lowercase();
+    let said: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
+    let stands = |word: &String| {
+        if word.is_ascii() && !word.contains(' ') {
+            word.len() > 2 && word != "back" && said.contains(&word.as_str())
+        } else {
+            lower.contains(word.as_str())
+        }
+    };
+    PLAIN_WORDS.places.iter().any(|group| group.contains(&bearing) && group.iter().any(stands))
 }
 
 /// The words of a text in Latin letters and digits, with their places.
@@ -227,8 +248,11 @@ fn is_size(word: &str, text: &str) -> bool {
 }
 
 pub(super) fn is_named(text: &str, words: &[(usize, &str)], bearing: &str) -> bool {
+    // a name that is a word of sentences is written in its own letters: the bearing `IN`
+    let is_common = COMMON_WORDS.contains(&bearing.to_lowercase().as_str());
     let is_word = words.iter().any(|(_, word)| {
-        word.eq_ignore_ascii_case(bearing)
+        *word == bearing
+            || !is_common && word.eq_ignore_ascii_case(bearing)
             || word.rsplit(['-', '_', '/']).next().is_some_and(|end| {
                 end.eq_ignore_ascii_case(bearing)
                     && word.len() > end.len()

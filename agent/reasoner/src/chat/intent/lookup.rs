@@ -51,6 +51,8 @@ pub(in crate::chat) enum Lookup {
     Sensors,
     /// What people wrote of the bearing.
     Notes,
+    /// What people wrote of any bearing.
+    NotesOfAll,
     /// The lines of the bearing's elements in the last spectrum.
     Lines,
     /// Two bearings beside each other.
@@ -91,6 +93,10 @@ pub(in crate::chat) enum Lookup {
     Past,
     /// Who is on duty.
     Duty,
+    /// Who is told of an alarm, and who next.
+    Route,
+    /// What the records have of a person.
+    Person,
     /// Which gateways report.
     Gateways,
     /// What a word means.

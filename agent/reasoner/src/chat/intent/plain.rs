@@ -51,11 +51,37 @@ pub(in crate::chat) struct PlainWords {
     pub(in crate::chat) weeks: Vec<String>,
     pub(in crate::chat) months: Vec<String>,
     procedures: Vec<String>,
+    pub(in crate::chat) titles: Vec<String>,
+    pub(in crate::chat) surnames: Vec<String>,
+    pub(in crate::chat) no_people: Vec<String>,
+    pub(in crate::chat) contact: Vec<String>,
+    escalation: Vec<String>,
+    pub(in crate::chat) handover: Vec<String>,
+    who_found: Vec<String>,
+    ever_done: Vec<String>,
+    pub(in crate::chat) same_fault: Vec<String>,
+    orders: Vec<String>,
+    pub(in crate::chat) out_of_stock: Vec<String>,
+    pub(in crate::chat) described: DescribedWords,
+    pub(in crate::chat) kind_nicknames: Vec<Vec<String>>,
+    pub(in crate::chat) places: Vec<Vec<String>>,
     last_heard: Vec<String>,
     pub(in crate::chat) own_torque: Vec<String>,
     pub(in crate::chat) own_lubricant: Vec<String>,
     pub(in crate::chat) own_limit: Vec<String>,
     pub(in crate::chat) own_isolation: Vec<String>,
+}
+
+/// Words that describe one bearing by how its alarm stands: `the shelved one`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::chat) struct DescribedWords {
+    pub(in crate::chat) shelved: Vec<String>,
+    pub(in crate::chat) out_of_service: Vec<String>,
+    pub(in crate::chat) critical: Vec<String>,
+    pub(in crate::chat) unacknowledged: Vec<String>,
+    pub(in crate::chat) dead_sensor: Vec<String>,
+    pub(in crate::chat) worst: Vec<String>,
 }
 
 /// The words that decide alone.
@@ -89,6 +115,14 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
             let is_late = has(&text, &QUESTION_WORDS.overdue);
             is_late.then_some(Lookup::Overdue).into_iter().chain([Lookup::DueNext]).collect()
         }
+        () if is_order(&text) => return Some(vec![Lookup::Act]),
+        () if has(&text, &words.escalation) && !is_of_time => vec![Lookup::Route],
+        () if is_about_one && has(&text, &words.same_fault) => vec![Lookup::Compare],
+        () if is_of_whole && has(&text, &words.who_found) => {
+            vec![Lookup::NotesOfAll, Lookup::Verdicts]
+        }
+        () if is_about_one && has(&text, &words.ever_done) => vec![Lookup::Notes],
+        () if !names_bearing && has(&text, &words.handover) => handed_over(&text),
         () if asks_assigned(&text, names_bearing) => vec![Lookup::Assigned],
         () if asks_stock(&text) => vec![Lookup::Stock],
         () if has(&text, &words.procedures) => vec![Lookup::Manual],
@@ -110,6 +144,26 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
         () => return None,
     };
     Some(with_halves(found, clause, names_bearing, is_about_one))
+}
+
+/// What a shift takes over: what stands, what is late, put off or blind, and what staff was told; the store's parts where
+/// they are spoken of.
+pub(in crate::chat) fn handed_over(text: &str) -> Vec<Lookup> {
+    use Lookup as L;
+    let parts = has(text, &PLAIN_WORDS.parts).then_some(L::Stock);
+    let rest = [L::Overdue, L::Shelf, L::Sensors, L::ToldOfAll];
+    std::iter::once(L::Fleet).chain(parts).chain(rest).collect()
+}
+
+/// Whether a clause orders something to be done: a verb at its begin, behind `please` and the like.
+fn is_order(text: &str) -> bool {
+    const BEFORE: [&str; 7] =
+        ["please ", "can you ", "could you ", "will you ", "would you ", "just ", "and "];
+    let mut rest = text.trim_start();
+    while let Some(behind) = BEFORE.iter().find_map(|begin| rest.strip_prefix(begin)) {
+        rest = behind.trim_start();
+    }
+    PLAIN_WORDS.orders.iter().any(|verb| rest.starts_with(verb.as_str()))
 }
 
 /// What came up in some time, and not how many it was.
@@ -282,6 +336,9 @@ fn asks_assigned(text: &str, names_bearing: bool) -> bool {
 /// Whether a clause asks for spare parts that are there.
 fn asks_stock(text: &str) -> bool {
     let words = &*PLAIN_WORDS;
+    if has(text, &words.parts) && has(text, &words.out_of_stock) {
+        return true;
+    }
     has(text, &words.parts)
         && has(text, &words.in_stock)
         && !has(text, &words.no_stock)

@@ -108,7 +108,9 @@ pub(in crate::chat) async fn of_machines(
             }
         }
     }
+    let is_cut = told.len() > SECTIONS;
     told.truncate(SECTIONS);
+    told.extend(is_cut.then(|| cut_off(language).to_owned()));
     if asked.contains(&Stated::Isolation)
         && !stated.contains(&Stated::Isolation)
         && !meant.is_empty()
@@ -117,8 +119,62 @@ pub(in crate::chat) async fn of_machines(
         told.extend(manual(tools, PROCEDURE, language).await);
         stated.push(Stated::Isolation);
     }
-    let call = StepCall { name: MANUALS.to_owned(), arguments: json!({ "query": clause }) };
+    let call = call_for(clause);
     (!told.is_empty()).then(|| OwnWords { stated, told: told.join("\n"), call })
+}
+
+/// Where the plant's own documents state of some machines what a question asks for, which names none of them: a general
+/// table would answer for a machine that has its own value.
+pub(in crate::chat) async fn of_some_machine(
+    tools: &dyn Toolbox,
+    fleet: &[CoreFields],
+    clause: &str,
+    language: Language,
+) -> Option<String> {
+    let asked = Stated::asked_by(clause);
+    if asked.is_empty() || has(&clause.to_lowercase(), &QUESTION_WORDS.act) {
+        return None;
+    }
+    let all: Vec<&CoreFields> = fleet.iter().collect();
+    let machines = machines(&all, fleet);
+    let mut told: Vec<String> = Vec::new();
+    for document in own_documents(tools, clause).await {
+        for (machine, one) in
+            machines.iter().flat_map(|machine| asked.iter().map(move |one| (machine, *one)))
+        {
+            if is_of_another_site(&document, machine, fleet) {
+                continue;
+            }
+            let found = lines_of(&document, machine, one, language);
+            told.extend(found.into_iter().filter(|text| !told.contains(text)).collect::<Vec<_>>());
+        }
+    }
+    if told.is_empty() {
+        return None;
+    }
+    let more = told.len() > SECTIONS;
+    told.truncate(SECTIONS);
+    let head = match language {
+        Language::Ko => "현장 문서가 설비마다 따로 정해 두었습니다. 어느 설비인지 확인하십시오:",
+        Language::En => {
+            "The plant's own documents state it for each machine. Make sure which one you mean:"
+        }
+    };
+    let rest = more.then(|| cut_off(language).to_owned());
+    Some(std::iter::once(head.to_owned()).chain(told).chain(rest).collect::<Vec<_>>().join("\n"))
+}
+
+/// The search as a step tells it.
+pub(in crate::chat) fn call_for(clause: &str) -> StepCall {
+    StepCall { name: MANUALS.to_owned(), arguments: json!({ "query": clause }) }
+}
+
+/// Says that the documents state more than the answer tells.
+const fn cut_off(language: Language) -> &'static str {
+    match language {
+        Language::Ko => "문서에 더 있습니다. 설비와 부위를 지정해 다시 물어 주십시오.",
+        Language::En => "The documents state more. Ask again for one machine and one part of it.",
+    }
 }
 
 fn machines(meant: &[&CoreFields], fleet: &[CoreFields]) -> Vec<Machine> {

@@ -152,6 +152,32 @@ impl Desk for TwoSites {
         }))
     }
 
+    async fn people(&self) -> Result<Vec<String>, String> {
+        Ok(["park", "choi", "정 기사", "Lena Ortiz"].map(str::to_owned).into())
+    }
+
+    async fn routes(
+        &self,
+        of: Option<(&BearingKey, RiskLevel)>,
+    ) -> Result<Vec<AlarmRoute>, String> {
+        let step = |after_minutes: u32, to: &str, person: &str| AlarmStep {
+            after_minutes,
+            to: vec![to.to_owned()],
+            people: vec![person.to_owned()],
+        };
+        let route = |site: &str| AlarmRoute {
+            name: format!("alarms of {site}"),
+            sites: vec![site.to_owned()],
+            equipment: Vec::new(),
+            from: Some(RiskLevel::Warning),
+            to: None,
+            is_of_hours: false,
+            steps: vec![step(0, "1조", "park"), step(45, "Lena Ortiz", "Lena Ortiz")],
+        };
+        let is_asked = |site: &&str| of.is_none_or(|(key, _)| key.site.as_str() == *site);
+        Ok(["pohang-1", "daesan-3"].into_iter().filter(is_asked).map(route).collect())
+    }
+
     async fn alarms_since(&self, since: Timestamp) -> Result<Option<RaisedAlarms>, String> {
         let of = |when: &str, level| RaisedAlarm {
             at: at(when),
@@ -263,6 +289,9 @@ impl Toolbox for Tightening {
             "get_equipment_info" => match arguments["equipment_id"].as_str() {
                 Some("pohang-1/B-12 blower") => json!({ "parts": [
                     { "part_id": "S-9", "name": "Bearing 22216", "stock": 3 },
+                ] }),
+                Some("daesan-3/롤러 테이블 7") => json!({ "parts": [
+                    { "part_id": "S-11", "name": "Roller 80", "stock": 0 },
                 ] }),
                 Some(id) if id.contains('/') => json!({ "parts": [] }),
                 _ => return ToolAnswer::failed("several sites have it; name one of them"),

@@ -1,0 +1,89 @@
+//! Questions about people, about who is told next, about machines by nicknames and places, and about what the store lacks.
+
+use super::kinds::check;
+
+/// R-CHAT-5: a person is answered with what the records have of that person; one whom nobody knows is none of the others.
+#[tokio::test]
+async fn a_person_is_answered_and_an_unknown_one_is_nobody_else() {
+    check(&[
+        (
+            &[],
+            "정기사가 지금 맡고 있는 거 뭐야",
+            &["정 기사:", "배정되지 않아"],
+            &["정지해 있던", "B-12"],
+        ),
+        (&[], "what does Ortiz have on her plate?", &["Lena Ortiz:", "not assigned"], &["Normal:"]),
+        (
+            &[],
+            "최반장님 연락처 좀",
+            &[
+                "최반장: 제 기록에 없는 사람",
+                "정 기사",
+                "전화번호와 메일 주소는 제 기록에 없습니다",
+            ],
+            &["지금 당직"],
+        ),
+        (&[], "Is Mr Brown on duty?", &["There is no Mr Brown in my records"], &[]),
+        (&[], "B-12 at pohang-1: what did 정기사 write?", &["B-12"], &["정 기사:"]),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn who_is_told_next_is_told_with_the_minutes() {
+    check(&[
+        (
+            &[],
+            "if he doesnt pick up who gets told next and after how long",
+            &["after 45 min", "Lena Ortiz", "at once: 1조 (now park)"],
+            &["What staff was told"],
+        ),
+        (&[], "포항 알람 안 받으면 누구한테 가?", &["45분 뒤: Lena Ortiz"], &["daesan"]),
+        (
+            &["B-12 at pohang-1?"],
+            "who gets the alarm if nobody acknowledges it?",
+            &["pohang-1 B-12", "after 45 min"],
+            &["daesan"],
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn machines_are_known_by_nicknames_of_their_kind_and_bearings_by_their_place() {
+    check(&[
+        (&[], "포항 부로아 상태", &["부로아 → 블로워", "pohang-1 B-12"], &["순환수", "daesan"]),
+        (&[], "포항 순환수 뽐뿌 어때", &["1호기 순환수펌프 · DE: 위험"], &["B-12"]),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn spare_parts_that_are_not_there_are_listed() {
+    check(&[
+        (
+            &[],
+            "재고 0인 예비품 다 불러봐",
+            &["재고가 0인 예비품 1종", "Roller 80 (S-11): 재고 0 (daesan-3/롤러 테이블 7)"],
+            &["22216"],
+        ),
+        (
+            &[],
+            "which spares are out of stock?",
+            &["Spare parts with a stock of 0: 1", "Roller 80"],
+            &["22216"],
+        ),
+    ])
+    .await;
+}
+
+/// What no word of a question decides is said with what it was taken for.
+#[tokio::test]
+async fn a_question_that_was_guessed_says_what_it_was_taken_for() {
+    check(&[
+        (&[], "포항 B-12 상태", &["경고"], &["읽었습니다"]),
+        (&[], "지금 당직 누구야", &["park"], &["읽었습니다"]),
+        (&[], "which alarms are open?", &["Warning"], &["I took this"]),
+    ])
+    .await;
+}
