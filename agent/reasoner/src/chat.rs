@@ -28,6 +28,7 @@ mod intent;
 mod language;
 mod listing;
 mod meanings;
+mod on_duty;
 mod passage;
 mod people;
 mod planned;
@@ -43,6 +44,7 @@ mod stopping;
 mod suppressed;
 mod thresholds;
 mod tools;
+mod unknown_names;
 mod values;
 mod verdicts;
 mod watching;
@@ -69,7 +71,7 @@ pub use desk::{
 pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
 pub use tools::DeskTools;
 
-use entities::{Meant, UnknownName};
+use entities::Meant;
 use extract::Sources;
 use planning::Part;
 use programs::ProgramTools;
@@ -154,11 +156,9 @@ impl Chat<'_> {
         model: Option<(Meter<'_>, Dialect)>,
         listener: &dyn Listener,
     ) -> Answer {
-        let fleet = self.desk.fleet().await;
-        let is_away = fleet.is_err();
-        let mut fleet = fleet.unwrap_or_default();
-        let is_of_many_sites = sites::all(&fleet).len() > 1;
-        sites::mark(fleet.iter_mut(), is_of_many_sites);
+        let (fleet, gateways) = self.marked_fleet().await;
+        let is_away = fleet.is_none();
+        let fleet = fleet.unwrap_or_default();
         let (question, slips) = &slips::read_question(question, &fleet, model.is_some());
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
         // a site in the question restricts every look-up, listings too
@@ -167,7 +167,8 @@ impl Chat<'_> {
         let bearings = bearings_of(&plan, &meant);
         let read = planning::bearings_read(&plan, &bearings, &scope);
         let mut foci = self.foci(&read).await;
-        sites::mark(foci.iter_mut().map(|focus| &mut focus.core), is_of_many_sites);
+        sites::mark(foci.iter_mut().map(|focus| &mut focus.core), sites::all(&fleet).len() > 1);
+        watching::mark_silent(foci.iter_mut().map(|focus| &mut focus.core), &gateways);
         // the records of a listing are for extraction alone
         let is_near = |one: &&Focus| bearings.contains(&one.core.key);
         let near: Vec<Focus> = foci.iter().filter(is_near).cloned().collect();
@@ -203,7 +204,7 @@ impl Chat<'_> {
             }
             Err(_) => (making.last.clone().unwrap_or_default(), AnsweredBy::Observation),
         };
-        let answer = self.redactor.clean(&answer);
+        let answer = self.cleaned(&answer, asks_model);
         // a model's words may have led to any answer, so the record stands beside it
         let about = if asks_model { near } else { used(&foci, by, &plan) };
         let answer = answer::with_records(answer, &about, reader);
@@ -215,6 +216,26 @@ impl Chat<'_> {
             completion_tokens: making.spent.completion_tokens,
             cost_usd: making.spent.usd,
             model_failure,
+        }
+    }
+
+    /// Every judged bearing, with what its name and its gateway say of it, and the gateways; no bearings while the records
+    /// are away.
+    async fn marked_fleet(&self) -> (Option<Vec<CoreFields>>, Vec<GatewayLine>) {
+        let gateways = self.desk.gateways().await.unwrap_or_default();
+        let Ok(mut fleet) = self.desk.fleet().await else { return (None, gateways) };
+        let is_of_many_sites = sites::all(&fleet).len() > 1;
+        sites::mark(fleet.iter_mut(), is_of_many_sites);
+        watching::mark_silent(fleet.iter_mut(), &gateways);
+        (Some(fleet), gateways)
+    }
+
+    /// The words for a reader: without what no model may read where one is asked, else without secrets.
+    fn cleaned(&self, answer: &str, asks_model: bool) -> String {
+        if asks_model {
+            self.redactor.clean(answer)
+        } else {
+            self.redactor.clean_of_secrets(answer)
         }
     }
 
@@ -389,8 +410,9 @@ impl Chat<'_> {
         }
         let found = plan.iter().map(|part| extract::look_up(part, reader, sources));
         let found: Vec<Option<String>> = futures_util::future::join_all(found).await;
-        let mut told = Vec::new();
+        let mut told: Vec<(&Part, String)> = Vec::new();
         for (part, text) in plan.iter().zip(found) {
+            let text = text.filter(|_| !extract::is_answered(part, &told));
             let call = extract::call(part, sources.focus(part));
             making.tell(vec![call], text.as_deref().map(cut), None);
             told.extend(text.map(|text| (part, text)));
@@ -400,16 +422,18 @@ impl Chat<'_> {
         let mut parts: Vec<String> =
             strange.map(|name| sites::unknown_site(name, fleet, language)).collect();
         for name in &meant.unknown {
-            let is_registered = self.is_registered(name).await;
-            parts.push(plant_records::unknown(name, is_registered, reader.language));
+            parts.push(unknown_names::told_of(self.tools, name, reader).await);
         }
         if let Some(own) = extract::stated_by_plant((plan, meant), fleet, reader, sources).await {
             making.tell(vec![own.call], Some(cut(&own.told)), None);
             told.retain(|(part, _)| !extract::is_in_place_of(&own.stated, part));
             parts.push(own.told);
         }
+        extract::mark_general_values(&mut told, meant, reader.language);
         if let Some((text, call)) = extract::beside_records(plan, reader, sources).await {
             making.tell(vec![call], Some(cut(&text)), None);
+            // what was a guess, or a question back, is answered by the document
+            told.retain(|(part, _)| !extract::is_open_to_documents(part));
             parts.push(text);
         }
         parts.extend(extract::read_as(&told, reader.language));
@@ -417,16 +441,6 @@ impl Chat<'_> {
             parts.push(answer::fused(&told, sources.foci, reader));
         }
         (!parts.is_empty()).then(|| parts.join("\n\n"))
-    }
-
-    /// Whether the register of machines has a name that no judged bearing has.
-    async fn is_registered(&self, name: &UnknownName) -> bool {
-        let arguments =
-            serde_json::Map::from_iter([("query".to_owned(), name.name.as_str().into())]);
-        let answer = toolbox::traced(self.tools, "extraction", "search_equipment", arguments).await;
-        let found = answer.data.as_array().into_iter().flatten();
-        let mut ids = found.filter_map(|one| one.get("equipment_id")?.as_str());
-        !answer.is_error && ids.any(|id| id.eq_ignore_ascii_case(&name.name))
     }
 }
 

@@ -49,6 +49,11 @@ impl Source {
         };
         self.subjects.iter().any(is)
     }
+
+    /// Whether it is of the course of a remaining life: two lives, and the time between them.
+    pub(super) fn is_of_course(&self) -> bool {
+        self.subjects.contains(&Subject::LifeCourse)
+    }
 }
 
 /// Values, times and names that words may quote.

@@ -228,7 +228,8 @@ async fn changed_in(
     for core in fleet {
         all.extend(levels_in(core, reader));
         all.extend(match &core.watch {
-            Watch::Judged => None,
+            // its gateway is told below
+            Watch::Judged | Watch::Silent { .. } => None,
             Watch::Standing { since, .. } | Watch::Invalid { since, .. } => {
                 watching::unseen(core, reader).map(|told| (*since, told))
             }

@@ -232,6 +232,11 @@ const WEEKDAYS: [[&str; 2]; 7] = [
     ["일요일", "sunday"],
 ];
 
+/// Whether a text in lower case names a day of the week.
+pub(super) fn names_weekday(lower: &str) -> bool {
+    WEEKDAYS.iter().flat_map(|names| names.iter()).any(|name| lower.contains(name))
+}
+
 /// Whether a clause names the weekend.
 pub(super) fn names_weekend(clause: &str) -> bool {
     let lower = clause.to_lowercase();
@@ -257,7 +262,12 @@ pub(super) fn day_ahead_in(clause: &str, today: NaiveDate) -> Option<NaiveDate> 
         WEEKDAYS.iter().position(|names| names.iter().any(|name| lower.contains(name)))
     {
         let at = u64::try_from(at).ok()?;
-        return ahead((at + 7 - u64::from(today.weekday().num_days_from_monday())) % 7);
+        let is_today = u64::from(today.weekday().num_days_from_monday());
+        let days = (at + 7 - is_today) % 7;
+        // a day of the next week, which is not over when its name comes first
+        let is_of_this = is_today + days < 7;
+        let is_next = has(&["다음 주", "다음주", "next week"]) && is_of_this;
+        return ahead(if is_next { days + 7 } else { days });
     }
     date_in(&lower, today).map(|day| {
         // a date without a year that has been is the next one

@@ -68,6 +68,13 @@ pub enum Watch {
         /// The records that were read do not reach to its begin.
         is_longer: bool,
     },
+    /// Nothing is measured of it: its gateway is offline.
+    Silent {
+        /// Since its last measurement; none where it has none.
+        since: Option<Timestamp>,
+        /// The gateway, with its site.
+        gateway: String,
+    },
     /// The machine runs, but its windows cannot be judged.
     Invalid {
         /// Since this measurement; earlier where `is_longer`.
@@ -279,7 +286,7 @@ pub struct InspectedJudgement {
 }
 
 /// Days ahead of which the people on duty are told.
-pub const DUTY_DAYS: u32 = 8;
+pub const DUTY_DAYS: u32 = 15;
 
 /// Who is on duty.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -5,7 +5,8 @@ use pdm_shared::text::{Language, Text};
 use pdm_shared::time::Timestamp;
 
 use super::desk::{Desk, Focus, WorkLine};
-use super::plant_records::{self, MAX_LISTED, more};
+use super::on_duty;
+use super::plant_records::{MAX_LISTED, more};
 use super::reader::Reader;
 use super::records::worked;
 
@@ -59,7 +60,7 @@ pub(super) async fn assigned(desk: &dyn Desk, reader: Reader) -> String {
         }
         Language::En => "Nobody is assigned: my records assign no work to a person. On duty now:",
     };
-    let duty = plant_records::duty(desk, "", reader).await.unwrap_or_else(|| match language {
+    let duty = on_duty::duty(desk, &[], "", reader).await.unwrap_or_else(|| match language {
         Language::Ko => "당직을 알 수 없습니다.".to_owned(),
         Language::En => "who is on duty is not known.".to_owned(),
     });

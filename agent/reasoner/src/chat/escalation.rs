@@ -52,7 +52,7 @@ pub(super) async fn routes(
 }
 
 /// Whether a route takes alarms of one of the sites that are asked about.
-fn is_of_sites(route: &AlarmRoute, fleet: &[CoreFields]) -> bool {
+pub(super) fn is_of_sites(route: &AlarmRoute, fleet: &[CoreFields]) -> bool {
     let takes = |pattern: &String| {
         let begin = pattern.split('*').next().unwrap_or_default();
         let is_whole = begin.len() == pattern.len();

@@ -14,11 +14,30 @@ use super::passage::own::{self, OwnWords, Stated};
 use super::planning::Part;
 use super::reader::Reader;
 use super::{
-    StepCall, alarms, counts, courses, dates, due, escalation, figures, listing, meanings, passage,
-    people, planned, plant_records, records, sites, stocks, suppressed, thresholds, values,
-    verdicts, watching, zone_limits,
+    StepCall, alarms, counts, courses, dates, due, escalation, figures, listing, meanings, on_duty,
+    passage, people, planned, plant_records, records, sites, stocks, suppressed, thresholds,
+    values, verdicts, watching, zone_limits,
 };
 use crate::toolbox::Toolbox;
+
+/// Whether a clause that was not understood has words that the answer to the rest has, so that it is no part without an
+/// answer.
+pub(super) fn is_answered(part: &Part, told: &[(&Part, String)]) -> bool {
+    if part.lookup != Lookup::NotRead {
+        return false;
+    }
+    let all = told.iter().map(|(_, text)| text.to_lowercase()).collect::<Vec<_>>().join(" ");
+    let lower = part.clause.to_lowercase();
+    let mut words = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| if word.is_ascii() { word.len() > 4 } else { word.chars().count() > 1 });
+    words.any(|word| {
+        // a Korean word without its ending
+        let stem: String =
+            if word.is_ascii() { word.into() } else { word.chars().take(2).collect() };
+        !["언제", "지금", "어떻", "어디", "무슨"].contains(&stem.as_str()) && all.contains(&stem)
+    })
+}
 
 /// What a question was taken for, where no word of it says so; nothing where it is plain.
 pub(super) fn read_as(told: &[(&Part, String)], language: Language) -> Option<String> {
@@ -77,6 +96,7 @@ impl<'a> Sources<'a> {
 }
 
 /// The look-up as a step tells it.
+#[expect(clippy::too_many_lines, reason = "a table: one entry a look-up")]
 pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
     let bearing = focus.map(|focus| focus.core.name()).unwrap_or_default();
     let of_bearing = json!({ "bearing": bearing });
@@ -132,9 +152,12 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         }
         Lookup::Cases => ("search_maintenance_history", query),
         Lookup::Unmeasured if focus.is_some() => ("read_state", of_bearing),
-        Lookup::Help | Lookup::Act | Lookup::Unmeasured | Lookup::OutOfScope | Lookup::NotRead => {
-            ("help", json!({}))
-        }
+        Lookup::Help
+        | Lookup::Program
+        | Lookup::Act
+        | Lookup::Unmeasured
+        | Lookup::OutOfScope
+        | Lookup::NotRead => ("help", json!({})),
     };
     StepCall { name: name.to_owned(), arguments }
 }
@@ -154,7 +177,7 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Count => Some(plant_records::count(fleet, language)),
         Lookup::Which => Some(plant_records::which(fleet, language)),
         Lookup::Compare => courses::compared(&sources.foci.iter().collect::<Vec<_>>(), reader),
-        Lookup::Duty => plant_records::duty(desk, clause, reader).await,
+        Lookup::Duty => on_duty::duty(desk, fleet, clause, reader).await,
         Lookup::Route => escalation::routes(desk, fleet, core, reader).await,
         Lookup::Person => people::report(clause, sources, reader).await,
         Lookup::Sound => Some(listing::sound(fleet, reader)),
@@ -221,6 +244,7 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Cases => passage::cases(tools, clause, language).await,
         Lookup::Help => Some(plant_records::help(language).to_owned()),
         Lookup::Act => Some(plant_records::read_only(language).to_owned()),
+        Lookup::Program => Some(plant_records::of_program(language).to_owned()),
         Lookup::Changes => Some(courses::changes(tools, focus?, clause, reader).await),
         Lookup::Why => courses::why(desk, focus?, clause, reader).await,
         Lookup::Onset
@@ -253,18 +277,59 @@ pub(super) async fn stated_by_plant(
         let call = own::call_for(&clause);
         return asks_value.then_some(OwnWords { stated: Vec::new(), told, call });
     }
-    own::of_machines(sources.tools, (&cores, fleet), &clause, reader.language).await
+    let (tools, language) = (sources.tools, reader.language);
+    if let Some(own) = own::of_machines(tools, (&cores, fleet), &clause, language).await {
+        return Some(own);
+    }
+    // a manual of the machine answers before that of every machine, and before the level where more is asked
+    let is_of_manual = |part: &Part| {
+        matches!(part.lookup, Lookup::Manual | Lookup::Search | Lookup::Replacement)
+            || is_open_to_documents(part)
+    };
+    if !plan.iter().any(is_of_manual) {
+        return None;
+    }
+    let told = own::of_manual(tools, (&cores, fleet), &clause, language).await?;
+    Some(OwnWords { stated: Vec::new(), told, call: own::call_for(&clause) })
 }
 
 /// Whether a part is a general answer in whose place the plant's own documents speak. A question how a machine is locked
 /// out is none whether it may run.
 pub(super) fn is_in_place_of(stated: &[Stated], part: &Part) -> bool {
+    if !stated.is_empty() && part.lookup == Lookup::State && intent::asks_permission(&part.clause) {
+        return true;
+    }
+    if !stated.is_empty() && is_open_to_documents(part) {
+        return true;
+    }
     let is_isolation = stated.contains(&Stated::Isolation);
     if part.lookup == Lookup::Value {
         let topic = intent::topic(&part.clause);
         return topic.is_some() && stated.iter().any(|one| one.topic() == topic);
     }
-    is_isolation && matches!(part.lookup, Lookup::Stop | Lookup::State | Lookup::Manual)
+    is_isolation
+        && matches!(part.lookup, Lookup::Stop | Lookup::State | Lookup::Manual | Lookup::Work)
+}
+
+/// Says of values of a general table that they are not those of the machine that is asked about: its own are not in the
+/// plant's documents.
+pub(super) fn mark_general_values(told: &mut [(&Part, String)], meant: &Meant, language: Language) {
+    if meant.keys.is_empty() {
+        return;
+    }
+    let note = match language {
+        Language::Ko => "이 설비의 값을 현장 문서에서 찾지 못했습니다. 일반 값입니다:",
+        Language::En => "The plant's documents state no value of this machine. These are general:",
+    };
+    for (_, text) in told.iter_mut().filter(|(part, _)| part.lookup == Lookup::Value) {
+        *text = format!("{note}\n{text}");
+    }
+}
+
+/// Whether a part answers for what was guessed alone, or asks which bearing is meant.
+pub(super) fn is_open_to_documents(part: &Part) -> bool {
+    part.lookup == Lookup::Which
+        || intent::is_guessed(part.lookup, &part.clause, part.about.is_some())
 }
 
 /// What the plant's own documents say where every part of a plan asks for records of work, parts or time left:
@@ -288,7 +353,8 @@ pub(super) async fn beside_records(
         )
     };
     let mut read = plan.iter().filter(|part| part.lookup != Lookup::NotRead);
-    let first = plan.first().filter(|_| read.all(is_of_work))?;
+    let is_open = |part: &Part| is_of_work(part) || is_open_to_documents(part);
+    let first = plan.first().filter(|_| read.all(is_open))?;
     passage::of_plant(sources.tools, &first.clause, reader.language).await
 }
 

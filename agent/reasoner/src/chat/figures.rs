@@ -321,7 +321,7 @@ pub(super) fn last_heard(core: &CoreFields, gateway: Option<&str>, reader: Reade
     let verdict = match &core.watch {
         Watch::Judged => verdict.to_owned(),
         // what comes in and cannot be judged is no measurement
-        Watch::Standing { .. } | Watch::Invalid { .. } => {
+        Watch::Standing { .. } | Watch::Invalid { .. } | Watch::Silent { .. } => {
             watching::unseen(core, reader).unwrap_or_default()
         }
     };
@@ -461,7 +461,8 @@ pub(super) fn unmeasured(clause: &str, language: Language) -> String {
     let words = QUESTION_WORDS.figures.unmeasured.iter();
     let what =
         words.filter(|word| has(&lower, std::slice::from_ref(*word))).max_by_key(|word| word.len());
-    let what = what.map(String::as_str).unwrap_or_default();
+    let unnamed = if language == Language::Ko { "물으신 값" } else { "What you ask for" };
+    let what = what.map_or(unnamed, String::as_str);
     match language {
         Language::Ko => format!(
             "{what}: 측정하지 않습니다. 제 기록에 있는 것은 진동(가속도·속도 RMS, 첨도, 파고율, 결함 주파수)과 회전 속도입니다."

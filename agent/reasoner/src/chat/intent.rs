@@ -10,7 +10,8 @@ pub(super) use lookup::Lookup;
 use lookup::precise;
 pub(super) use named::{Topic, fault_in, level_in, topic};
 pub(super) use plain::{
-    PLAIN_WORDS, asks_value, asks_zone_limits, handed_over, numbers, power_kw, velocity_mm_s,
+    PLAIN_WORDS, asks_permission, asks_under_condition, asks_value, asks_zone_limits, handed_over,
+    numbers, power_kw, velocity_mm_s,
 };
 use resemblance::Spoken;
 pub(super) use resemblance::{asked_words, listed_words};
@@ -41,7 +42,7 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -
 /// What the words of a clause ask for.
 fn by_rules(clause: &str, names_bearing: bool, is_about_one: bool) -> Vec<Lookup> {
     let (text, words) = (clause.to_lowercase(), &*QUESTION_WORDS);
-    if has(&text, &words.act) {
+    if has(&text, &words.act) && !asks_who(&text) {
         return vec![Lookup::Act];
     }
     // whether something was ordered is asked of the records
@@ -71,6 +72,13 @@ fn by_rules(clause: &str, names_bearing: bool, is_about_one: bool) -> Vec<Lookup
         asked.retain(|one| *one != Lookup::State);
     }
     precise(asked)
+}
+
+/// Whether a clause asks who may do something, and does not order it.
+pub(super) fn asks_who(text: &str) -> bool {
+    let is_secret = ["prompt", "프롬프트", "password", "비밀번호"];
+    !is_secret.iter().any(|word| text.contains(word))
+        && (text.trim_start().starts_with("who ") || text.contains("누가"))
 }
 
 /// What each list of words asks for, in the order of the sentences of the answer.

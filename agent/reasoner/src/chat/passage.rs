@@ -118,7 +118,7 @@ fn without_designation(clause: &str) -> String {
 }
 
 /// The section of the document that a clause names (`EM-06 5절`, "section 5 of EM-06"), or its outline.
-async fn named(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
+pub(super) async fn named(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
     let upper = clause.to_uppercase();
     let mut words = upper.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.');
     let document = words.find(|word| {

@@ -5,7 +5,6 @@
 //! one that stands above Normal. Where several stand, the answer asks which is meant.
 
 use pdm_shared::id::BearingKey;
-use pdm_shared::risk::RiskLevel;
 
 use super::desk::CoreFields;
 use super::entities::{self, Meant};
@@ -13,8 +12,10 @@ use super::intent::{self, Lookup};
 use super::{Question, Speaker, dates, meanings, sites, values};
 pub(super) use clauses::asking;
 use clauses::{clauses, without_class};
+use looked_up::add;
 
 mod clauses;
+mod looked_up;
 
 /// Most look-ups of an answer: two bearings with four questions each.
 const MAX_PARTS: usize = 8;
@@ -24,9 +25,6 @@ const MAX_NOT_READ: usize = 2;
 const MAX_READ: usize = 50;
 /// Longest question that says nothing by itself and goes on with the one before, characters.
 const SHORT: usize = 24;
-
-/// What is searched for where a question asks whether a bearing has healed.
-const HEALS: &str = "거짓 회복 진동이 잠시 줄어든다 단계를 낮추지 않는다 (false recovery: vibration falls for a while)";
 
 /// One look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,15 +86,19 @@ pub(super) fn plan(
         return vec![Part { about: None, lookup: Lookup::Sites, clause }];
     }
     if hands_over(&question.message, fleet) {
-        let clause = question.message.clone();
-        let of = |lookup| Part { about: None, lookup, clause: clause.clone() };
-        return intent::handed_over(&clause.to_lowercase()).into_iter().map(of).collect();
+        // the name of a shift (야간조) is no period of the past
+        let of = |lookup| Part { about: None, lookup, clause: String::new() };
+        let asked = intent::handed_over(&question.message.to_lowercase());
+        return asked.into_iter().map(of).collect();
     }
     let named = entities::named_in(&asking(&question.message), fleet).keys;
     let is_named = !meant.keys.is_empty() && meant.keys.iter().all(|key| named.contains(key));
     let (of_class, rest) = without_class(&asking(&question.message));
     let mut draft = Draft { parts: of_class.into_iter().collect(), ..Draft::of(meant) };
-    for clause in clauses(&rest) {
+    // a condition and what is asked under it stand in two sentences
+    let is_one = intent::asks_under_condition(&rest);
+    let clauses = if is_one { vec![rest.clone()] } else { clauses(&rest) };
+    for clause in clauses {
         draft.read(&clause, question, (fleet, meant));
     }
     let Draft { mut parts, silent, not_read, .. } = draft;
@@ -185,6 +187,12 @@ impl Draft {
         if self.asked_before.contains(&Lookup::Duty) && asks_of_another_time(clause, named) {
             asked = vec![Lookup::Duty];
         }
+        if asked.is_empty() && asks_of_now(clause) {
+            asked.extend(self.asked_before.iter().filter(|one| one.is_of_bearing()));
+        }
+        if asked.is_empty() && self.asked_before.contains(&Lookup::Stock) && asks_arrival(clause) {
+            asked = vec![Lookup::Stock];
+        }
         if asked.is_empty() && named.is_empty() && asks(clause) {
             self.not_read.push(clause.to_owned());
         }
@@ -271,6 +279,23 @@ fn asks_of_another_time(clause: &str, named: &[BearingKey]) -> bool {
         && !intent::has_words(clause)
 }
 
+/// Whether a short clause asks the same of now: `지금은 얼마고`.
+fn asks_of_now(clause: &str) -> bool {
+    let lower = clause.to_lowercase();
+    clause.chars().count() <= SHORT
+        && ["지금", "현재", "now", "and now", "currently"]
+            .iter()
+            .any(|word| lower.starts_with(word))
+}
+
+/// Whether a clause asks when parts come.
+fn asks_arrival(clause: &str) -> bool {
+    let lower = clause.to_lowercase();
+    ["들어오", "언제 와", "언제 오", "입고", "arrive", "come in", "get here", "deliver"]
+        .iter()
+        .any(|word| lower.contains(word))
+}
+
 /// Whether a clause is a question by its own words, and not a part of a story or a greeting.
 fn asks(clause: &str) -> bool {
     const ASKS: [&str; 27] = [
@@ -334,7 +359,13 @@ fn otherwise(
         is_named || !meant.keys.is_empty() || dates::names_day(message) || names_day_ahead(message);
     let again = said.filter(|_| is_short && goes_on);
     let before = again.map(|said| intent::asked_for(&said.content, true, true));
+    // documents are asked with the words of both: "그럼 WP-16은?" behind a question for grease
+    let both = again.map(|said| format!("{} {message}", said.content));
     for lookup in before.unwrap_or_default() {
+        let message = match &both {
+            Some(both) if lookup.is_of_documents() => both,
+            Some(_) | None => message,
+        };
         // a machine that is named is not answered with the list that was asked for before
         if is_named && !meant.keys.is_empty() && matches!(lookup, Lookup::Fleet | Lookup::Sound) {
             continue;
@@ -355,167 +386,7 @@ fn otherwise(
     }
 }
 
-/// Whether a clause asks for any bearing, and not for one.
-fn asks_of_any(clause: &str) -> bool {
-    let lower = clause.to_lowercase();
-    intent::has(&lower, &intent::QUESTION_WORDS.plural)
-        || intent::has(&lower, &intent::QUESTION_WORDS.any_of_all)
-}
-
 fn names_day_ahead(message: &str) -> bool {
     chrono::NaiveDate::from_ymd_opt(2026, 12, 31)
         .is_some_and(|any| dates::day_ahead_in(message, any).is_some())
-}
-
-/// Look-ups of a bearing that are of the whole plant where no bearing is meant.
-const OF_PLANT: [(Lookup, Lookup); 6] = [
-    (Lookup::Notes, Lookup::NotesOfAll),
-    (Lookup::Stock, Lookup::Stock),
-    (Lookup::Changes, Lookup::ToldOfAll),
-    (Lookup::Told, Lookup::ToldOfAll),
-    (Lookup::Work, Lookup::WorkOfAll),
-    (Lookup::Past, Lookup::Cases),
-];
-
-/// Adds what a clause asks for, each thing once.
-fn add(
-    parts: &mut Vec<Part>,
-    lookup: Lookup,
-    clause: &str,
-    keys: &[BearingKey],
-    (fleet, meant): (&[CoreFields], &Meant),
-) {
-    if is_of_unknown(lookup, clause, keys, meant) {
-        // the plant's records do not answer for a machine that is not there
-        return;
-    }
-    let clause = searched(lookup, clause, keys, fleet);
-    for (lookup, about) in looked_up(lookup, &clause, keys, (fleet, meant)) {
-        let part = Part { about, lookup, clause: clause.clone() };
-        // one search for each clause, everything else once
-        let is_search =
-            matches!(part.lookup, Lookup::Manual | Lookup::Cases | Lookup::Value | Lookup::Duty);
-        let is_there = |one: &Part| {
-            let is_same = one.lookup == part.lookup && one.about == part.about;
-            is_same && (!is_search || one.clause == part.clause)
-        };
-        if !parts.iter().any(is_there) {
-            parts.push(part);
-        }
-    }
-}
-
-/// Whether a clause asks for records of a machine that nobody knows.
-fn is_of_unknown(lookup: Lookup, clause: &str, keys: &[BearingKey], meant: &Meant) -> bool {
-    let is_of_machines = !lookup.is_of_documents()
-        && !matches!(lookup, Lookup::Duty | Lookup::Gateways | Lookup::Route);
-    let lower = clause.to_lowercase();
-    is_of_machines
-        && keys.is_empty()
-        && meant.unknown.iter().any(|one| lower.contains(&one.name.to_lowercase()))
-}
-
-/// The text that is searched for, or the clause as it is.
-fn searched(lookup: Lookup, clause: &str, keys: &[BearingKey], fleet: &[CoreFields]) -> String {
-    let asks_of_healing = || intent::has(&clause.to_lowercase(), &intent::QUESTION_WORDS.heals);
-    if lookup == Lookup::Cases {
-        with_fault(clause, keys, fleet)
-    } else if lookup == Lookup::Manual && asks_of_healing() {
-        HEALS.to_owned()
-    } else {
-        clause.to_owned()
-    }
-}
-
-/// What is looked up for a look-up that a clause asks for, and about which bearings.
-fn looked_up(
-    lookup: Lookup,
-    clause: &str,
-    keys: &[BearingKey],
-    (fleet, meant): (&[CoreFields], &Meant),
-) -> Vec<(Lookup, Option<BearingKey>)> {
-    let of_each = |lookup| keys.iter().map(|key| (lookup, Some(key.clone()))).collect();
-    let is_of_each_or_all = matches!(
-        lookup,
-        Lookup::Heard
-            | Lookup::Gateways
-            | Lookup::Shelf
-            | Lookup::Sensors
-            | Lookup::Unmeasured
-            | Lookup::LeadTime
-            | Lookup::Verdicts
-            | Lookup::Route
-    );
-    if lookup == Lookup::Compare && keys.len() < 2 {
-        return of_each(Lookup::State);
-    }
-    if lookup == Lookup::Assigned {
-        // the work of each, and once who has work
-        let mut all: Vec<(Lookup, Option<BearingKey>)> = of_each(lookup);
-        all.push((lookup, None));
-        return all;
-    }
-    if is_of_each_or_all && !keys.is_empty() {
-        return of_each(lookup);
-    }
-    if let Some(other) = of_plant(lookup, clause, keys, meant) {
-        return vec![(other, None)];
-    }
-    if lookup == Lookup::Meaning && meanings::named_in(&clause.to_lowercase()).is_none()
-        || lookup == Lookup::Value && intent::topic(clause).is_none()
-    {
-        return vec![(Lookup::Manual, None)];
-    }
-    if !lookup.is_of_bearing() {
-        vec![(lookup, None)]
-    } else if !keys.is_empty() {
-        of_each(lookup)
-    } else if meant.unknown.is_empty() {
-        vec![of_unnamed(lookup, fleet, meant)]
-    } else {
-        Vec::new()
-    }
-}
-
-/// What is looked up of the plant where no bearing is meant.
-fn of_plant(lookup: Lookup, clause: &str, keys: &[BearingKey], meant: &Meant) -> Option<Lookup> {
-    if !keys.is_empty() {
-        return None;
-    }
-    if lookup == Lookup::Stop {
-        let is_term = meanings::named_in(&clause.to_lowercase()).is_some();
-        let of_any = asks_of_any(clause).then_some(Lookup::Stops);
-        return if is_term { Some(Lookup::Meaning) } else { of_any };
-    }
-    let found = OF_PLANT.iter().find(|(asked, _)| *asked == lookup && meant.unknown.is_empty());
-    found.map(|(_, of_all)| *of_all)
-}
-
-/// What is looked up of a bearing that a clause does not name: the one that stands, or the list of all.
-fn of_unnamed(lookup: Lookup, fleet: &[CoreFields], meant: &Meant) -> (Lookup, Option<BearingKey>) {
-    let mut standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal);
-    match (standing.next(), standing.next()) {
-        (Some(_), None) if lookup == Lookup::State && meant.names_site => (Lookup::Fleet, None),
-        // the only bearing of all is the one that is meant
-        (Some(one), None) if fleet.len() == 1 => (lookup, Some(one.key.clone())),
-        // "why" goes on with something that was said: it is no question about whatever stands
-        (Some(_), None) if matches!(lookup, Lookup::Why | Lookup::Doubts | Lookup::Past) => {
-            (Lookup::Which, None)
-        }
-        (Some(one), None) => (lookup, Some(one.key.clone())),
-        (Some(_), Some(_)) if lookup != Lookup::State => (Lookup::Which, None),
-        (Some(_), Some(_)) | (None, _) => (Lookup::Fleet, None),
-    }
-}
-
-/// A question for past cases, with the element of the bearing that is meant: cases are filed by it.
-fn with_fault(clause: &str, keys: &[BearingKey], fleet: &[CoreFields]) -> String {
-    let of = keys.first().and_then(|key| fleet.iter().find(|core| core.key == *key));
-    match of.and_then(|core| core.fault) {
-        Some(fault) => {
-            let name = pdm_expert::wording::element(fault);
-            format!("{} 결함 ({} fault): {clause}", name.ko, name.en)
-        }
-        None => clause.to_owned(),
-    }
 }

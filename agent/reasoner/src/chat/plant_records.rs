@@ -1,11 +1,9 @@
-//! What the records say of the plant: its bearings, its gateways, who is on duty, and what is not there.
+//! What the records say of the plant: its bearings, its gateways, and what is not there.
 
-use chrono::{Days, NaiveDate};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 
-use super::dates;
-use super::desk::{CoreFields, DUTY_DAYS, Desk, DutyRoster, GatewayLine, ToldLine};
+use super::desk::{CoreFields, Desk, GatewayLine, ToldLine};
 use super::entities::UnknownName;
 use super::reader::Reader;
 
@@ -107,7 +105,7 @@ fn gateway_line(gateway: &GatewayLine, fleet: &[CoreFields], reader: Reader) -> 
 }
 
 /// Whether a gateway measures a bearing.
-fn measures(gateway: &GatewayLine, core: &CoreFields) -> bool {
+pub(super) fn measures(gateway: &GatewayLine, core: &CoreFields) -> bool {
     let site = gateway.name.split_once('/').map_or("", |(site, _)| site);
     let is_at_site = site.is_empty() || site == core.key.site.as_str();
     is_at_site && gateway.bearings.contains(&core.name_at_site())
@@ -182,132 +180,6 @@ pub(super) async fn gateways(
     Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// Who is on duty: now, at an hour of the next day, or on a day of the next days.
-pub(super) async fn duty(desk: &dyn Desk, clause: &str, reader: Reader) -> Option<String> {
-    let language = reader.language;
-    let mut roster = desk.duty().await.ok()??;
-    keep_named_rotas(&mut roster, clause);
-    let roster = roster;
-    let people = |names: &[String]| names.join(", ");
-    let ahead = reader.today().and_then(|today| Some((dates::day_ahead_in(clause, today)?, today)));
-    if let Some((day, today)) = ahead.filter(|_| dates::names_weekend(clause)) {
-        let days = [Some(day), day.succ_opt()].into_iter().flatten();
-        let told = days.map(|day| duty_of_day(&roster, day, today, language));
-        return Some(told.collect::<Vec<_>>().join("\n"));
-    }
-    if let Some((day, today)) = ahead.filter(|(day, today)| day > today) {
-        let of_day = duty_of_day(&roster, day, today, language);
-        // "who is on now, and who tomorrow night?"
-        let asks_now = ["지금", "현재", "right now", " now", "currently"];
-        let asks_now = asks_now.iter().any(|word| clause.to_lowercase().contains(word));
-        let now = roster.rotas.iter().filter(|_| asks_now).map(|one| on_duty_now(one, language));
-        return Some(now.chain([of_day]).collect::<Vec<_>>().join("\n"));
-    }
-    if let Some(hour) = dates::hour_in(clause) {
-        let then = roster.hours.iter().filter(|(at, _, names)| *at == hour && !names.is_empty());
-        let lines: Vec<String> = then
-            .map(|(_, rota, names)| match language {
-                Language::Ko => format!("- {rota}: {hour}시의 당직은 {}", people(names)),
-                Language::En => format!("- {rota}: on duty at {hour}:00 is {}", people(names)),
-            })
-            .collect();
-        if !lines.is_empty() {
-            return Some(lines.join("\n"));
-        }
-    }
-    let line = |rota: &(String, Vec<String>)| on_duty_now(rota, language);
-    if !roster.rotas.is_empty() {
-        let tomorrow = reader.today().and_then(|today| today.succ_opt());
-        let soon =
-            roster.changes.iter().filter(|(_, at, _)| tomorrow.is_none_or(|day| at.date() <= day));
-        let changes = soon.map(|(rota, at, names)| {
-            let at = at.format("%m-%d %H:%M");
-            match language {
-                Language::Ko => format!("- {rota}: {at}부터 {}", people(names)),
-                Language::En => format!("- {rota}: from {at} on {}", people(names)),
-            }
-        });
-        return Some(roster.rotas.iter().map(line).chain(changes).collect::<Vec<_>>().join("\n"));
-    }
-    let everybody = people(&roster.everybody);
-    Some(match (roster.everybody.is_empty(), language) {
-        (true, Language::Ko) => {
-            "당직표가 설정되어 있지 않고, 알림을 받는 사람도 설정되어 있지 않습니다.".to_owned()
-        }
-        (true, Language::En) => {
-            "No rota is configured, and nobody is configured to be told.".to_owned()
-        }
-        (false, Language::Ko) => {
-            format!("당직표가 설정되어 있지 않습니다. 알림은 모두에게 갑니다: {everybody}")
-        }
-        (false, Language::En) => format!("No rota is configured. Everybody is told: {everybody}"),
-    })
-}
-
-/// Leaves the rotas that a clause names by a word of their names (`여수`), where it names some.
-fn keep_named_rotas(roster: &mut DutyRoster, clause: &str) {
-    // words that every clause about duty may have name none
-    const GENERAL: [&str; 9] = ["조", "반", "당직", "duty", "rota", "on", "call", "crew", "team"];
-    let lower = clause.to_lowercase();
-    let is_named = |name: &str| {
-        name.to_lowercase().split_whitespace().any(|word| {
-            word.chars().count() > 1 && !GENERAL.contains(&word) && lower.contains(word)
-        })
-    };
-    if roster.rotas.iter().any(|(name, _)| is_named(name)) {
-        roster.rotas.retain(|(name, _)| is_named(name));
-        roster.changes.retain(|(name, _, _)| is_named(name));
-        roster.hours.retain(|(_, name, _)| is_named(name));
-    }
-}
-
-fn on_duty_now((rota, names): &(String, Vec<String>), language: Language) -> String {
-    let people = names.join(", ");
-    match (names.is_empty(), language) {
-        (true, Language::Ko) => format!("- {rota}: 지금 당직이 없습니다"),
-        (true, Language::En) => format!("- {rota}: nobody is on duty now"),
-        (false, Language::Ko) => format!("- {rota}: 지금 당직은 {people}"),
-        (false, Language::En) => format!("- {rota}: on duty now is {people}"),
-    }
-}
-
-/// Who is on duty on a day ahead: at its begin and after each change.
-fn duty_of_day(
-    roster: &DutyRoster,
-    day: NaiveDate,
-    today: NaiveDate,
-    language: Language,
-) -> String {
-    if day > today + Days::new(u64::from(DUTY_DAYS) - 1) {
-        return match language {
-            Language::Ko => format!("앞으로 {DUTY_DAYS}일의 당직만 알 수 있습니다."),
-            Language::En => format!("I know who is on duty in the next {DUTY_DAYS} days only."),
-        };
-    }
-    let people = |names: &[String], language| match (names.is_empty(), language) {
-        (true, Language::Ko) => "당직 없음".to_owned(),
-        (true, Language::En) => "nobody".to_owned(),
-        (false, _) => names.join(", "),
-    };
-    let lines = roster.rotas.iter().map(|(rota, now)| {
-        let changes: Vec<_> = roster.changes.iter().filter(|(name, _, _)| name == rota).collect();
-        let before = changes.iter().rev().find(|(_, at, _)| at.date() < day);
-        let first = before.map_or(now, |(_, _, names)| names);
-        let of_day = changes.iter().filter(|(_, at, _)| at.date() == day);
-        let of_day = of_day
-            .map(|(_, at, names)| format!("{} {}", at.format("%H:%M"), people(names, language)));
-        let all: Vec<String> =
-            std::iter::once(format!("00:00 {}", people(first, language))).chain(of_day).collect();
-        format!("- {rota}, {day}: {}", all.join(" → "))
-    });
-    let lines: Vec<String> = lines.collect();
-    match (lines.is_empty(), language) {
-        (true, Language::Ko) => "당직표가 설정되어 있지 않습니다.".to_owned(),
-        (true, Language::En) => "No rota is configured.".to_owned(),
-        (false, _) => lines.join("\n"),
-    }
-}
-
 /// Says that a machine does not exist, with the names that are near.
 pub(super) fn unknown(name: &UnknownName, is_registered: bool, language: Language) -> String {
     let (name, near) = (&name.name, name.near.join(", "));
@@ -341,6 +213,22 @@ pub(super) const fn read_only(language: Language) -> &'static str {
         Language::En => {
             "This chat only looks up records and changes nothing. Acknowledge, shelve and report work on the pages of the \
              bearing and of the work, or by `pdm-agent ack`, `shelve` and `follow-up`."
+        }
+    }
+}
+
+/// What the programs do and need.
+pub(super) const fn of_program(language: Language) -> &'static str {
+    match language {
+        Language::Ko => {
+            "이 프로그램은 베어링의 진동을 판정하고 알리기만 합니다. 설비를 세우거나 켜지 않으며, 정지는 현장의 사람과 보호 장치가 합니다. \
+             판정과 이 대화는 정해진 규칙과 기록, 문서로 하므로 인터넷이나 인공지능 모델이 없어도 됩니다. 언어 모델을 설정하면 그 모델이 기록과 도구로 답합니다."
+        }
+        Language::En => {
+            "These programs judge the vibration of bearings and tell people. They stop and start no machine: people and \
+             the machine's own protection do that. Judgements and this chat rest on rules, records and documents, so \
+             neither the internet nor an AI model is needed. Where a language model is configured, it answers with \
+             these records and tools."
         }
     }
 }

@@ -85,6 +85,7 @@ pub(super) fn record_in_words(
         | Lookup::Cases
         | Lookup::Which
         | Lookup::Act
+        | Lookup::Program
         | Lookup::Help => None,
     }
 }
@@ -130,7 +131,9 @@ pub(super) fn levels(focus: &Focus, language: Language) -> Option<String> {
     });
     let told: Vec<String> = told.collect();
     let head = match focus.core.watch {
-        Watch::Judged | Watch::Standing { .. } => Text::new("마지막 측정: ", "Last measurement: "),
+        Watch::Judged | Watch::Standing { .. } | Watch::Silent { .. } => {
+            Text::new("마지막 측정: ", "Last measurement: ")
+        }
         // what no judgement rests on is told as what it is
         Watch::Invalid { .. } => Text::new(
             "마지막 측정(무효, 판정에 쓰지 않음): ",

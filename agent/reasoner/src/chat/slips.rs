@@ -72,7 +72,7 @@ pub(super) fn read_question(
     if has_model {
         return (question, read);
     }
-    for reading in [nicknames::with_kinds, spelled::with_ids, read_slips] {
+    for reading in [nicknames::respelled, nicknames::with_kinds, spelled::with_ids, read_slips] {
         if let Some((message, slips)) = reading(&question.message, fleet) {
             question.message = message;
             read.extend(slips);

@@ -47,8 +47,9 @@ pub(super) fn stop(focus: &Focus, clause: &str, reader: Reader) -> String {
     }
     parts.extend(age(core, reader));
     parts.push(match language {
-        Language::Ko => "정지 여부는 현장의 안전 절차와 담당자가 정합니다.".to_owned(),
-        Language::En => "The plant's own safety rules and its people decide on a stop.".to_owned(),
+        Language::Ko => "이 답은 진동의 판정만 본 것입니다. 침수, 윤활, 커버 같은 다른 조건은 들어 있지 않으며, 운전과 정지는 현장의 안전 절차와 담당자가 정합니다.".to_owned(),
+        Language::En => "This rests on the judgement of its vibration alone: floods, lubricants, open covers and other conditions are not \
+             in it. The plant's own safety rules and its people decide on running and stopping.".to_owned(),
     });
     parts.join("\n")
 }

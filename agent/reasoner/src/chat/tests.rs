@@ -209,7 +209,8 @@ async fn without_a_model_a_compound_question_is_looked_up_and_fused_and_said_so(
     {
         assert!(answer.answer.contains(part), "{part}: {}", answer.answer);
     }
-    assert!(!answer.answer.contains("홍길동"), "{}", answer.answer);
+    // no model stands between: staff reads whom its own documents name
+    assert!(answer.answer.contains("홍길동"), "{}", answer.answer);
     assert!(steps.len() >= 4 && steps.iter().all(|step| step.observations.is_some()), "{steps:?}");
 }
 

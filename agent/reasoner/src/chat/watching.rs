@@ -3,8 +3,10 @@
 
 use pdm_shared::event::QualityFlag;
 use pdm_shared::text::{Language, Text};
+use pdm_shared::time::Timestamp;
 
-use super::desk::{CoreFields, Focus, Watch};
+use super::desk::{CoreFields, Focus, GatewayLine, Watch};
+use super::plant_records;
 use super::reader::Reader;
 
 /// That a bearing cannot be judged now, since when and why; nothing of one that can.
@@ -12,6 +14,7 @@ pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
     let language = reader.language;
     let (since, is_longer, flags) = match &core.watch {
         Watch::Judged => return None,
+        Watch::Silent { since, gateway } => return Some(silent(core, *since, gateway, reader)),
         Watch::Standing { since, is_longer } => (*since, *is_longer, None),
         Watch::Invalid { since, is_longer, flags } => (*since, *is_longer, Some(flags)),
     };
@@ -43,6 +46,42 @@ pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
             reasons(flags, language)
         ),
     })
+}
+
+/// That nothing is measured of a bearing, since when, and by which gateway it should be.
+fn silent(core: &CoreFields, since: Option<Timestamp>, gateway: &str, reader: Reader) -> String {
+    let (name, language) = (core.full_name(reader.language), reader.language);
+    let last = since.map(|at| reader.clock_time(at));
+    match (last, language) {
+        (Some(at), Language::Ko) => format!(
+            "주의: {name}의 측정값이 {at} 뒤로 들어오지 않습니다. 게이트웨이 {gateway}의 통신이 끊겨 있어 지금 상태는 알 수 없습니다."
+        ),
+        (Some(at), Language::En) => format!(
+            "Mind: nothing has come in of {name} since {at}. Its gateway {gateway} is offline, so its state now is not \
+             known."
+        ),
+        (None, Language::Ko) => format!(
+            "주의: {name}의 측정값이 들어오지 않습니다. 게이트웨이 {gateway}의 통신이 끊겨 있습니다."
+        ),
+        (None, Language::En) => {
+            format!("Mind: {name} is not measured. Its gateway {gateway} is offline.")
+        }
+    }
+}
+
+/// Notes at each bearing whose gateway is told to be offline that nothing is measured of it.
+pub(super) fn mark_silent<'a>(
+    fleet: impl Iterator<Item = &'a mut CoreFields>,
+    gateways: &[GatewayLine],
+) {
+    for core in fleet {
+        let is_its =
+            |one: &&GatewayLine| one.is_online == Some(false) && plant_records::measures(one, core);
+        if let Some(gateway) = gateways.iter().find(is_its) {
+            let (since, gateway) = (core.measured_at, gateway.name.clone());
+            core.watch = Watch::Silent { since, gateway };
+        }
+    }
 }
 
 /// ` (센서 출력이 움직이지 않음, flat_line)`; nothing without a flag.

@@ -62,6 +62,12 @@ impl CoreFields {
             (Watch::Standing { .. }, Language::En) => {
                 ("cannot be judged (it stands still)", "standing still now")
             }
+            (Watch::Silent { .. }, Language::Ko) => {
+                ("판정할 수 없음(게이트웨이 통신 두절)", "지금은 측정되지 않음")
+            }
+            (Watch::Silent { .. }, Language::En) => {
+                ("cannot be judged (its gateway is offline)", "not measured now")
+            }
             (Watch::Invalid { .. }, Language::Ko) => {
                 ("판정할 수 없음(측정값 무효)", "지금은 측정값 무효")
             }

@@ -17,9 +17,22 @@ const MOST_WORDS: usize = 4;
 /// Longest particle behind a Korean name, letters: `에서는`.
 const PARTICLE: usize = 3;
 
+/// Words of English sentences that are words of names, too.
+const COMMON_WORDS: [&str; 62] = [
+    "can", "will", "may", "might", "must", "do", "does", "did", "be", "is", "are", "was", "were",
+    "has", "have", "had", "go", "run", "set", "use", "all", "any", "one", "two", "out", "in", "on",
+    "up", "off", "end", "no", "or", "and", "the", "it", "its", "you", "me", "my", "we", "us",
+    "our", "he", "she", "they", "what", "when", "who", "how", "why", "where", "which", "to", "of",
+    "for", "at", "by", "back", "line", "top", "main", "new",
+];
 /// Words with which a name in the singular is said of several machines.
-const SEVERAL: [&str; 10] =
-    ["대 ", "대를", "대 중", "모두", "전부", "비교", " all ", "both", "each ", "compare"];
+const SEVERAL: [&str; 14] = [
+    "which ", "either ", "둘 중", " two ", "대 ", "대를", "대 중", "모두", "전부", "비교", " all ",
+    "both", "each ", "compare",
+];
+
+/// Words right before a name in the singular that is said of several machines.
+const BEFORE_SEVERAL: [&str; 8] = ["which", "two", "both", "either", "두", "양쪽", "둘", "두대"];
 
 /// A name in words and label: `Boiler feed pump 2`, `컨베이어 A`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,6 +213,12 @@ fn add_run<'a>(
         leave_called_otherwise(&mut found, tokens, (from, count), named);
         let is_plural = run[count - 1].text.ends_with(['s', '들'])
             || SEVERAL.iter().any(|word| text.to_lowercase().contains(word));
+        let word_before = from.checked_sub(1).map(|at| tokens[at].text.as_str());
+        let is_of_several = run[count - 1].text.ends_with(['s', '들'])
+            || word_before.is_some_and(|word| BEFORE_SEVERAL.contains(&word));
+        if is_of_several && found.len() == 1 {
+            found.extend(of_same_code(found[0], named));
+        }
         let is_of_many = found.iter().any(|(_, name)| *name != found[0].1);
         called.is_ambiguous |= is_of_many && !is_plural;
         called.machines.extend(found.into_iter().map(|machine| (run[0].at, machine)));
@@ -222,6 +241,16 @@ fn add_run<'a>(
         return 1;
     }
     0
+}
+
+/// The other machines of a site whose ids have the same letters: `BLW-1` beside `BLW-2` of "the two blowers".
+fn of_same_code<'a>(machine: Machine<'a>, named: &[(Machine<'a>, Vec<Name>)]) -> Vec<Machine<'a>> {
+    let letters = |id: &str| id.chars().take_while(|c| c.is_alphabetic()).collect::<String>();
+    let own = letters(machine.1);
+    let is_same = |other: &&Machine<'a>| {
+        other.0 == machine.0 && other.1 != machine.1 && letters(other.1) == own && own.len() > 1
+    };
+    named.iter().map(|(other, _)| other).filter(is_same).copied().collect()
 }
 
 /// Leaves out machines that words fit by the other language alone, and that are called otherwise in the words' own one,
@@ -292,6 +321,13 @@ fn compound_of_kind(word: &str) -> Option<String> {
 fn fit(name: &Name, tokens: &[Token], from: usize, count: usize) -> Option<Fit> {
     let run: Vec<&str> =
         tokens[from..from + count].iter().map(|token| token.text.as_str()).collect();
+    if run.len() == 1 && COMMON_WORDS.contains(&run[0]) && name.words.len() > 1 {
+        // "can" is a word of every question, and no machine `Dryer can 7`
+        let label = label_beside(tokens, from, count);
+        if label.is_none() || label != name.label {
+            return None;
+        }
+    }
     let letters = letters_in_common(&name.words, &run)?;
     Some(match (&name.label, label_beside(tokens, from, count)) {
         (Some(own), Some(beside)) if *own == beside => Fit::Labelled(letters),

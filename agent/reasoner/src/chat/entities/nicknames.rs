@@ -42,6 +42,26 @@ pub(in crate::chat) fn with_kinds(
     (!read.is_empty()).then_some((text, read))
 }
 
+/// A message with words of the shop floor as questions have them, and each as it was written and read; nothing where it
+/// has none.
+pub(in crate::chat) fn respelled(
+    message: &str,
+    _fleet: &[CoreFields],
+) -> Option<(String, Vec<(String, String)>)> {
+    let (mut text, mut read) = (message.to_owned(), Vec::new());
+    for group in &PLAIN_WORDS.respelled {
+        let Some((known, others)) = group.split_first() else { continue };
+        for word in others {
+            let is_begin = |at: &usize| !text[..*at].ends_with(char::is_alphanumeric);
+            let at = text.match_indices(word.as_str()).map(|(at, _)| at).find(is_begin);
+            let Some(at) = at else { continue };
+            text.replace_range(at..at + word.len(), known);
+            read.push((word.clone(), known.clone()));
+        }
+    }
+    (!read.is_empty()).then_some((text, read))
+}
+
 /// Where a word stands by itself: behind no letter, and before none but a Korean particle.
 fn place_of(text: &str, word: &str) -> Option<usize> {
     const PARTICLES: [&str; 17] = [

@@ -76,6 +76,7 @@ pub(in crate::chat) fn name(lookup: Lookup) -> Option<Text> {
         | L::Cases
         | L::Which
         | L::Act
+        | L::Program
         | L::Help => return None,
     };
     Some(Text::new(ko, en))

@@ -115,6 +115,8 @@ pub(in crate::chat) enum Lookup {
     Act,
     /// What can be asked.
     Help,
+    /// How these programs work.
+    Program,
 }
 
 impl Lookup {
@@ -134,6 +136,7 @@ impl Lookup {
                 | Self::OutOfScope
                 | Self::NotRead
                 | Self::Act
+                | Self::Program
                 | Self::Help
         )
     }

@@ -61,6 +61,13 @@ pub(in crate::chat) struct PlainWords {
     ever_done: Vec<String>,
     pub(in crate::chat) same_fault: Vec<String>,
     orders: Vec<String>,
+    permission: Vec<String>,
+    conditions: Vec<String>,
+    running: Vec<String>,
+    not_running: Vec<String>,
+    why_or_until: Vec<String>,
+    of_program: Vec<String>,
+    pub(in crate::chat) respelled: Vec<Vec<String>>,
     pub(in crate::chat) out_of_stock: Vec<String>,
     pub(in crate::chat) described: DescribedWords,
     pub(in crate::chat) kind_nicknames: Vec<Vec<String>>,
@@ -93,7 +100,7 @@ pub(in crate::chat) static PLAIN_WORDS: LazyLock<PlainWords> = LazyLock::new(|| 
 /// What a clause plainly asks for, whatever else its words are; nothing where no such kind is plain.
 pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Option<Vec<Lookup>> {
     let (text, words) = (clause.to_lowercase(), &*PLAIN_WORDS);
-    if has(&text, &QUESTION_WORDS.act) {
+    if has(&text, &QUESTION_WORDS.act) && !super::asks_who(&text) {
         return None;
     }
     let is_of_whole = !names_bearing && !is_about_one;
@@ -116,34 +123,55 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
             is_late.then_some(Lookup::Overdue).into_iter().chain([Lookup::DueNext]).collect()
         }
         () if is_order(&text) => return Some(vec![Lookup::Act]),
-        () if has(&text, &words.escalation) && !is_of_time => vec![Lookup::Route],
-        () if is_about_one && has(&text, &words.same_fault) => vec![Lookup::Compare],
-        () if is_of_whole && has(&text, &words.who_found) => {
-            vec![Lookup::NotesOfAll, Lookup::Verdicts]
+        () if !is_about_one && has(&text, &words.of_program) => vec![Lookup::Program],
+        () if has(&text, &words.escalation) => {
+            let on_duty = is_of_time.then_some(Lookup::Duty);
+            on_duty.into_iter().chain([Lookup::Route]).collect()
         }
-        () if is_about_one && has(&text, &words.ever_done) => vec![Lookup::Notes],
+        () if has(&text, &words.permission) && has(&text, &words.conditions) => {
+            let stop = (is_about_one && has(&text, &words.running)).then_some(Lookup::Stop);
+            std::iter::once(Lookup::Manual).chain(stop).collect()
+        }
+        () if is_about_one && has(&text, &words.not_running) && has(&text, &words.why_or_until) => {
+            vec![Lookup::Shelf, Lookup::State]
+        }
         () if !names_bearing && has(&text, &words.handover) => handed_over(&text),
         () if asks_assigned(&text, names_bearing) => vec![Lookup::Assigned],
         () if asks_stock(&text) => vec![Lookup::Stock],
         () if has(&text, &words.procedures) => vec![Lookup::Manual],
-        () if (names_bearing || is_about_one) && has(&text, &words.last_heard) => {
-            vec![Lookup::Heard]
-        }
-        () if is_about_one
-            && topic(clause) == Some(Topic::Grease)
-            && has(&text, &words.greased) =>
-        {
-            vec![Lookup::Notes]
-        }
-        () if is_about_one && has(&text, &words.when) && has(&text, &words.replacement) => {
-            vec![Lookup::Life, Lookup::Work]
-        }
-        () if is_about_one && has(&text, &words.compared_days) => vec![Lookup::Changes],
         () if is_of_whole && is_of_time && has(&text, &words.changed) => vec![Lookup::ToldOfAll],
         () if is_of_whole && is_of_time && asks_what_came(clause, &text) => vec![Lookup::ToldOfAll],
-        () => return None,
+        () => of_records(clause, &text, (names_bearing, is_about_one))?,
     };
     Some(with_halves(found, clause, names_bearing, is_about_one))
+}
+
+/// What a clause plainly asks for of the records of one machine, or of what people wrote.
+fn of_records(
+    clause: &str,
+    text: &str,
+    (names_bearing, is_about_one): (bool, bool),
+) -> Option<Vec<Lookup>> {
+    let words = &*PLAIN_WORDS;
+    let is_of_whole = !names_bearing && !is_about_one;
+    Some(match () {
+        () if is_about_one && has(text, &words.same_fault) => vec![Lookup::Compare],
+        () if is_of_whole && has(text, &words.who_found) => {
+            vec![Lookup::NotesOfAll, Lookup::Verdicts]
+        }
+        () if is_about_one && has(text, &words.ever_done) => vec![Lookup::Notes],
+        () if (names_bearing || is_about_one) && has(text, &words.last_heard) => {
+            vec![Lookup::Heard]
+        }
+        () if is_about_one && topic(clause) == Some(Topic::Grease) && has(text, &words.greased) => {
+            vec![Lookup::Notes]
+        }
+        () if is_about_one && has(text, &words.when) && has(text, &words.replacement) => {
+            vec![Lookup::Life, Lookup::Work]
+        }
+        () if is_about_one && has(text, &words.compared_days) => vec![Lookup::Changes],
+        () => return None,
+    })
 }
 
 /// What a shift takes over: what stands, what is late, put off or blind, and what staff was told; the store's parts where
@@ -151,8 +179,18 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
 pub(in crate::chat) fn handed_over(text: &str) -> Vec<Lookup> {
     use Lookup as L;
     let parts = has(text, &PLAIN_WORDS.parts).then_some(L::Stock);
-    let rest = [L::Overdue, L::Shelf, L::Sensors, L::ToldOfAll];
+    let rest = [L::Overdue, L::Shelf, L::Sensors, L::NotesOfAll, L::ToldOfAll];
     std::iter::once(L::Fleet).chain(parts).chain(rest).collect()
+}
+
+/// Whether a clause asks whether something may be done.
+pub(in crate::chat) fn asks_permission(clause: &str) -> bool {
+    has(&clause.to_lowercase(), &PLAIN_WORDS.permission)
+}
+
+/// Whether a message asks whether something may be done under a condition of which vibration says nothing.
+pub(in crate::chat) fn asks_under_condition(message: &str) -> bool {
+    asks_permission(message) && has(&message.to_lowercase(), &PLAIN_WORDS.conditions)
 }
 
 /// Whether a clause orders something to be done: a verb at its begin, behind `please` and the like.
@@ -324,6 +362,13 @@ pub(in crate::chat) fn numbers(text: &str) -> Vec<(usize, usize, f64)> {
 fn asks_thresholds(text: &str) -> bool {
     let words = &*PLAIN_WORDS;
     let is_of_levels = has(text, &words.thresholds) && has(text, &words.levels);
+    let count = [["critical", "위험"], ["warning", "경고"], ["watch", "주의"]]
+        .iter()
+        .filter(|names| names.iter().any(|name| text.contains(name)))
+        .count();
+    let is_difference =
+        count > 1 && ["차이", "다른", "differ", " vs"].iter().any(|w| text.contains(w));
+    let is_of_levels = is_of_levels || is_difference;
     (is_of_levels || has(text, &words.makes_level)) && !has(text, &words.no_thresholds)
 }
 

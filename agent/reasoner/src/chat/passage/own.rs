@@ -98,7 +98,8 @@ pub(in crate::chat) async fn of_machines(
                 continue;
             }
             for one in &asked {
-                let found = lines_of(&document, machine, *one, language);
+                let others = others_of_manual(&document, machine, fleet);
+                let found = lines_of(&document, machine, *one, (others.as_deref(), language));
                 if !found.is_empty() && !stated.contains(one) {
                     stated.push(*one);
                 }
@@ -145,7 +146,8 @@ pub(in crate::chat) async fn of_some_machine(
             if is_of_another_site(&document, machine, fleet) {
                 continue;
             }
-            let found = lines_of(&document, machine, one, language);
+            let others = others_of_manual(&document, machine, fleet);
+            let found = lines_of(&document, machine, one, (others.as_deref(), language));
             told.extend(found.into_iter().filter(|text| !told.contains(text)).collect::<Vec<_>>());
         }
     }
@@ -237,7 +239,7 @@ fn lines_of(
     document: &[Value],
     machine: &Machine,
     stated: Stated,
-    language: Language,
+    (others, language): (Option<&[Machine]>, Language),
 ) -> Vec<String> {
     let mut told = Vec::new();
     for one in document {
@@ -245,7 +247,10 @@ fn lines_of(
         let id = one.get("id").and_then(Value::as_str).unwrap_or_default();
         let id = id.split('#').next().unwrap_or_default();
         for section in sections(text) {
-            let lines = stated_in(&section, machine, stated);
+            let mut lines = stated_in(&section, machine, stated);
+            if let Some(others) = others.filter(|_| lines.is_empty()) {
+                lines = stated_alone(&section, stated, others);
+            }
             if !lines.is_empty() {
                 let head = heading(&section.heading, language);
                 let head = if head.is_empty() { String::new() } else { format!(" §{head}") };
@@ -270,6 +275,132 @@ fn stated_in(section: &Section, machine: &Machine, stated: Stated) -> Vec<String
         .iter()
         .filter(|line| machine.is_named_in(&line.to_lowercase()) && (is_in_head || says(line)));
     lines.cloned().collect()
+}
+
+/// The lines of a section of a machine's manual, which names the machine in its title alone: all of a section that is about
+/// what is asked, else the lines that say it; none that name another machine.
+fn stated_alone(section: &Section, stated: Stated, others: &[Machine]) -> Vec<String> {
+    let says = |text: &str| has(&text.to_lowercase(), stated.words());
+    let is_others = |text: &str| others.iter().any(|one| one.is_named_in(&text.to_lowercase()));
+    if is_others(&section.heading) {
+        return Vec::new();
+    }
+    let is_in_head = says(&section.heading);
+    let lines = section.lines.iter().filter(|line| !is_others(line) && (is_in_head || says(line)));
+    lines.cloned().collect()
+}
+
+/// The other machines of the plant, where a document is the manual of this one: its title names it. None where it does not.
+fn others_of_manual(
+    document: &[Value],
+    machine: &Machine,
+    fleet: &[CoreFields],
+) -> Option<Vec<Machine>> {
+    let first = document.first()?;
+    let text = |field: &str| first.get(field).and_then(Value::as_str).unwrap_or_default();
+    let title = format!("{} {}", text("title"), text("title_en")).to_lowercase();
+    let all: Vec<&CoreFields> = fleet.iter().collect();
+    let is_other = |one: &Machine| one.id != machine.id || one.site != machine.site;
+    machine
+        .is_named_in(&title)
+        .then(|| machines(&all, fleet).into_iter().filter(is_other).collect())
+}
+
+/// What a manual of one of the machines says in words of the clause, where a question about it asks for no value: the
+/// lines that have most of these words.
+pub(in crate::chat) async fn of_manual(
+    tools: &dyn Toolbox,
+    (meant, fleet): (&[&CoreFields], &[CoreFields]),
+    clause: &str,
+    language: Language,
+) -> Option<String> {
+    let mut told: Vec<String> = Vec::new();
+    for machine in machines(meant, fleet).iter().take(MACHINES) {
+        let stems = stems(clause, machine);
+        let query = format!("{} {} {clause}", machine.id, machine.names.join(" "));
+        for document in own_documents(tools, &query).await {
+            let Some(others) = others_of_manual(&document, machine, fleet) else { continue };
+            told.extend(lines_with(&document, &stems, &others, language));
+        }
+    }
+    told.dedup();
+    told.truncate(SECTIONS);
+    (!told.is_empty()).then(|| told.join("\n"))
+}
+
+/// Least letters of an English word that says something.
+const LEAST_LETTERS: usize = 4;
+/// Words of questions that every manual has.
+const COMMON: [&str; 34] = [
+    "what", "when", "where", "which", "does", "have", "this", "that", "with", "from", "should",
+    "could", "would", "bearing", "machine", "there", "after", "before", "need", "must", "바로",
+    "지금", "어떻", "되지", "돼요", "있어", "없어", "해야", "하면", "베어", "작업", "우리", "이거",
+    "그거",
+];
+
+/// The begins of the words of a clause that are not of the machine's name.
+fn stems(clause: &str, machine: &Machine) -> Vec<String> {
+    let own = format!("{} {}", machine.id, machine.names.join(" "));
+    let lower = clause.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric());
+    let stems = words.filter_map(|word| {
+        let is_english = word.is_ascii();
+        let stem: String = if is_english {
+            word.chars().take(6).collect()
+        } else {
+            word.chars().take(2).collect()
+        };
+        let least = if is_english { LEAST_LETTERS } else { 2 };
+        let says = stem.chars().count() >= least
+            && !stem.chars().all(|c| c.is_ascii_digit())
+            && !own.contains(&stem)
+            && !COMMON.iter().any(|common| stem.starts_with(common));
+        says.then_some(stem)
+    });
+    let mut all: Vec<String> = stems.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The lines of a document that have most of these stems, under their headings; none that name another machine.
+fn lines_with(
+    document: &[Value],
+    stems: &[String],
+    others: &[Machine],
+    language: Language,
+) -> Vec<String> {
+    let mut found: Vec<(usize, String, String)> = Vec::new();
+    for one in document {
+        let Some((text, _)) = text_of(one, language) else { continue };
+        let id = one.get("id").and_then(Value::as_str).unwrap_or_default();
+        let id = id.split('#').next().unwrap_or_default();
+        for section in sections(text) {
+            let head = heading(&section.heading, language);
+            let is_others =
+                |text: &str| others.iter().any(|one| one.is_named_in(&text.to_lowercase()));
+            if is_others(&section.heading) {
+                continue;
+            }
+            for line in section.lines.iter().filter(|line| !is_others(line)) {
+                let lower = format!("{} {line}", section.heading).to_lowercase();
+                let count = stems.iter().filter(|stem| lower.contains(stem.as_str())).count();
+                found.push((count, format!("[{id}] §{head}"), line.clone()));
+            }
+        }
+    }
+    let most = found.iter().map(|(count, _, _)| *count).max().unwrap_or_default();
+    if most == 0 {
+        return Vec::new();
+    }
+    let mut told: Vec<String> = Vec::new();
+    for (_, head, line) in found.into_iter().filter(|(count, _, _)| *count == most) {
+        if !told.contains(&head) {
+            told.push(head);
+        }
+        told.push(line);
+    }
+    told
 }
 
 impl Machine {
@@ -310,7 +441,8 @@ mod tests {
     #[test]
     fn lines_of_a_machine_are_told_and_no_others() {
         let document = [json!({ "id": "LS-1#2", "text": SHEET })];
-        let lines = |machine: &Machine, stated| lines_of(&document, machine, stated, Language::En);
+        let lines =
+            |machine: &Machine, stated| lines_of(&document, machine, stated, (None, Language::En));
         let fan = machine("f-2", "roof fan", "");
         assert_eq!(
             lines(&fan, Stated::Torque),
@@ -325,6 +457,22 @@ mod tests {
         let elsewhere = machine("c-7", "gas compressor", "air compressor");
         assert!(lines(&elsewhere, Stated::Lubricant).is_empty(), "of another site");
         assert!(lines(&machine("c-70", "", ""), Stated::Lubricant).is_empty(), "another machine");
+    }
+
+    /// A manual of two machines, which its sections do not name: no line of the other one is told.
+    #[test]
+    fn a_manual_that_names_its_machine_in_the_title_answers_for_it() {
+        let manual = "# M-7 Belt B-3 and crusher Q-1\n\n## 1 Torques\n- Cap bolts M24: 520 N·m\n\
+            - Q-1 liner bolts M36: 1900 N·m\n\n## 2 Stopping\n- Open no cover before 25 minutes have passed.\n";
+        let document =
+            [json!({ "id": "M-7#1", "title": "Belt B-3 and crusher Q-1", "text": manual })];
+        let belt = machine("b-3", "belt", "");
+        let others = [machine("q-1", "crusher", "")];
+        let lines = lines_of(&document, &belt, Stated::Torque, (Some(&others), Language::En));
+        assert_eq!(lines, ["[M-7] §1 Torques\n- Cap bolts M24: 520 N·m"]);
+        let words = stems("may I open the cover of the belt right away?", &belt);
+        let told = lines_with(&document, &words, &others, Language::En).join("\n");
+        assert!(told.contains("25 minutes") && !told.contains("1900"), "{told}");
     }
 
     #[test]

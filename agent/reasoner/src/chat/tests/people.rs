@@ -87,3 +87,65 @@ async fn a_question_that_was_guessed_says_what_it_was_taken_for() {
     ])
     .await;
 }
+
+/// A bearing behind an offline gateway is not told to be sound: pohang-1/gw-7 is offline and measures the blower.
+#[tokio::test]
+async fn a_bearing_behind_an_offline_gateway_is_not_judged() {
+    check(&[
+        (
+            &[],
+            "B-12 at pohang-1 괜찮아?",
+            &["지금은 측정되지 않음", "게이트웨이 pohang-1/gw-7의 통신이 끊겨"],
+            &[],
+        ),
+        (&[], "list all machines of pohang", &["not measured now"], &[]),
+    ])
+    .await;
+}
+
+/// The name of a shift is no period of the past.
+#[tokio::test]
+async fn a_shift_that_takes_over_is_told_what_stands() {
+    for message in [
+        "야간조 인수인계 정리해줘",
+        "handover for the night shift please",
+        "오늘 야간조한테 넘겨줄 거 정리",
+        "what should the night shift know?",
+    ] {
+        let told = super::plant::answer_after(&[], message, None).await;
+        for one in ["1호기 순환수펌프 · DE", "B-12 blower", "stop and replace"] {
+            assert!(told.contains(one), "{message}: lacks {one}: {told}");
+        }
+    }
+}
+
+/// A judgement by vibration says nothing of a flood, of a cover or of another grease.
+#[tokio::test]
+async fn a_permission_with_a_condition_is_not_answered_by_the_level_alone() {
+    check(&[
+        (
+            &[],
+            "may I open the cover of T-55 now?",
+            &["not in my records"],
+            &["Keep running", "no reason to stop"],
+        ),
+        (&[], "포항 B-12 물에 잠겼었는데 돌려도 돼?", &["진동의 판정만 본 것"], &[]),
+        (&[], "B-12 at pohang-1 계속 돌려도 돼?", &["진동의 판정만 본 것"], &[]),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn questions_about_the_program_and_about_who_may_act_are_no_orders() {
+    check(&[
+        (
+            &[],
+            "does this program shut machines down by itself?",
+            &["stop and start no machine"],
+            &["Critical"],
+        ),
+        (&[], "restart the B-12", &["changes nothing"], &["Warning,"]),
+        (&[], "주의랑 경고 차이가 뭐고", &["주의", "경고"], &["B-12"]),
+    ])
+    .await;
+}

@@ -319,7 +319,7 @@ async fn a_bearing_whose_gateway_is_offline_is_not_being_measured() {
         (
             &[],
             "when did we last hear from B-12 at pohang-1?",
-            &["Nothing has come in since", "gw-7", "offline"],
+            &["nothing has come in of", "gw-7", "offline"],
             &["It is being measured", "no abnormality"],
         ),
     ])
