@@ -36,7 +36,13 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -
         (false, true) => Spoken::Before,
         (false, false) => Spoken::Plant,
     };
-    plain::refined(resemblance::settled(ruled, clause, spoken), clause, names_bearing)
+    let mut asked =
+        plain::refined(resemblance::settled(ruled, clause, spoken), clause, names_bearing);
+    if asks_who(&clause.to_lowercase()) && asked.contains(&Lookup::Act) {
+        // who may do it stands in a document
+        asked = vec![Lookup::Manual];
+    }
+    asked
 }
 
 /// What the words of a clause ask for.

@@ -9,6 +9,7 @@ use pdm_shared::id::BearingKey;
 use super::desk::CoreFields;
 use super::entities::{self, Meant};
 use super::intent::{self, Lookup};
+use super::passage::own::Stated;
 use super::{Question, Speaker, dates, meanings, sites, values};
 pub(super) use clauses::asking;
 use clauses::{clauses, without_class};
@@ -90,6 +91,9 @@ pub(super) fn plan(
         let of = |lookup| Part { about: None, lookup, clause: String::new() };
         let asked = intent::handed_over(&question.message.to_lowercase());
         return asked.into_iter().map(of).collect();
+    }
+    if let Some(parts) = same_of_another(question, meant) {
+        return parts;
     }
     let named = entities::named_in(&asking(&question.message), fleet).keys;
     let is_named = !meant.keys.is_empty() && meant.keys.iter().all(|key| named.contains(key));
@@ -202,6 +206,20 @@ impl Draft {
         self.asked_before.clone_from(&asked);
         asked
     }
+}
+
+/// What a short question about another machine goes on with, where the question before asked for what the plant's
+/// documents state: `그럼 WP-16은?` behind a question for the grease of WP-61.
+fn same_of_another(question: &Question, meant: &Meant) -> Option<Vec<Part>> {
+    let message = &question.message;
+    let is_short = message.chars().count() <= SHORT && !intent::has_words(message);
+    let said = question.history.iter().rev().find(|said| said.role == Speaker::User)?;
+    let goes_on = is_short && !meant.keys.is_empty() && Stated::asked_by(message).is_empty();
+    (goes_on && !Stated::asked_by(&said.content).is_empty()).then(|| {
+        let clause = format!("{} {message}", said.content);
+        let lookup = if intent::topic(&clause).is_some() { Lookup::Value } else { Lookup::Manual };
+        vec![Part { about: None, lookup, clause }]
+    })
 }
 
 /// Whether a message is of a shift that is taken over, and names no machine to ask about: a long one tells of machines.

@@ -61,6 +61,10 @@ pub(in crate::chat) struct PlainWords {
     ever_done: Vec<String>,
     pub(in crate::chat) same_fault: Vec<String>,
     orders: Vec<String>,
+    stock_lists: Vec<String>,
+    first_of: Vec<String>,
+    alarm_acts: Vec<String>,
+    how: Vec<String>,
     permission: Vec<String>,
     conditions: Vec<String>,
     running: Vec<String>,
@@ -123,7 +127,11 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
             is_late.then_some(Lookup::Overdue).into_iter().chain([Lookup::DueNext]).collect()
         }
         () if is_order(&text) => return Some(vec![Lookup::Act]),
+        () if has(&text, &words.how) && has(&text, &words.alarm_acts) => vec![Lookup::Act],
         () if !is_about_one && has(&text, &words.of_program) => vec![Lookup::Program],
+        () if has(&text, &words.contact) && !has(&text, &QUESTION_WORDS.duty) => {
+            vec![Lookup::Search]
+        }
         () if has(&text, &words.escalation) => {
             let on_duty = is_of_time.then_some(Lookup::Duty);
             on_duty.into_iter().chain([Lookup::Route]).collect()
@@ -155,6 +163,7 @@ fn of_records(
     let words = &*PLAIN_WORDS;
     let is_of_whole = !names_bearing && !is_about_one;
     Some(match () {
+        () if names_bearing && has(text, &words.first_of) => vec![Lookup::Compare, Lookup::Work],
         () if is_about_one && has(text, &words.same_fault) => vec![Lookup::Compare],
         () if is_of_whole && has(text, &words.who_found) => {
             vec![Lookup::NotesOfAll, Lookup::Verdicts]
@@ -381,7 +390,8 @@ fn asks_assigned(text: &str, names_bearing: bool) -> bool {
 /// Whether a clause asks for spare parts that are there.
 fn asks_stock(text: &str) -> bool {
     let words = &*PLAIN_WORDS;
-    if has(text, &words.parts) && has(text, &words.out_of_stock) {
+    let is_out = has(text, &words.parts) && has(text, &words.out_of_stock);
+    if is_out || has(text, &words.stock_lists) {
         return true;
     }
     has(text, &words.parts)

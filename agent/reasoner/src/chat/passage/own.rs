@@ -12,6 +12,9 @@ use super::super::{StepCall, sites};
 use super::section::{Section, sections};
 use super::{MANUALS, documents_of, heading, manual, text_of};
 use crate::toolbox::{self, Toolbox};
+use machine::{Machine, machines};
+
+mod machine;
 
 /// Documents of the plant that are read for a question. Chosen: a sheet for the site and one for the machine.
 const DOCUMENTS: usize = 3;
@@ -66,16 +69,6 @@ pub(in crate::chat) struct OwnWords {
     pub(in crate::chat) stated: Vec<Stated>,
     pub(in crate::chat) told: String,
     pub(in crate::chat) call: StepCall,
-}
-
-/// A machine by its names.
-struct Machine {
-    site: String,
-    id: String,
-    /// What people call it, in both languages.
-    names: Vec<String>,
-    /// What machines of the same id at other sites are called.
-    others: Vec<String>,
 }
 
 /// What the plant's own documents state of the machines that a question asks about; of a lock-out that they do not
@@ -177,33 +170,6 @@ const fn cut_off(language: Language) -> &'static str {
         Language::Ko => "문서에 더 있습니다. 설비와 부위를 지정해 다시 물어 주십시오.",
         Language::En => "The documents state more. Ask again for one machine and one part of it.",
     }
-}
-
-fn machines(meant: &[&CoreFields], fleet: &[CoreFields]) -> Vec<Machine> {
-    let names_of = |core: &CoreFields| -> Vec<String> {
-        let name = core.machine_name.iter();
-        name.flat_map(|text| [text.ko.to_lowercase(), text.en.to_lowercase()]).collect()
-    };
-    let mut all: Vec<(&CoreFields, Machine)> = Vec::new();
-    for core in meant {
-        let is_same = |one: &CoreFields| {
-            one.key.site == core.key.site && one.key.equipment == core.key.equipment
-        };
-        if all.iter().any(|(one, _)| is_same(one)) {
-            continue;
-        }
-        let others = fleet
-            .iter()
-            .filter(|one| one.key.equipment == core.key.equipment && one.key.site != core.key.site);
-        let machine = Machine {
-            site: core.key.site.to_string(),
-            id: core.key.equipment.as_str().to_lowercase(),
-            names: names_of(core),
-            others: others.flat_map(names_of).collect(),
-        };
-        all.push((core, machine));
-    }
-    all.into_iter().map(|(_, machine)| machine).collect()
 }
 
 /// The sections of the plant's own documents that a search finds, each with its document.
@@ -403,22 +369,6 @@ fn lines_with(
     told
 }
 
-impl Machine {
-    /// Whether a text in lower case is of this machine: it has its name or its id, and not the name of another machine
-    /// of that id.
-    fn is_named_in(&self, text: &str) -> bool {
-        let has_own = self.names.iter().any(|name| !name.is_empty() && text.contains(name));
-        let is_word = |at: usize| {
-            let (before, after) = (&text[..at], &text[at + self.id.len()..]);
-            !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '-')
-                && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
-        };
-        let has_id = text.match_indices(self.id.as_str()).any(|(at, _)| is_word(at));
-        let is_others = self.others.iter().any(|name| !name.is_empty() && text.contains(name));
-        has_own || has_id && !is_others
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -435,6 +385,8 @@ mod tests {
             id: id.to_owned(),
             names: names(name),
             others: names(other),
+            kinds: Vec::new(),
+            siblings: Vec::new(),
         }
     }
 

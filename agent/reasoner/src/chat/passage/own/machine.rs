@@ -1,0 +1,153 @@
+//! A machine as the plant's own documents name it: by its id, by what people call it, or by its kind where that is its own.
+
+use super::super::super::desk::CoreFields;
+use super::super::super::intent::QUESTION_WORDS;
+
+/// A machine by its names.
+pub(super) struct Machine {
+    pub(super) site: String,
+    pub(super) id: String,
+    /// What people call it, in both languages.
+    pub(super) names: Vec<String>,
+    /// What machines of the same id at other sites are called.
+    pub(super) others: Vec<String>,
+    /// Its kind (`blower`), where all machines of the site of that kind have the letters of its id.
+    pub(super) kinds: Vec<String>,
+    /// Ids and names of the others of these.
+    pub(super) siblings: Vec<String>,
+}
+
+/// The machines of some bearings, each once.
+pub(super) fn machines(meant: &[&CoreFields], fleet: &[CoreFields]) -> Vec<Machine> {
+    let mut all: Vec<(&CoreFields, Machine)> = Vec::new();
+    for core in meant {
+        let is_same = |one: &CoreFields| {
+            one.key.site == core.key.site && one.key.equipment == core.key.equipment
+        };
+        if all.iter().any(|(one, _)| is_same(one)) {
+            continue;
+        }
+        let others = fleet
+            .iter()
+            .filter(|one| one.key.equipment == core.key.equipment && one.key.site != core.key.site);
+        let beside: Vec<&CoreFields> =
+            fleet.iter().filter(|one| is_sibling(one, core) && !is_same(one)).collect();
+        let machine = Machine {
+            site: core.key.site.to_string(),
+            id: core.key.equipment.as_str().to_lowercase(),
+            names: names_of(core),
+            others: others.flat_map(names_of).collect(),
+            kinds: own_kinds(core, fleet),
+            siblings: beside
+                .iter()
+                .flat_map(|one| {
+                    let id = one.key.equipment.as_str().to_lowercase();
+                    names_of(one).into_iter().chain([id])
+                })
+                .collect(),
+        };
+        all.push((core, machine));
+    }
+    all.into_iter().map(|(_, machine)| machine).collect()
+}
+
+fn names_of(core: &CoreFields) -> Vec<String> {
+    let name = core.machine_name.iter();
+    name.flat_map(|text| [text.ko.to_lowercase(), text.en.to_lowercase()]).collect()
+}
+
+/// Whether two machines stand at one site and have ids of the same letters: `BLW-1` and `BLW-2`.
+fn is_sibling(one: &CoreFields, other: &CoreFields) -> bool {
+    let letters = |core: &CoreFields| {
+        let id = core.key.equipment.as_str();
+        id.chars().take_while(|c| c.is_alphabetic()).collect::<String>()
+    };
+    let own = letters(one);
+    own.len() > 1 && own == letters(other) && one.key.site == other.key.site
+}
+
+/// The kinds that the names of a machine and its siblings have, and those of no other machine of the site.
+fn own_kinds(core: &CoreFields, fleet: &[CoreFields]) -> Vec<String> {
+    let has_kind = |one: &CoreFields, kind: &String| names_of(one).iter().any(|n| n.contains(kind));
+    let kinds = QUESTION_WORDS.machine_kinds.iter().filter(|kind| kind.chars().count() > 1);
+    let is_own = |kind: &&String| {
+        let of_site = || fleet.iter().filter(|one| one.key.site == core.key.site);
+        of_site().any(|one| is_sibling(one, core) && has_kind(one, kind))
+            && of_site().all(|one| is_sibling(one, core) || !has_kind(one, kind))
+    };
+    let own: Vec<&String> = kinds.filter(is_own).collect();
+    // the same kind in the other language
+    let groups = QUESTION_WORDS.same_kinds.iter();
+    let same = groups.filter(|group| own.iter().any(|kind| group.contains(kind))).flatten();
+    let mut all: Vec<String> = same.chain(own.iter().copied()).cloned().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+impl Machine {
+    /// Whether a text in lower case is of this machine: it has its name or its id, and not the name of another machine
+    /// of that id; or it is of all machines of its kind.
+    pub(super) fn is_named_in(&self, text: &str) -> bool {
+        let has_own = self.names.iter().any(|name| !name.is_empty() && text.contains(name));
+        let is_word = |at: usize| {
+            let (before, after) = (&text[..at], &text[at + self.id.len()..]);
+            !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '-')
+                && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
+        };
+        let has_id = text.match_indices(self.id.as_str()).any(|(at, _)| is_word(at));
+        let is_others = self.others.iter().any(|name| !name.is_empty() && text.contains(name));
+        let is_siblings = self.siblings.iter().any(|name| !name.is_empty() && text.contains(name));
+        let is_of_kind = self.kinds.iter().any(|kind| text.contains(kind)) && !is_siblings;
+        has_own || has_id && !is_others || is_of_kind
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::id::BearingKey;
+    use pdm_shared::risk::RiskLevel;
+    use pdm_shared::text::Text;
+
+    use super::*;
+
+    fn core(id: &str, en: &str) -> CoreFields {
+        CoreFields {
+            key: BearingKey::parse("works-1", id, "DE").expect("names"),
+            risk: RiskLevel::Normal,
+            stage: 0,
+            fault: None,
+            rul_hours: None,
+            event_id: None,
+            measured_at: None,
+            alarm: None,
+            machine_name: Some(Text::new(en, en)),
+            location: None,
+            suppression: pdm_shared::episode::Suppression::None,
+            abnormal_since: None,
+            risen: Vec::new(),
+            watch: crate::chat::desk::Watch::Judged,
+            is_of_many_sites: false,
+        }
+    }
+
+    /// A sheet says "blower" of all blowers; of two pumps with other ids it says nothing by "pump".
+    #[test]
+    fn a_kind_names_a_machine_where_it_is_its_own() {
+        let fleet = [
+            core("BLW-1", "The Bull"),
+            core("BLW-2", "Blower 2"),
+            core("WP-16", "White water pump"),
+            core("VP-4", "Vacuum pump"),
+        ];
+        let all = machines(&fleet.iter().collect::<Vec<_>>(), &fleet);
+        let named = |text: &str| {
+            let named = all.iter().filter(|one| one.is_named_in(text));
+            named.map(|one| one.id.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(named("- blower bearing cover m8: 21 n·m"), ["blw-1", "blw-2"]);
+        assert_eq!(named("- blower 2: belts every year"), ["blw-2"]);
+        assert_eq!(named("- pump housing bolts m12: 78 n·m"), Vec::<String>::new());
+        assert_eq!(named("- wp-16 housing bolts"), ["wp-16"]);
+    }
+}
