@@ -278,7 +278,12 @@ pub(super) async fn stated_by_plant(
         return asks_value.then_some(OwnWords { stated: Vec::new(), told, call });
     }
     let (tools, language) = (sources.tools, reader.language);
-    if let Some(own) = own::of_machines(tools, (&cores, fleet), &clause, language).await {
+    // a replacement begins with the machine's own lock-out, where the plant has written one
+    let is_replacement = plan.iter().any(|part| part.lookup == Lookup::Replacement);
+    let asked = if is_replacement { format!("{clause} LOTO") } else { clause.clone() };
+    if let Some(own) = own::of_machines(tools, (&cores, fleet), &asked, language).await
+        && !(is_replacement && own.told.starts_with("[EM-"))
+    {
         return Some(own);
     }
     // a manual of the machine answers before that of every machine, and before the level where more is asked

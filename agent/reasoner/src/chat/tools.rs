@@ -9,6 +9,7 @@ use pdm_shared::text::Language;
 use serde_json::{Map, Value, json};
 
 use super::desk::{CoreFields, Desk, Focus, Watch};
+use super::watching;
 use crate::dialect::ToolDefinition;
 use crate::toolbox::{ToolAnswer, Toolbox};
 
@@ -65,7 +66,7 @@ impl Toolbox for DeskTools {
 
     async fn call(&self, id: &str, name: &str, arguments: Map<String, Value>) -> ToolAnswer {
         match name {
-            LIST => match self.desk.fleet().await {
+            LIST => match self.fleet().await {
                 Ok(fleet) => {
                     answer(json!({ "bearings": fleet.iter().map(row).collect::<Vec<_>>() }))
                 }
@@ -78,9 +79,17 @@ impl Toolbox for DeskTools {
 }
 
 impl DeskTools {
+    /// Every judged bearing; one whose gateway is offline as that.
+    async fn fleet(&self) -> Result<Vec<CoreFields>, String> {
+        let mut fleet = self.desk.fleet().await?;
+        let gateways = self.desk.gateways().await.unwrap_or_default();
+        watching::mark_silent(fleet.iter_mut(), &gateways);
+        Ok(fleet)
+    }
+
     async fn one(&self, arguments: &Map<String, Value>) -> ToolAnswer {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
-        let fleet = match self.desk.fleet().await {
+        let fleet = match self.fleet().await {
             Ok(fleet) => fleet,
             Err(reason) => return ToolAnswer::failed(reason),
         };
@@ -93,7 +102,11 @@ impl DeskTools {
             return ToolAnswer::failed("there is no such bearing");
         };
         match self.desk.focus(&core.key).await {
-            Ok(Some(focus)) => answer(detail(&focus, self.desk.zone())),
+            Ok(Some(focus)) => {
+                // what its gateway says of it, too
+                let focus = Focus { core: core.clone(), ..focus };
+                answer(detail(&focus, self.desk.zone()))
+            }
             Ok(None) => answer(row(core)),
             Err(reason) => ToolAnswer::failed(reason),
         }

@@ -129,8 +129,9 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
         () if is_order(&text) => return Some(vec![Lookup::Act]),
         () if has(&text, &words.how) && has(&text, &words.alarm_acts) => vec![Lookup::Act],
         () if !is_about_one && has(&text, &words.of_program) => vec![Lookup::Program],
-        () if has(&text, &words.contact) && !has(&text, &QUESTION_WORDS.duty) => {
-            vec![Lookup::Search]
+        () if has(&text, &words.contact) => {
+            let duty = has(&text, &QUESTION_WORDS.duty).then_some(Lookup::Duty);
+            std::iter::once(Lookup::Search).chain(duty).collect()
         }
         () if has(&text, &words.escalation) => {
             let on_duty = is_of_time.then_some(Lookup::Duty);

@@ -85,8 +85,7 @@ pub(in crate::chat) async fn of_machines(
     }
     let (mut told, mut stated): (Vec<String>, Vec<Stated>) = (Vec::new(), Vec::new());
     for machine in machines(meant, fleet).iter().take(MACHINES) {
-        let query = format!("{} {} {clause}", machine.id, machine.names.join(" "));
-        for document in own_documents(tools, &query).await {
+        for document in documents_about(tools, machine, clause).await {
             if is_of_another_site(&document, machine, fleet) {
                 continue;
             }
@@ -170,6 +169,19 @@ const fn cut_off(language: Language) -> &'static str {
         Language::Ko => "문서에 더 있습니다. 설비와 부위를 지정해 다시 물어 주십시오.",
         Language::En => "The documents state more. Ask again for one machine and one part of it.",
     }
+}
+
+/// The plant's own documents that a search finds with the question, and with the machine's names alone: words of the
+/// question may be in another language than the document.
+async fn documents_about(tools: &dyn Toolbox, machine: &Machine, clause: &str) -> Vec<Vec<Value>> {
+    let names = format!("{} {}", machine.id, machine.names.join(" "));
+    let mut documents = own_documents(tools, &format!("{names} {clause}")).await;
+    for one in own_documents(tools, &names).await {
+        if !documents.contains(&one) {
+            documents.push(one);
+        }
+    }
+    documents
 }
 
 /// The sections of the plant's own documents that a search finds, each with its document.
@@ -283,8 +295,7 @@ pub(in crate::chat) async fn of_manual(
     let mut told: Vec<String> = Vec::new();
     for machine in machines(meant, fleet).iter().take(MACHINES) {
         let stems = stems(clause, machine);
-        let query = format!("{} {} {clause}", machine.id, machine.names.join(" "));
-        for document in own_documents(tools, &query).await {
+        for document in documents_about(tools, machine, clause).await {
             let Some(others) = others_of_manual(&document, machine, fleet) else { continue };
             told.extend(lines_with(&document, &stems, &others, language));
         }
@@ -312,7 +323,7 @@ fn stems(clause: &str, machine: &Machine) -> Vec<String> {
     let stems = words.filter_map(|word| {
         let is_english = word.is_ascii();
         let stem: String = if is_english {
-            word.chars().take(6).collect()
+            word.chars().take(5).collect()
         } else {
             word.chars().take(2).collect()
         };

@@ -1,0 +1,87 @@
+//! What an answer without a model is made of: the bearings as their gateways say, the plan of a question, and the look-ups of
+//! the plan put together.
+
+use super::desk::{CoreFields, GatewayLine};
+use super::entities::Meant;
+use super::extract::{self, Sources};
+use super::planning::{self, Part};
+use super::reader::Reader;
+use super::{
+    Chat, Making, Question, answer, cut, language, people, sites, unknown_names, watching,
+};
+
+impl Chat<'_> {
+    /// Every judged bearing, with what its name and its gateway say of it, and the gateways; no bearings while the records
+    /// are away.
+    pub(super) async fn marked_fleet(&self) -> (Option<Vec<CoreFields>>, Vec<GatewayLine>) {
+        let gateways = self.desk.gateways().await.unwrap_or_default();
+        let Ok(mut fleet) = self.desk.fleet().await else { return (None, gateways) };
+        let is_of_many_sites = sites::all(&fleet).len() > 1;
+        sites::mark(fleet.iter_mut(), is_of_many_sites);
+        watching::mark_silent(fleet.iter_mut(), &gateways);
+        (Some(fleet), gateways)
+    }
+
+    /// The look-ups of a question, those about the people whom it names among them.
+    pub(super) async fn planned(
+        &self,
+        question: &Question,
+        scope: &[CoreFields],
+        meant: &Meant,
+        is_away: bool,
+    ) -> Vec<Part> {
+        let mut plan = planning::plan(question, scope, meant, is_away);
+        let known = self.desk.people().await.unwrap_or_default();
+        let named = people::named_in(&question.message, &known);
+        people::put_into(&mut plan, &question.message, (&named, meant), scope);
+        plan
+    }
+
+    /// The answer out of records and documents: the look-ups of a plan made side by side, their results put
+    /// together by bearing, each with where it comes from. Names that nobody knows are told first.
+    pub(super) async fn by_extraction(
+        &self,
+        (plan, meant): (&[Part], &Meant),
+        fleet: &[CoreFields],
+        reader: Reader,
+        sources: &Sources<'_>,
+        making: &mut Making<'_>,
+    ) -> Option<String> {
+        if let Some(told) = language::in_other_words(plan, sources.fleet, reader.language) {
+            return Some(told);
+        }
+        let found = plan.iter().map(|part| extract::look_up(part, reader, sources));
+        let found: Vec<Option<String>> = futures_util::future::join_all(found).await;
+        let mut told: Vec<(&Part, String)> = Vec::new();
+        for (part, text) in plan.iter().zip(found) {
+            let text = text.filter(|_| !extract::is_answered(part, &told));
+            let call = extract::call(part, sources.focus(part));
+            making.tell(vec![call], text.as_deref().map(cut), None);
+            told.extend(text.map(|text| (part, text)));
+        }
+        let language = reader.language;
+        let strange = meant.unknown_sites.iter();
+        let mut parts: Vec<String> =
+            strange.map(|name| sites::unknown_site(name, fleet, language)).collect();
+        for name in &meant.unknown {
+            parts.push(unknown_names::told_of(self.tools, name, reader).await);
+        }
+        if let Some(own) = extract::stated_by_plant((plan, meant), fleet, reader, sources).await {
+            making.tell(vec![own.call], Some(cut(&own.told)), None);
+            told.retain(|(part, _)| !extract::is_in_place_of(&own.stated, part));
+            parts.push(own.told);
+        }
+        extract::mark_general_values(&mut told, meant, reader.language);
+        if let Some((text, call)) = extract::beside_records(plan, reader, sources).await {
+            making.tell(vec![call], Some(cut(&text)), None);
+            // what was a guess, or a question back, is answered by the document
+            told.retain(|(part, _)| !extract::is_open_to_documents(part));
+            parts.push(text);
+        }
+        parts.extend(extract::read_as(&told, reader.language));
+        if !told.is_empty() {
+            parts.push(answer::fused(&told, sources.foci, reader));
+        }
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
+    }
+}
