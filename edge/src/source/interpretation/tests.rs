@@ -10,6 +10,7 @@ fn named(name: &str, unit: Option<&str>) -> StatedChannel {
         name: Some(name.to_owned()),
         unit: unit.map(str::to_owned),
         scale: None,
+        factor: None,
         encoding: NumberEncoding::Real,
     }
 }

@@ -20,7 +20,9 @@ use pdm_shared::time::Timestamp;
 use super::bounds::{MAX_SAMPLES, whole};
 use super::guarded::guarded;
 use super::leaves::{Leaf, LeafContent, stated_start, variables_of};
+use super::names_units;
 use super::repeats::{WordColumn, check_variables};
+use super::text::unit_columns::one_unit;
 use super::text_times::times_of_words;
 use super::variables::{Variable, recording_of_variables};
 use super::{NumberEncoding, RawRecording, SourceError};
@@ -93,7 +95,10 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
                         leaves.extend(times);
                         start = start.or(start_of_times);
                     }
-                    None => words.push(own.words),
+                    None => {
+                        leaves.extend(unit_of_words(&own.words)?);
+                        words.push(own.words);
+                    }
                 }
                 continue;
             }
@@ -122,6 +127,18 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
         leaves.push(Leaf { path: name, content });
     }
     Ok(FileLeaves { leaves, words, start, notes, has_lists: lists > 0 })
+}
+
+/// The unit that a column of words states for the columns of numbers beside it.
+///
+/// # Errors
+/// It holds several units; in words.
+fn unit_of_words(own: &WordColumn) -> Result<Option<Leaf>, String> {
+    if !names_units(&own.name) {
+        return Ok(None);
+    }
+    let unit = one_unit(&own.name, &own.words)?;
+    Ok(unit.map(|unit| Leaf { path: own.name.clone(), content: LeafContent::Text(vec![unit]) }))
 }
 
 /// What a file holds.
@@ -182,8 +199,9 @@ impl TextColumn {
     /// The leaves of the column if its texts are times, and the first one.
     fn times(&mut self) -> Option<TimeLeaves> {
         let texts = self.times.take().filter(|texts| !texts.is_empty())?;
-        let times = times_of_words(texts.iter().map(String::as_str))?;
-        let (rows, name) = (times.seconds.len(), self.words.name.clone());
+        let name = self.words.name.clone();
+        let times = times_of_words(&name, texts.iter().map(String::as_str))?;
+        let rows = times.seconds.len();
         let unit = LeafContent::Text(vec!["s".to_owned()]);
         let encoding = NumberEncoding::Real;
         let content = LeafContent::Numbers { rows, columns: 1, numbers: times.seconds, encoding };

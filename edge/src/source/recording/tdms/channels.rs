@@ -3,7 +3,7 @@
 use super::Objects;
 use super::metadata::{self, Properties, Property};
 use super::scale::scaled;
-use crate::source::recording::leaves::rate_of_property;
+use crate::source::recording::leaves::{UNIT_KEYS, may_be_factor, plain, rate_of_property};
 use crate::source::recording::meaning::since_1970;
 use crate::source::recording::variables::Variable;
 use crate::source::recording::{NumberEncoding, StatedChannel, StatedStart};
@@ -52,9 +52,19 @@ pub(super) fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<
             continue;
         }
         let encoding = if numbers.is_scaled { NumberEncoding::Real } else { data.encoding };
-        let unit = text("unit_string").or_else(|| text("NI_UnitDescription"));
+        let scopes_of = || scopes.iter().filter_map(|scope| objects.properties.get(*scope));
+        let unit = text("unit_string")
+            .or_else(|| text("NI_UnitDescription"))
+            .or_else(|| scopes_of().find_map(unit_among));
+        let factor = if numbers.is_scaled { None } else { scopes_of().find_map(factor_among) };
         variables.push(Variable {
-            stated: StatedChannel { name: names.last().cloned(), unit, scale: None, encoding },
+            stated: StatedChannel {
+                name: names.last().cloned(),
+                unit,
+                factor,
+                encoding,
+                ..StatedChannel::default()
+            },
             path: place,
             rate_hz,
             started_at: start_of(&scopes, &objects),
@@ -69,6 +79,27 @@ pub(super) fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<
         }
     }
     (variables, others)
+}
+
+/// The unit that properties of a channel, its group or the file state under another key than LabVIEW's own.
+fn unit_among(properties: &Properties) -> Option<String> {
+    properties.iter().find_map(|(key, value)| match value {
+        Property::Text(unit) if UNIT_KEYS.contains(&plain(key).as_str()) => {
+            Some(unit.trim().to_owned()).filter(|unit| !unit.is_empty())
+        }
+        Property::Text(_) | Property::Number(_) | Property::Time(_) | Property::Other => None,
+    })
+}
+
+/// A property that may be the scale of integers.
+fn factor_among(properties: &Properties) -> Option<(String, f64)> {
+    let factor = |(key, value): (&String, &Property)| {
+        let number = value.number().filter(|number| number.is_finite() && *number != 0.0)?;
+        // what LabVIEW writes of its own scales is read as such
+        let is_own = key.starts_with("NI_") || key.starts_with("wf_");
+        (!is_own && may_be_factor(&plain(key))).then(|| (key.clone(), number))
+    };
+    properties.iter().find_map(factor)
 }
 
 /// A channel of times, in seconds since 1970.

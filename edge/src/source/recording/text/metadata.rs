@@ -58,7 +58,9 @@ const RATE: [&str; 42] = [
 ];
 /// Words for a rate only where they are the whole key.
 const RATE_WHOLE: [&str; 7] = ["rate", "fs", "sr", "odr", "freq", "frequency", "sampling"];
-const INTERVAL: [&str; 19] = [
+const INTERVAL: [&str; 21] = [
+    "timeincrement",
+    "zeitinkrement",
     "xdelta",
     "sampleperiod",
     "采样间隔",
@@ -82,7 +84,9 @@ const INTERVAL: [&str; 19] = [
 const INTERVAL_WHOLE: [&str; 5] = ["dt", "dx", "increment", "interval", "tinc"];
 
 /// Words by which a line may speak of a rate, whatever else it says, in lower case.
-const HINTS: [&str; 12] = [
+const HINTS: [&str; 14] = [
+    "delta",
+    "increment",
     "hz",
     "sps",
     "rate",
@@ -144,6 +148,15 @@ impl Metadata {
             };
             let rate = interval_of(value, unit_s).map(|seconds| 1.0 / seconds);
             self.rate_hz = self.rate_hz.or(rate);
+        } else if is(&["delta"]) {
+            // `Delta: 7.8125e-005 sec.`: without a unit it may be anything
+            let is_time = || {
+                let (_, rest) = leading_number(value)?;
+                let word = rest.split_whitespace().next()?;
+                Some(matches!(StatedUnit::parse(word)?.kind, UnitKind::Time(_)))
+            };
+            let rate = interval_of(value, 1.0).map(|seconds| 1.0 / seconds);
+            self.rate_hz = self.rate_hz.or(rate.filter(|_| is_time() == Some(true)));
         } else if value.contains(['=', ':']) {
             // `Config: data_rate = 2000 Hz`: a heading before the statement
             self.take(value, true);
@@ -422,12 +435,17 @@ mod tests {
             "Частота дискретизации: 2560 Гц",
             "Sampling,2.56kHz",
             "X_Delta=0.000390625",
+            "Delta: 3.90625e-004 sec.",
+            "Time increment: 0.000390625",
+            "Zeitinkrement;390,625 us",
         ] {
             let got = rate(line).unwrap_or(f64::NAN);
             assert!((got - 2560.0).abs() < 1e-6, "{line}: {got}");
         }
         for line in [
             "range: 16 g",
+            "Delta: 0.5 g",
+            "Delta: 4",
             "rate: fast",
             "Samples: 1536",
             "time,x",
