@@ -14,7 +14,8 @@ const MOST_POINTS: usize = 64;
 const MOST_TOLD: usize = 6;
 
 /// Words of a name that say of a column of words, beside those of recordings, that it tells series apart.
-const WORDS: [&str; 21] = [
+const WORDS: [&str; 22] = [
+    "unit",
     "location",
     "site",
     "plant",
@@ -36,6 +37,30 @@ const WORDS: [&str; 21] = [
     "gearbox",
     "serial",
     "alias",
+];
+
+/// Words of a name by which a column says how a machine or a sensor is, and not which.
+const STATES: [&str; 20] = [
+    "state",
+    "status",
+    "mode",
+    "alarm",
+    "health",
+    "quality",
+    "flag",
+    "condition",
+    "comment",
+    "note",
+    "remark",
+    "event",
+    "message",
+    "fault",
+    "result",
+    "level",
+    "running",
+    "error",
+    "class",
+    "label",
 ];
 
 /// Keeps the rows that a person asks for: `--only COLUMN=VALUE`.
@@ -83,7 +108,12 @@ pub(super) fn check(
         if place == time || columns.contains(&place) {
             continue;
         }
-        if names_units(name) {
+        let holds_units = || {
+            let values = values_of(rows, place);
+            values.iter().any(|(value, ..)| StatedUnit::parse(value).is_some())
+        };
+        // `unit` may be a machine
+        if names_units(name) && holds_units() {
             check_units(rows, place, name)?;
         } else if may_name_points(rows, place, name) {
             check_points(rows, place, name)?;
@@ -141,6 +171,9 @@ fn may_name_points(rows: &[FieldRow<'_>], place: usize, name: &str) -> bool {
             is_id(last) || names_points(last) || last.ends_with("id") || last.ends_with("no")
         });
         return is_whole && names_points(name) && plain;
+    }
+    if words.iter().any(|word| STATES.contains(word)) {
+        return false;
     }
     let is_said = |word: &&str| {
         WORDS.contains(word) || word.strip_suffix("id").is_some_and(|w| WORDS.contains(&w))
@@ -267,6 +300,7 @@ mod tests {
             ("t,v,sensor_id", "11", "12"),
             ("t,v,location", "hall 1", "hall 2"),
             ("t,v,측정점", "구동", "반대"),
+            ("t,v,unit", "U1", "U2"),
         ] {
             let text = table(head, |n| turn(n, a, b));
             let error = read(&text, &[]).expect_err(head);
@@ -288,6 +322,8 @@ mod tests {
         for (head, cells) in [
             ("t,v,sensor_temp", ["31", "32"]),
             ("t,v,state", ["RUN", "STOP"]),
+            ("t,v,machine_state", ["RUN", "STOP"]),
+            ("t,v,sensor status", ["ok", "low battery"]),
             ("t,v,machine", ["P-7", "P-7"]),
             ("t,v,tag", ["A", ""]),
             ("t,v,unit", ["mm/s", "mm/s"]),

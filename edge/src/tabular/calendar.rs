@@ -384,9 +384,14 @@ fn groups(field: &str) -> Option<Vec<Group<'_>>> {
 fn date_of(groups: &[Group<'_>], month: Option<u16>) -> Option<DateParts> {
     let small =
         |group: &Group<'_>| u16::try_from(group.value).ok().filter(|_| group.text.len() <= 4);
+    let long = |group: &Group<'_>| {
+        let value = small(group)?;
+        let has_few = group.text.len() >= 3 && value < 1000;
+        Some(if has_few { FEW_DIGITS + value } else { value })
+    };
     if let Some(month) = month {
         let [a, b] = groups else { return None };
-        let (a_value, b_value) = (small(a)?, small(b)?);
+        let (a_value, b_value) = (long(a)?, long(b)?);
         let (parts, order) = if a.text.len() == 4 {
             ([a_value, month, b_value], DateOrder::YearFirst)
         } else {
@@ -395,11 +400,6 @@ fn date_of(groups: &[Group<'_>], month: Option<u16>) -> Option<DateParts> {
         return Some(DateParts { parts, form: DateForm::Certain(order) });
     }
     let [a, b, c] = groups else { return None };
-    let long = |group: &Group<'_>| {
-        let value = small(group)?;
-        let has_few = group.text.len() >= 3 && value < 1000;
-        Some(if has_few { FEW_DIGITS + value } else { value })
-    };
     let parts = [long(a)?, long(b)?, long(c)?];
     let has_mark = |group: &Group<'_>| "-/. _년월年月".contains(group.before);
     if !(has_mark(b) && has_mark(c)) {

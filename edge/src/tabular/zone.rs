@@ -162,10 +162,9 @@ pub fn zone_of_name(name: &str) -> Option<LocalZone> {
 
 /// Whether a key says that its value is a zone: `timezone`, `Time zone`, `tz`, `시간대`.
 pub fn is_zone_key(key: &str) -> bool {
-    const KEYS: [&str; 12] = [
+    const KEYS: [&str; 11] = [
         "timezone",
         "tz",
-        "zone",
         "timezoneid",
         "timezonename",
         "utcoffset",
@@ -234,15 +233,32 @@ pub fn in_utc(zone: LocalZone, local: &[f64]) -> (Vec<f64>, bool) {
     (local.iter().map(read).collect(), is_any_twice)
 }
 
+fn offset_at(zone: LocalZone, local_ns: i64) -> LocalOffsets {
+    zone.offsets_at(local_ns.div_euclid(1_000_000_000) as f64)
+}
+
+/// Whether local times are so near each other that no clock of this zone is set twice among them, and it is not set
+/// once. The millions of rows of a recording need one look then.
+fn is_of_one_offset(zone: LocalZone, local: &[i64]) -> bool {
+    const WEEK_NS: i64 = 7 * 86_400 * 1_000_000_000;
+    let (Some(least), Some(most)) = (local.iter().min(), local.iter().max()) else { return true };
+    let (first, last) = (offset_at(zone, *least), offset_at(zone, *most));
+    most.saturating_sub(*least) < WEEK_NS && first == last && first.second_s.is_none()
+}
+
 /// As [`in_utc`] in nanoseconds, which have more digits than a floating-point number.
 pub fn in_utc_ns(zone: LocalZone, local: &[i64]) -> Vec<i64> {
     const NS: i64 = 1_000_000_000;
     // the repeated hour may set the last time before the first
     let down = local.windows(2).filter(|two| two[1] < two[0]).count();
     let falls = 2 * down > local.len();
+    if is_of_one_offset(zone, local) {
+        let offset_s = local.first().map_or(0, |first| offset_at(zone, *first).first_s);
+        return local.iter().map(|ns| ns.saturating_sub(i64::from(offset_s) * NS)).collect();
+    }
     let mut before: Option<i64> = None;
     let read = |local_ns: &i64| {
-        let LocalOffsets { first_s, second_s } = zone.offsets_at(local_ns.div_euclid(NS) as f64);
+        let LocalOffsets { first_s, second_s } = offset_at(zone, *local_ns);
         let utc = |offset_s: i32| local_ns.saturating_sub(i64::from(offset_s) * NS);
         let at = match second_s {
             None => utc(first_s),

@@ -127,8 +127,12 @@ fn beside_factor(
     let counts = words_of_counts(Some(bits));
     let unit = stated.unit.as_deref().unwrap_or("g");
     let of_unit = stated.unit.as_deref().map_or_else(String::new, |unit| format!(" in {unit}"));
+    let plain = field.to_lowercase().replace(['_', '-', ' '], "");
+    let is_inverse =
+        ["lsbper", "countsper", "countper", "digitsper"].iter().any(|w| plain.contains(w));
+    let each = if is_inverse { 1.0 / number } else { *number };
     Err(format!(
-        "{label} holds {counts}{of_unit}, and the field {field:?} is {number}: it may be the {unit} of one count, or the gain of an amplifier before the converter; give the {unit} of one count (--scale {number}, or another), or --scale 1 where the numbers are {unit} as they are"
+        "{label} holds {counts}{of_unit}, and the field {field:?} is {number}: one count may be {each} {unit}, or the field says what an amplifier has done before the converter; give the {unit} of one count (--scale {each}, or another), or --scale 1 where the numbers are {unit} as they are"
     ))
 }
 

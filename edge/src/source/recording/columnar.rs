@@ -84,6 +84,7 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
     let pairs = pairs.filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
     let mut leaves = statements_of(pairs, &names);
     let (mut words, mut notes, mut start, mut lists) = (Vec::new(), Vec::new(), None, 0);
+    let mut units = Vec::new();
     for (index, column) in schema.columns().iter().enumerate() {
         let name = column.path().string();
         let Some(form) = wide::form_of(column) else {
@@ -96,7 +97,7 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
                         start = start.or(start_of_times);
                     }
                     None => {
-                        leaves.extend(unit_of_words(&own.words)?);
+                        units.extend(unit_of_words(&own.words)?);
                         words.push(own.words);
                     }
                 }
@@ -125,6 +126,10 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
             leaves.push(Leaf { path: format!("{name}_unit"), content: text });
         }
         leaves.push(Leaf { path: name, content });
+    }
+    // a unit beside lists is that of what is in them
+    if lists == 0 {
+        leaves.extend(units);
     }
     Ok(FileLeaves { leaves, words, start, notes, has_lists: lists > 0 })
 }

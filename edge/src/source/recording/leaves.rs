@@ -12,6 +12,7 @@ use beside::{BesideStatement, Tree};
 
 pub(super) use beside::{UNIT_KEYS, plain, rate_of_property};
 pub(super) use factor::may_be_factor;
+pub(super) use labels::may_be_unit;
 pub(super) use speed::stated_speed;
 pub(super) use start::{in_zone, stated_start};
 

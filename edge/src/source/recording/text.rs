@@ -491,6 +491,8 @@ mod forms_of_names;
 #[cfg(test)]
 mod forms_of_quantities;
 #[cfg(test)]
+mod forms_of_rows;
+#[cfg(test)]
 mod forms_of_times;
 #[cfg(test)]
 mod tests;

@@ -33,6 +33,11 @@ pub(super) fn is_scope_of_labels(key: &str) -> bool {
     SCOPES.contains(&plain(key).as_str())
 }
 
+/// Whether a text may be a unit: it is one that is known, or has the form of one.
+pub(in super::super) fn may_be_unit(text: &str) -> bool {
+    StatedUnit::parse(text).is_some() || text.contains(['/', '^', '²'])
+}
+
 impl Tree<'_> {
     /// The unit under the vector's own name in a struct of units: `"unit": {"x": "m/s2"}`.
     pub(super) fn unit_by_name(&self, scope: &str, own_key: &str) -> Vec<String> {
@@ -47,7 +52,12 @@ impl Tree<'_> {
     /// name that they give.
     pub(super) fn units_of_labels(&self, scope: &str, count: usize) -> Vec<String> {
         let scopes = || self.inner(scope).filter(|inner| is_scope_of_labels(key_of(inner)));
-        let mut stated = scopes().map(|inner| self.texts_of_keys(inner, &UNIT_KEYS));
+        // `"tags": {"unit": "P-101"}` names a machine
+        let mut stated = scopes().map(|inner| {
+            let mut units = self.texts_of_keys(inner, &UNIT_KEYS);
+            units.retain(|unit| may_be_unit(unit));
+            units
+        });
         if let Some(units) = stated.find(|units| !units.is_empty()) {
             // units of several vectors, of which nothing tells whose each is
             let is_open = units.len() != count && units.iter().any(|other| *other != units[0]);
@@ -96,6 +106,9 @@ mod tests {
             numbers("r{0}.values.v", vec![0.5; 64]),
         ];
         assert_eq!(variables_of(named).0[0].stated.unit.as_deref(), Some("mg"));
+        let machine =
+            vec![text("s{0}.tags.unit", &["P-101"]), numbers("s{0}.values.v", vec![0.5; 64])];
+        assert_eq!(variables_of(machine).0[0].stated.unit, None, "a machine");
         let other = vec![text("b.metric.unit", &["mg"]), numbers("a.values.v", vec![0.5; 64])];
         assert_eq!(variables_of(other).0[0].stated.unit, None, "labels of another struct");
     }

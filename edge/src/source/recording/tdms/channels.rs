@@ -3,7 +3,9 @@
 use super::Objects;
 use super::metadata::{self, Properties, Property};
 use super::scale::scaled;
-use crate::source::recording::leaves::{UNIT_KEYS, may_be_factor, plain, rate_of_property};
+use crate::source::recording::leaves::{
+    UNIT_KEYS, may_be_factor, may_be_unit, plain, rate_of_property,
+};
 use crate::source::recording::meaning::since_1970;
 use crate::source::recording::variables::Variable;
 use crate::source::recording::{NumberEncoding, StatedChannel, StatedStart};
@@ -85,7 +87,7 @@ pub(super) fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<
 fn unit_among(properties: &Properties) -> Option<String> {
     properties.iter().find_map(|(key, value)| match value {
         Property::Text(unit) if UNIT_KEYS.contains(&plain(key).as_str()) => {
-            Some(unit.trim().to_owned()).filter(|unit| !unit.is_empty())
+            Some(unit.trim().to_owned()).filter(|unit| may_be_unit(unit))
         }
         Property::Text(_) | Property::Number(_) | Property::Time(_) | Property::Other => None,
     })

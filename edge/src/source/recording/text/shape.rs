@@ -35,9 +35,9 @@ pub(super) fn check_lists(
     named: Option<&str>,
 ) -> Result<(), String> {
     let is_list = |word: &String| {
-        let inner = word.trim_start().strip_prefix(['[', '(', '{']);
-        let starts = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | ' ');
-        inner.is_some_and(|inner| inner.starts_with(starts) && inner.contains([',', ' ', ';']))
+        let inner = word.trim().strip_prefix(['[', '(', '{']);
+        let is_part = |c: char| c.is_ascii_digit() || "-+.eE,; ])}".contains(c);
+        inner.is_some_and(|inner| inner.contains([',', ' ', ';']) && inner.chars().all(is_part))
     };
     let lists = columns.words().iter().filter(|(_, own)| own.words.iter().any(is_list));
     let lists: Vec<String> =

@@ -6,8 +6,8 @@
 
 use pdm_shared::time::Timestamp;
 
+use super::Rewritten;
 use super::layout::loose_value;
-use super::{Rewritten, is_comment};
 use crate::source::interpretation::StatedUnit;
 use crate::source::recording::meaning::since_1970;
 use crate::tabular::fields::{Separator, numbered_lines};
@@ -19,55 +19,54 @@ const MOST_HEAD_LINES: usize = 64;
 /// Fewest samples by which such a text is known.
 const LEAST_SAMPLES: usize = 64;
 
+/// Rows by which their width is told.
+const SAMPLE_ROWS: usize = 8;
+
 /// The text as one column, and what a person should know; `None` if it is of another form.
 pub(super) fn as_table(text: &str) -> Option<Rewritten> {
-    let lines: Vec<&str> =
-        numbered_lines(text).map(|(_, line)| line.trim()).filter(|line| !line.is_empty()).collect();
-    let rows_from = first_row(&lines)?;
-    let (head, rows) = lines.split_at(rows_from);
+    let lines =
+        || numbered_lines(text).map(|(_, line)| line.trim()).filter(|line| !line.is_empty());
+    let sample: Vec<&str> = lines().take(MOST_HEAD_LINES + SAMPLE_ROWS).collect();
+    let start = first_row(&sample)?;
+    let (head, rows) = sample.split_at(start);
     let separator = separator_of(rows.first()?)?;
-    let width = fields(separator, rows.first()?).len();
-    if width < 2 || names_columns(head, separator, width) {
+    let width = separator.fields(rows.first()?).len();
+    if names_columns(head, separator, width) {
         return None;
     }
-    let mut numbers = Vec::with_capacity(rows.len() * width);
-    for (at, row) in rows.iter().enumerate() {
-        let own = fields(separator, row);
+    let (mut samples, mut count, mut is_last) = (0, 0, false);
+    for row in lines().skip(start) {
+        let own = separator.fields(row);
         // the last row holds what is left
-        let fits = own.len() == width || (own.len() < width && at + 1 == rows.len());
-        if !fits || !own.iter().all(|field| number_of(field).is_some()) {
+        let fits = own.len() <= width && !is_last;
+        is_last = own.len() < width;
+        if !fits || !own.iter().all(|field| is_number(field)) {
             return None;
         }
-        numbers.extend(own);
+        samples += own.len();
+        count += 1;
     }
-    if numbers.len() < LEAST_SAMPLES {
-        return None;
-    }
-    let form = Head::of(head, numbers.len(), rows.len())?;
-    Some(form.table(&numbers, width))
+    let form = Head::of(head, samples, count).filter(|_| samples >= LEAST_SAMPLES)?;
+    let fields = lines().skip(start).flat_map(|row| separator.fields(row));
+    Some(form.table(fields, samples, width))
 }
 
-/// The first line of the rows of numbers at the end of the text.
+/// The first line of the rows of numbers below a head.
 fn first_row(lines: &[&str]) -> Option<usize> {
+    let width =
+        |line: &&str| separator_of(line).map_or(0, |separator| separator.fields(line).len());
+    // the last row of a short text holds what is left
+    let usual = width(lines.get(lines.len().checked_sub(2)?)?);
     let is_row = |line: &&str| {
-        !is_comment(line)
-            && separator_of(line).is_some_and(|separator| {
-                let own = fields(separator, line);
-                own.len() > 1 && own.iter().all(|field| number_of(field).is_some())
-            })
+        let own = separator_of(line).map(|separator| separator.fields(line));
+        own.is_some_and(|own| own.len() > 1 && own.iter().all(|field| is_number(field)))
     };
-    let last = lines.len().checked_sub(1)?;
-    let width = |at: usize| {
-        let line = lines.get(at)?;
-        separator_of(line).map(|separator| fields(separator, line).len())
-    };
-    let usual = width(lines.len().checked_sub(2)?)?;
-    // the rows are looked for from their head, which is short
-    let start = (0..lines.len().min(MOST_HEAD_LINES + 1)).find(|at| {
+    let is_start = |at: &usize| {
         let own = &lines[*at..];
-        width(*at) == Some(usual) && own.iter().take(8).all(|line| is_row(&line))
-    })?;
-    (start > 0 && start < last).then_some(start)
+        width(&own[0]) == usual && own.iter().take(SAMPLE_ROWS).all(|line| is_row(line))
+    };
+    let start = (0..lines.len()).find(is_start)?;
+    (start > 0 && usual > 1).then_some(start)
 }
 
 /// How such a row is separated: by blanks or tabs, or by commas.
@@ -76,24 +75,24 @@ fn separator_of(line: &str) -> Option<Separator> {
     (!separator.fields(line).is_empty()).then_some(separator)
 }
 
-fn fields(separator: Separator, line: &str) -> Vec<&str> {
-    separator.fields(line)
+/// Whether a field is a number, whose exponent may be one of Fortran.
+fn is_number(field: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_digit() || "+-.eEdD".contains(c);
+    field.chars().all(is_part) && number_of(field).is_some()
 }
 
-/// A number with a point, whose exponent may be one of Fortran.
 fn number_of(field: &str) -> Option<f64> {
-    let is_number = |c: char| c.is_ascii_digit() || "+-.eEdD".contains(c);
-    if !field.chars().all(is_number) {
-        return None;
+    match field.parse() {
+        Ok(number) => Some(number),
+        Err(_) => field.replace(['d', 'D'], "e").parse().ok(),
     }
-    field.replace(['d', 'D'], "e").parse().ok()
 }
 
 /// Whether the line above the rows has a name for each column, or a row of data frames.
 fn names_columns(head: &[&str], separator: Separator, width: usize) -> bool {
     head.iter().rev().take(2).any(|line| {
         let plain = line.trim_start_matches(['#', '%', ' ']);
-        let own = fields(separator, plain);
+        let own = separator.fields(plain);
         own.len() == width && own.iter().all(|field| loose_value(field) != Some(true))
     })
 }
@@ -168,20 +167,24 @@ impl Head {
     }
 
     /// The samples below the head, one a line.
-    fn table(self, numbers: &[&str], width: usize) -> Rewritten {
+    fn table<'a>(
+        self,
+        fields: impl Iterator<Item = &'a str>,
+        samples: usize,
+        width: usize,
+    ) -> Rewritten {
         let mut table = self.lines.join("\n") + "\n";
         let scale = self.scale.as_ref().map(|(scale, _)| *scale);
-        for field in numbers {
-            match (scale, number_of(field)) {
-                (Some(scale), Some(number)) => table.push_str(&(number * scale).to_string()),
-                _ => table.push_str(field),
+        for field in fields {
+            match scale.zip(number_of(field)) {
+                Some((scale, number)) => table.push_str(&(number * scale).to_string()),
+                None => table.push_str(field),
             }
             table.push('\n');
         }
         let told = format!(
-            "{}: {} samples of one channel stand {width} in a row, as the head states",
-            self.format,
-            numbers.len()
+            "{}: {samples} samples stand {width} in a row, as the head states",
+            self.format
         );
         let notes = std::iter::once(told).chain(self.scale.map(|(_, told)| told)).collect();
         Rewritten { format: "columns of text", table, notes, start: self.start }
