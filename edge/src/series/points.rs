@@ -283,7 +283,9 @@ mod tests {
     fn table(head: &str, row: impl Fn(usize) -> String) -> String {
         format!(
             "{head}\n{}",
-            (0..60).map(|n| format!("{},{}\n", 600 * n, row(n))).collect::<String>()
+            (0..60)
+                .map(|n| format!("{},{}\n", 1_780_000_000 + 600 * n, row(n)))
+                .collect::<String>()
         )
     }
 

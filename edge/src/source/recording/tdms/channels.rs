@@ -86,11 +86,18 @@ pub(super) fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<
 /// The unit that properties of a channel, its group or the file state under another key than LabVIEW's own.
 fn unit_among(properties: &Properties) -> Option<String> {
     properties.iter().find_map(|(key, value)| match value {
-        Property::Text(unit) if UNIT_KEYS.contains(&plain(key).as_str()) => {
+        Property::Text(unit) if names_unit_of_samples(&plain(key)) => {
             Some(unit.trim().to_owned()).filter(|unit| may_be_unit(unit))
         }
         Property::Text(_) | Property::Number(_) | Property::Time(_) | Property::Other => None,
     })
+}
+
+/// Whether the key of a property says that it is a unit, and not that of the abscissa: `Unit`, `Sensor unit`.
+fn names_unit_of_samples(key: &str) -> bool {
+    let is_unit = key.ends_with("unit") || key.ends_with("units");
+    let is_abscissa = key.starts_with('x') || key.contains("time") || key.contains("freq");
+    UNIT_KEYS.contains(&key) || (is_unit && !is_abscissa)
 }
 
 /// A property that may be the scale of integers.
