@@ -71,14 +71,7 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
     let reader = SerializedFileReader::new(bytes::Bytes::from(content)).map_err(told)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let groups = reader.num_row_groups();
-    let rows: i64 = reader.metadata().row_groups().iter().map(|g| g.num_rows().max(0)).sum();
-    let count = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(schema.num_columns());
-    if count > MAX_SAMPLES {
-        return Err(format!(
-            "{rows} rows of {} columns; at most {MAX_SAMPLES} numbers are read",
-            schema.num_columns()
-        ));
-    }
+    check_rows(&reader, schema.num_columns())?;
     let names: Vec<String> = schema.columns().iter().map(|c| c.path().string()).collect();
     let pairs = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
     let pairs = pairs.filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
@@ -132,6 +125,18 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
         leaves.extend(units);
     }
     Ok(FileLeaves { leaves, words, start, notes, has_lists: lists > 0 })
+}
+
+/// Refuses more numbers than are read, by the rows of the metadata.
+fn check_rows(reader: &SerializedFileReader<bytes::Bytes>, columns: usize) -> Result<(), String> {
+    let rows: i64 = reader.metadata().row_groups().iter().map(|g| g.num_rows().max(0)).sum();
+    let count = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(columns);
+    if count > MAX_SAMPLES {
+        return Err(format!(
+            "{rows} rows of {columns} columns; at most {MAX_SAMPLES} numbers are read"
+        ));
+    }
+    Ok(())
 }
 
 /// The unit that a column of words states for the columns of numbers beside it.

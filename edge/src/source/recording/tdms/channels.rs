@@ -54,19 +54,11 @@ pub(super) fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<
             continue;
         }
         let encoding = if numbers.is_scaled { NumberEncoding::Real } else { data.encoding };
-        let scopes_of = || scopes.iter().filter_map(|scope| objects.properties.get(*scope));
-        let unit = text("unit_string")
-            .or_else(|| text("NI_UnitDescription"))
-            .or_else(|| scopes_of().find_map(unit_among));
-        let factor = if numbers.is_scaled { None } else { scopes_of().find_map(factor_among) };
+        let unit = text("unit_string").or_else(|| text("NI_UnitDescription"));
+        let named =
+            StatedChannel { name: names.last().cloned(), unit, encoding, ..Default::default() };
         variables.push(Variable {
-            stated: StatedChannel {
-                name: names.last().cloned(),
-                unit,
-                factor,
-                encoding,
-                ..StatedChannel::default()
-            },
+            stated: with_properties(named, &scopes, &objects, numbers.is_scaled),
             path: place,
             rate_hz,
             started_at: start_of(&scopes, &objects),
@@ -81,6 +73,19 @@ pub(super) fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<
         }
     }
     (variables, others)
+}
+
+/// A channel with the unit and the factor that other properties of it, its group or the file state.
+fn with_properties(
+    channel: StatedChannel,
+    scopes: &[&str],
+    objects: &Objects,
+    is_scaled: bool,
+) -> StatedChannel {
+    let all = || scopes.iter().filter_map(|scope| objects.properties.get(*scope));
+    let unit = channel.unit.clone().or_else(|| all().find_map(unit_among));
+    let factor = if is_scaled { None } else { all().find_map(factor_among) };
+    StatedChannel { unit, factor, ..channel }
 }
 
 /// The unit that properties of a channel, its group or the file state under another key than LabVIEW's own.

@@ -80,6 +80,11 @@ fn rows_with_more_words_than_values_are_read() {
     ] {
         assert_read(what, text.as_bytes(), &no_rate(), 1);
     }
+}
+
+/// R-EDGE-4: the names of an oscilloscope say volts, and a text without rows shows a line of it.
+#[test]
+fn names_beside_statements_are_names_and_a_text_without_rows_is_shown() {
     let volts = table("CH1V,CH2V,t0 =-5.0e-01s, tInc = 3.90625e-04,\n", |n| {
         format!("{:.6},0.5,,", 0.1 * g(n))
     });

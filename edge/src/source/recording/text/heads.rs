@@ -54,37 +54,10 @@ pub(super) fn head_of<'a>(
     (first, width): (usize, usize),
     separator: Separator,
 ) -> TableHead<'a> {
-    let fields = |line: &str| -> Vec<String> {
-        // a quote within quotes is doubled
-        let own = |field: &str| field.replace("\"\"", "\"");
-        let mut all: Vec<String> = separator.fields(line).into_iter().map(own).collect();
-        if all.len() + 1 == width && separator.closes(line) {
-            all.push(String::new());
-        }
-        // the column of remarks has a name in the header and nothing in the rows (LabVIEW)
-        if all.len() == width + 1 {
-            all.pop_if(|last| REMARKS.contains(&last.to_lowercase().as_str()));
-        }
-        if separator == Separator::Spaces && all.len() > width {
-            all = with_units_joined(all);
-        }
-        // statements behind the names: `CH1V,CH2V,t0 =-0.5s, tInc = 7.8e-05,` (Rigol)
-        let is_no_name = |field: &String| field.is_empty() || field.contains(" =");
-        while all.len() > width && all.last().is_some_and(is_no_name) {
-            all.pop();
-        }
-        all
-    };
+    let fields = |line: &str| fields_of_head(separator, line, width);
     let sample = fields_of_rows(&lines[first..], separator, width);
     let mut above = lines_above(&lines[..first]);
-    // the row of types below the names (ClickHouse, exports of PLCs) is neither names nor units
-    let is_types = |line: &&str| is_row_of_types(&separator.fields(line));
-    let width_of = |line: &&str| separator.fields(line).len();
-    if above.first().is_some_and(is_types)
-        && above.get(1).map(width_of) == above.first().map(width_of)
-    {
-        above.remove(0);
-    }
+    leave_types_out(&mut above, separator);
     let mut head: Vec<(usize, Vec<String>)> =
         above.iter().take(3).map(|line| fields(line)).enumerate().collect();
     let statements = statements_below_names(&mut head);
@@ -132,6 +105,38 @@ pub(super) fn head_of<'a>(
     };
     let notes = fit.note().into_iter().collect();
     TableHead { heads, first_row, words, unfitting, statements, notes }
+}
+
+/// The fields of a line that may be the header of rows of this width.
+fn fields_of_head(separator: Separator, line: &str, width: usize) -> Vec<String> {
+    // a quote within quotes is doubled
+    let own = |field: &str| field.replace("\"\"", "\"");
+    let mut all: Vec<String> = separator.fields(line).into_iter().map(own).collect();
+    if all.len() + 1 == width && separator.closes(line) {
+        all.push(String::new());
+    }
+    // the column of remarks has a name in the header and nothing in the rows (LabVIEW)
+    if all.len() == width + 1 {
+        all.pop_if(|last| REMARKS.contains(&last.to_lowercase().as_str()));
+    }
+    if separator == Separator::Spaces && all.len() > width {
+        all = with_units_joined(all);
+    }
+    // statements behind the names: `CH1V,CH2V,t0 =-0.5s, tInc = 7.8e-05,` (Rigol)
+    let is_no_name = |field: &String| field.is_empty() || field.contains(" =");
+    while all.len() > width && all.last().is_some_and(is_no_name) {
+        all.pop();
+    }
+    all
+}
+
+/// Takes the row of types below the names out (ClickHouse, exports of PLCs): it is neither names nor units.
+fn leave_types_out(above: &mut Vec<&str>, separator: Separator) {
+    let width_of = |line: &&str| separator.fields(line).len();
+    let is_types = above.first().is_some_and(|line| is_row_of_types(&separator.fields(line)));
+    if is_types && above.get(1).map(width_of) == above.first().map(width_of) {
+        above.remove(0);
+    }
 }
 
 /// The words of a header with units in brackets behind them: `t [s]   acc [g]` names two columns.

@@ -78,11 +78,8 @@ pub(super) fn layout_of(
     let form = form_of(&lines[first..], separator, decimal)?;
     let separator =
         one_column(&lines[first..], lines.get(first.wrapping_sub(1)), separator, decimal)?;
-    let form = if separator == Separator::Spaces && sample.separator == Separator::Char(',') {
-        NumberForm { decimal: Decimal::Comma }
-    } else {
-        form
-    };
+    let is_comma = separator == Separator::Spaces && sample.separator == Separator::Char(',');
+    let form = if is_comma { NumberForm { decimal: Decimal::Comma } } else { form };
     let width = if separator == sample.separator {
         sample.width
     } else {
@@ -102,10 +99,7 @@ pub(super) fn layout_of(
         || comments_above(lines, comments, first_row).chain(lines[..first].iter().map(|l| l.1));
     check_rates_of_columns(above())?;
     let all = above().chain(statements.iter().map(String::as_str));
-    let metadata = match form.decimal {
-        Decimal::Comma => Metadata::of_comma_lines(all.chain(beside())),
-        Decimal::Point => Metadata::of_lines(all.chain(beside())),
-    };
+    let metadata = Metadata::of_form(form.decimal, all.chain(beside()));
     let rate_hints = if metadata.rate_hz.is_none() { rate_hints(above()) } else { Vec::new() };
     let rate_doubt = rate_doubt(above()).filter(|_| metadata.rate_hz.is_some()).map(str::to_owned);
     let stated_zone = above().find_map(zone_of_line);

@@ -3,6 +3,7 @@
 //! `# rate: 2560 Hz`, `Sampling Frequency;2560`, `Delta_X 0.000390625`, `측정주파수 : 2560`.
 
 use crate::source::interpretation::{StatedUnit, UnitKind};
+use crate::tabular::Decimal;
 
 /// What the lines state.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -116,6 +117,14 @@ impl Metadata {
             }
         }
         found
+    }
+
+    /// Reads the lines of a file whose numbers have this decimal sign.
+    pub(super) fn of_form<'a>(decimal: Decimal, lines: impl Iterator<Item = &'a str>) -> Self {
+        match decimal {
+            Decimal::Comma => Self::of_comma_lines(lines),
+            Decimal::Point => Self::of_lines(lines),
+        }
     }
 
     /// Reads the lines of a file whose numbers have a decimal comma: there a point before three digits is one of
@@ -395,6 +404,18 @@ mod tests {
         assert_eq!(rate("Datum 01.03.2026"), None);
     }
 
+    /// R-EDGE-4: such an interval was asked for, though it stood in the file.
+    #[test]
+    fn a_delta_with_a_unit_of_time_and_an_increment_are_intervals() {
+        for line in
+            ["Delta: 3.90625e-004 sec.", "Time increment: 0.000390625", "Zeitinkrement;390,625 us"]
+        {
+            let got = rate(line).unwrap_or(f64::NAN);
+            assert!((got - 2560.0).abs() < 1e-6, "{line}: {got}");
+        }
+        assert_eq!((rate("Delta: 0.5 g"), rate("Delta: 4")), (None, None));
+    }
+
     #[test]
     fn a_rate_is_read_in_every_usual_form() {
         for line in [
@@ -435,17 +456,12 @@ mod tests {
             "Частота дискретизации: 2560 Гц",
             "Sampling,2.56kHz",
             "X_Delta=0.000390625",
-            "Delta: 3.90625e-004 sec.",
-            "Time increment: 0.000390625",
-            "Zeitinkrement;390,625 us",
         ] {
             let got = rate(line).unwrap_or(f64::NAN);
             assert!((got - 2560.0).abs() < 1e-6, "{line}: {got}");
         }
         for line in [
             "range: 16 g",
-            "Delta: 0.5 g",
-            "Delta: 4",
             "rate: fast",
             "Samples: 1536",
             "time,x",

@@ -215,18 +215,7 @@ impl TextColumns {
     /// Turns stamps into seconds since the first row's day; joins a date and a clock in two columns.
     fn resolve(&mut self, layout: &Layout) -> Result<(), String> {
         let mut stamps = std::mem::take(&mut self.stamps);
-        let is_date = |all: &[Stamp]| all.iter().all(|s| s.has_date() && !s.has_clock());
-        let is_clock = |all: &[Stamp]| all.iter().all(|s| s.has_clock() && !s.has_date());
-        let date = stamps.iter().position(|(_, all)| is_date(all));
-        let time = stamps.iter().position(|(_, all)| is_clock(all));
-        if let (Some(date), Some(time)) = (date, time) {
-            let clocks = stamps[time].1.clone();
-            for (stamp, clock) in stamps[date].1.iter_mut().zip(clocks) {
-                *stamp = stamp.with_clock_of(&clock);
-            }
-            self.joined.push(stamps[time].0);
-            stamps.remove(time);
-        }
+        self.joined.extend(joined_clock(&mut stamps));
         let zones = stated_zones(&stamps, &self.joined, layout);
         for (column, all) in stamps {
             // the order changes the day, and a recording of one day has the same times within it
@@ -417,6 +406,20 @@ fn is_words(line: &str, layout: &Layout) -> bool {
             && layout.form.number(field).is_none()
             && Stamp::parse(field).is_none()
     })
+}
+
+/// Joins a column of dates and one of clocks to one of both; returns the column of clocks.
+fn joined_clock(stamps: &mut Vec<(usize, Vec<Stamp>)>) -> Option<usize> {
+    let is_date = |all: &[Stamp]| all.iter().all(|s| s.has_date() && !s.has_clock());
+    let is_clock = |all: &[Stamp]| all.iter().all(|s| s.has_clock() && !s.has_date());
+    let date = stamps.iter().position(|(_, all)| is_date(all))?;
+    let time = stamps.iter().position(|(_, all)| is_clock(all))?;
+    let (column, clocks) = stamps[time].clone();
+    for (stamp, clock) in stamps[date].1.iter_mut().zip(clocks) {
+        *stamp = stamp.with_clock_of(&clock);
+    }
+    stamps.remove(time);
+    Some(column)
 }
 
 /// The zone of each column of times: that which its name states, that of the clock joined to it, else that of a line
