@@ -7,6 +7,7 @@
 mod beside;
 mod cells;
 mod heads;
+mod points;
 mod quality;
 pub mod shape;
 pub mod station;

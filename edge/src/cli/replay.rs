@@ -19,7 +19,7 @@ use super::run::{runtime, started};
 use crate::condition::MonitorSettings;
 use crate::pipeline::{Edge, OfflineError, measure_all};
 use crate::settings::{self, EdgeSettings, Pace, PointSettings, SourceSettings, Timing};
-use crate::source::{RecordingOptions, SourceInput, open_sequence};
+use crate::source::{Interpretation, RecordingOptions, SourceInput, open_sequence};
 
 mod summary;
 
@@ -124,6 +124,9 @@ fn source(args: &Args) -> anyhow::Result<SourceSettings> {
         open_sequence(&args.files, &options).map_err(|error| Failure::new(error.exit(), error))?;
     let channels = opened.format().channels;
     if let Some(input) = opened.interpretation() {
+        // the events are dated by --period, whatever the files state
+        let mut input = Interpretation::clone(input);
+        input.notes.retain(|note| !note.starts_with("dated by "));
         super::note(&input.to_string());
     }
     let expected = opened.expected_blocks().filter(|_| args.speed == Pace::AsFastAsItGoes);

@@ -47,12 +47,20 @@ pub struct Args {
     /// Zone of times that state none, such as Asia/Seoul or +09:00 [default: that of this machine]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     zone: Option<LocalZone>,
+    /// Judge the rows alone that have this value in this column, where the table holds several sensors
+    #[arg(long, value_name = "COL=VALUE", value_parser = column_and_value)]
+    only: Vec<(String, String)>,
     /// Level of a column at which the machine has failed, where it is known
     #[arg(long, value_name = "COL=LEVEL", value_parser = failure_level)]
     failure: Vec<(String, f64)>,
     /// One JSON object a row and column instead of a summary
     #[arg(long)]
     jsonl: bool,
+}
+
+fn column_and_value(text: &str) -> Result<(String, String), String> {
+    let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE")?;
+    Ok((column.to_owned(), value.to_owned()))
 }
 
 fn failure_level(text: &str) -> Result<(String, f64), String> {
@@ -98,6 +106,7 @@ fn open(args: &Args) -> anyhow::Result<Table> {
         date_order: args.date_order,
         decimal: args.decimal,
         zone: args.zone.unwrap_or_default(),
+        only: args.only.clone(),
     };
     let table = read_table(file, &request).map_err(|error| {
         let asked = matches!(error, SeriesError::Period { .. } | SeriesError::NoColumn { .. });

@@ -7,10 +7,10 @@ use std::io::Read;
 use pdm_shared::time::Timestamp;
 
 use super::times::{TimesAsked, instants};
-use super::{cells, heads, quality};
+use super::{cells, heads, points, quality};
 use crate::source::interpretation::StatedUnit;
 use crate::tabular::encoding::decoded;
-use crate::tabular::fields::{Separator, is_processing_row, numbered_lines};
+use crate::tabular::fields::{Separator, is_processing_row, is_row_of_types, numbered_lines};
 use crate::tabular::number::DecimalEvidence;
 use crate::tabular::{DateOrder, Decimal, LocalZone, NumberForm, Stamp};
 
@@ -29,6 +29,8 @@ pub struct Request {
     pub decimal: Option<Decimal>,
     /// The zone of times that state none.
     pub zone: LocalZone,
+    /// The rows to judge: those with these values in these columns.
+    pub only: Vec<(String, String)>,
 }
 
 /// A table of values over time.
@@ -165,11 +167,15 @@ pub fn read_table(mut input: impl Read, request: &Request) -> Result<Table, Seri
     let units = unit_row(&mut rows);
     let time_unit = units.get(time).cloned();
     leave_footer_out(&mut rows, time, &columns, &mut notes);
+    points::keep_asked(&mut rows, &header, &request.only, &mut notes)?;
+    points::check(&rows, &header, (time, &columns))?;
     let form = number_form(&rows, &columns, request)?;
     let mut by_column = Vec::new();
     for (place, name) in columns.iter().zip(&request.values) {
         let asked = cells::ColumnAsked { place: *place, name, unit: units.get(*place).cloned() };
-        by_column.push(cells::values(&rows, &asked, form, &mut notes)?);
+        let values = cells::values(&rows, &asked, form, &mut notes)?;
+        notes.extend(points::frozen_note(name, &rows, &values));
+        by_column.push(values);
     }
     quality::leave_out(&rows, &header, (time, &columns), &mut by_column, &mut notes);
     let row_of = |row: usize| by_column.iter().map(|column| column[row]).collect::<Vec<_>>();
@@ -223,9 +229,11 @@ fn repeated_times(
                 names.iter().take(NAMES_TOLD).map(|name| format!("{name:?}")).collect();
             let reason = format!(
                 "the times stand several times, and column {:?} tells such rows apart ({}): the table holds several \
-                 series below each other; keep the rows of one of them, or give each a column of its own",
+                 series below each other; judge one of them (--only {}={}), or give each a column of its own",
                 header[place],
-                told.join(", ")
+                told.join(", "),
+                header[place],
+                names.first().map_or("", String::as_str)
             );
             return Err(SeriesError::Ambiguous { line: again[0][1].line, reason });
         }
@@ -245,7 +253,15 @@ fn without_markers<'a>(lines: &[(usize, &'a str)]) -> Vec<(usize, &'a str)> {
         let above = at.checked_sub(1).and_then(|above| lines.get(above));
         above.is_some_and(|(_, line)| line.trim_matches(['"', ' ']).starts_with("#TYPES"))
     };
-    let kept = lines.iter().enumerate().filter(|(at, (_, line))| !marker(line) && !is_types(*at));
+    // ClickHouse writes a row of types below the names
+    let is_first_types = |at: usize, line: &str| {
+        let types = |separator: &Separator| is_row_of_types(&separator.fields(line));
+        at == 0 && Separator::ALL[..4].iter().any(types)
+    };
+    let kept = lines
+        .iter()
+        .enumerate()
+        .filter(|(at, (_, line))| !marker(line) && !is_types(*at) && !is_first_types(*at, line));
     kept.map(|(_, line)| *line).collect()
 }
 

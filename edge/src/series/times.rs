@@ -23,6 +23,10 @@ const SHEET_DAYS: std::ops::Range<f64> = 20_000.0..80_000.0;
 /// Difference of the usual step from the period up to which both agree, ratio.
 const AGREEMENT: f64 = 0.1;
 
+/// Times before February 2000 are those of clocks that were never set: they begin in 1970, 1980 and on the first day of
+/// 2000, s since 1970.
+const CLOCKS_SET_FROM_S: f64 = 949_363_200.0;
+
 /// What a person and the table say of the time column.
 pub(super) struct TimesAsked<'a> {
     pub(super) request: &'a Request,
@@ -169,9 +173,16 @@ fn calendar_seconds(
     }
     let has_date = own.iter().all(Stamp::has_date);
     let is_local = has_date && !own.iter().any(Stamp::has_offset);
+    let stated = zone::zone_of_name(&header[time]).filter(|_| is_local);
     let is_repeated = repeated_hour(&mut seconds, notes);
     if is_local {
-        seconds = told_in_utc(seconds, is_repeated, asked.request.zone, notes);
+        let zone = stated.unwrap_or(asked.request.zone);
+        seconds = told_in_utc(seconds, is_repeated, zone, notes);
+    }
+    if let Some(first) = seconds.first().filter(|first| has_date && **first < CLOCKS_SET_FROM_S) {
+        let at = Timestamp::from_unix_ms((first * 1000.0).round() as i64);
+        let at = at.map_or_else(String::new, |at| at.to_string());
+        notes.push(format!("the times begin at {at}, where a clock stands that was never set"));
     }
     if let Some(step) = usual_step(&seconds) {
         tell_contradiction(step, asked.request.period_s, notes);
@@ -252,6 +263,7 @@ fn number_seconds(
             got: field.clone(),
         })?);
     }
+    check_one_unit(&numbers, rows)?;
     let line = rows.first().map_or(0, |row| row.line);
     let reading = unit_of_numbers(&numbers, name, asked)
         .map_err(|reason| SeriesError::Ambiguous { line, reason })?;
@@ -260,6 +272,23 @@ fn number_seconds(
     // a spreadsheet writes the clock of its place
     let is_local = reading.zero > 0.0;
     Ok(if is_local { told_in_utc(seconds, false, asked.request.zone, notes) } else { seconds })
+}
+
+/// Refuses times since 1970 whose unit changes amid the rows.
+fn check_one_unit(numbers: &[f64], rows: &[FieldRow<'_>]) -> Result<(), SeriesError> {
+    const UNITS: [(f64, &str); 4] =
+        [(1.0, "seconds"), (1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")];
+    let unit =
+        |number: &f64| UNITS.iter().position(|(each, _)| (1e9..4e9).contains(&(number / each)));
+    let Some(units) = numbers.iter().map(unit).collect::<Option<Vec<usize>>>() else {
+        return Ok(());
+    };
+    let Some(at) = units.windows(2).position(|two| two[0] != two[1]) else { return Ok(()) };
+    let (before, own) = (UNITS[units[at]].1, UNITS[units[at + 1]].1);
+    let reason = format!(
+        "the times are {before} since 1970 above and {own} since 1970 from here on: bring all of them into one unit"
+    );
+    Err(SeriesError::Ambiguous { line: rows.get(at + 1).map_or(0, |row| row.line), reason })
 }
 
 /// How a column of numbers becomes seconds since 1970.

@@ -38,6 +38,8 @@ pub use options::RecordingOptions;
 pub(crate) use raw::{RawRecording, RawSnapshots};
 pub use sequence::open_sequence;
 pub(crate) use stated::{NumberEncoding, StatedChannel, StatedStart};
+pub(crate) use stations::names_points;
+pub(crate) use text::unit_columns::names_units;
 
 mod assumed_unit;
 mod bounds;
@@ -52,6 +54,7 @@ mod half;
 mod hdf5;
 mod json;
 mod leaves;
+mod likeness;
 mod lvm;
 mod matlab4;
 mod matlab5;

@@ -12,6 +12,12 @@ mod words;
 /// Nanoseconds of a second.
 const NS: i64 = 1_000_000_000;
 
+/// Years of this calendar that a field may have: from the first day of spreadsheets on.
+const YEARS: std::ops::Range<u16> = 1899..2200;
+
+/// Stands before a year that the field writes with three or four digits and that has fewer: `0001`, `115`.
+const FEW_DIGITS: u16 = 20_000;
+
 /// The order of day, month and year where the year does not come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateOrder {
@@ -80,6 +86,8 @@ impl Stamp {
         if field.len() > 48 || !field.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
         }
+        let plain = without_era(field);
+        let field = plain.as_deref().unwrap_or(field);
         let year_last = year_before_clock(field);
         Self::compact(field)
             .or_else(|| Self::spaced(field))
@@ -179,6 +187,31 @@ impl Stamp {
             None => 0,
             Some(date) => date.days(order)?,
         };
+        self.with_days(days)
+    }
+
+    /// As [`Self::unix_ns`], with a year that is none of this calendar folded into the years 2000 to 2399: such
+    /// times have right distances within a year, and date nothing.
+    pub fn folded_ns(&self, order: DateOrder) -> Option<i64> {
+        let days = match self.date {
+            None => 0,
+            Some(date) => date.folded_days(order)?,
+        };
+        self.with_days(days)
+    }
+
+    /// The year as the field has it, if it is none of this calendar: of a Buddhist, Persian or other one, or 0001,
+    /// with which programs say that there is no time.
+    pub fn foreign_year(&self, order: DateOrder) -> Option<u16> {
+        let (year, ..) = self.date?.in_order(order);
+        DateParts::is_foreign(year).then_some(if year >= FEW_DIGITS {
+            year - FEW_DIGITS
+        } else {
+            year
+        })
+    }
+
+    fn with_days(self, days: i64) -> Option<i64> {
         let local = days.checked_mul(86_400 * NS)?.checked_add(self.clock_ns.unwrap_or(0))?;
         local.checked_sub(i64::from(self.offset_min.unwrap_or(0)) * 60 * NS)
     }
@@ -193,13 +226,35 @@ impl DateParts {
         }
     }
 
-    fn days(self, order: DateOrder) -> Option<i64> {
+    /// Year, month and day.
+    fn in_order(self, order: DateOrder) -> (u16, u16, u16) {
         let [a, b, c] = self.parts;
-        let (year, month, day) = match self.order(order) {
+        match self.order(order) {
             DateOrder::YearFirst => (a, b, c),
             DateOrder::DayFirst => (c, b, a),
             DateOrder::MonthFirst => (c, a, b),
-        };
+        }
+    }
+
+    /// Whether a year is none of this calendar.
+    fn is_foreign(year: u16) -> bool {
+        year >= 100 && !YEARS.contains(&year)
+    }
+
+    fn folded_days(self, order: DateOrder) -> Option<i64> {
+        let (year, month, day) = self.in_order(order);
+        if !Self::is_foreign(year) {
+            return self.days(order);
+        }
+        let date = NaiveDate::from_ymd_opt(i32::from(2000 + year % 400), month.into(), day.into())?;
+        Some(date.signed_duration_since(NaiveDate::default()).num_days())
+    }
+
+    fn days(self, order: DateOrder) -> Option<i64> {
+        let (year, month, day) = self.in_order(order);
+        if Self::is_foreign(year) {
+            return None;
+        }
         let year = if year < 100 { full_year(year) } else { year };
         let date = NaiveDate::from_ymd_opt(i32::from(year), month.into(), day.into())?;
         Some(date.signed_duration_since(NaiveDate::default()).num_days())
@@ -222,7 +277,7 @@ pub fn decided_order(stamps: &[Stamp], asked: Option<DateOrder>) -> Result<DateO
     let is_any = first.date.is_some_and(|date| date.form == DateForm::Any);
     let all = [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst];
     let tried = &all[..if is_any { 3 } else { 2 }];
-    let fits = |order: &DateOrder| stamps.iter().all(|stamp| stamp.unix_ns(*order).is_some());
+    let fits = |order: &DateOrder| stamps.iter().all(|stamp| stamp.folded_ns(*order).is_some());
     let fitting: Vec<DateOrder> = tried.iter().copied().filter(|order| fits(order)).collect();
     if let Some(asked) = asked {
         return if fitting.contains(&asked) {
@@ -244,7 +299,7 @@ pub fn decided_order(stamps: &[Stamp], asked: Option<DateOrder>) -> Result<DateO
 /// The one order in which the times go in one direction and evenly; `None` if that is not one.
 fn by_evenness(stamps: &[Stamp], orders: &[DateOrder]) -> Option<DateOrder> {
     let is_even = |order: &DateOrder| {
-        let times: Vec<i64> = stamps.iter().filter_map(|stamp| stamp.unix_ns(*order)).collect();
+        let times: Vec<i64> = stamps.iter().filter_map(|stamp| stamp.folded_ns(*order)).collect();
         let mut steps: Vec<i64> =
             times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).saturating_abs()).collect();
         steps.sort_unstable();
@@ -283,6 +338,20 @@ fn year_before_clock(field: &str) -> Option<String> {
     (is_year && is_date).then(|| format!("{day} {month} {year} {clock} {zone}"))
 }
 
+/// A date with a year of a Japanese era (`R8.03.01`, `令和8年3月1日`), whose year becomes one of three digits.
+fn without_era(field: &str) -> Option<String> {
+    const ERAS: [&str; 6] = ["令和", "平成", "昭和", "R", "H", "S"];
+    let rest = ERAS.into_iter().find_map(|era| field.strip_prefix(era))?;
+    // `S3-1-2` is a name
+    if field.starts_with(|c: char| c.is_ascii()) && !field.contains(':') {
+        return None;
+    }
+    let end = rest.find(|c: char| !c.is_ascii_digit())?;
+    let year: u16 = rest.get(..end)?.parse().ok()?;
+    let behind = rest.get(end..).filter(|_| (1..=2).contains(&end))?;
+    behind.starts_with(['.', '/', '-', '年']).then(|| format!("{year:03}{behind}"))
+}
+
 fn clock(hour: u32, minute: u32, second: u32, fraction: &str) -> Option<i64> {
     if hour > 24 || minute > 59 || second > 60 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -315,9 +384,14 @@ fn groups(field: &str) -> Option<Vec<Group<'_>>> {
 fn date_of(groups: &[Group<'_>], month: Option<u16>) -> Option<DateParts> {
     let small =
         |group: &Group<'_>| u16::try_from(group.value).ok().filter(|_| group.text.len() <= 4);
+    let long = |group: &Group<'_>| {
+        let value = small(group)?;
+        let has_few = group.text.len() >= 3 && value < 1000;
+        Some(if has_few { FEW_DIGITS + value } else { value })
+    };
     if let Some(month) = month {
         let [a, b] = groups else { return None };
-        let (a_value, b_value) = (small(a)?, small(b)?);
+        let (a_value, b_value) = (long(a)?, long(b)?);
         let (parts, order) = if a.text.len() == 4 {
             ([a_value, month, b_value], DateOrder::YearFirst)
         } else {
@@ -326,13 +400,18 @@ fn date_of(groups: &[Group<'_>], month: Option<u16>) -> Option<DateParts> {
         return Some(DateParts { parts, form: DateForm::Certain(order) });
     }
     let [a, b, c] = groups else { return None };
-    let parts = [small(a)?, small(b)?, small(c)?];
+    let parts = [long(a)?, long(b)?, long(c)?];
     let has_mark = |group: &Group<'_>| "-/. _년월年月".contains(group.before);
     if !(has_mark(b) && has_mark(c)) {
         return None;
     }
+    // a version or an address has no month
+    let is_day = || (1..=12).contains(&b.value) && (1..=31).contains(&c.value);
+    if a.text.len() == 3 && !is_day() {
+        return None;
+    }
     let form = match (a.text.len(), c.text.len()) {
-        (4, 1..=2) => DateForm::Certain(DateOrder::YearFirst),
+        (3 | 4, 1..=2) => DateForm::Certain(DateOrder::YearFirst),
         // points: German and its neighbours, where the day comes first
         (1..=2, 2 | 4) if b.before == '.' && c.before == '.' => {
             DateForm::Certain(DateOrder::DayFirst)

@@ -68,6 +68,66 @@ fn quoted_fields(line: &str, separator: char) -> Vec<&str> {
     fields
 }
 
+/// Names of types of columns, in lower case without what stands in brackets behind them.
+const TYPES: [&str; 40] = [
+    "float",
+    "float32",
+    "float64",
+    "double",
+    "real",
+    "lreal",
+    "decimal",
+    "numeric",
+    "number",
+    "int",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "integer",
+    "bigint",
+    "smallint",
+    "long",
+    "short",
+    "word",
+    "dword",
+    "dint",
+    "string",
+    "text",
+    "varchar",
+    "char",
+    "str",
+    "object",
+    "bool",
+    "boolean",
+    "date",
+    "datetime",
+    "datetime64",
+    "timestamp",
+    "timestamptz",
+    "time",
+];
+
+/// Whether all fields of a row are names of types, and not of times alone: `DateTime64(6),Float64`.
+pub fn is_row_of_types(fields: &[&str]) -> bool {
+    const TIMES: std::ops::Range<usize> = 34..40;
+    let place = |field: &&str| {
+        let lower = field.trim_matches(['"', ' ']).to_lowercase();
+        let inner =
+            ["nullable(", "lowcardinality("].iter().find_map(|outer| lower.strip_prefix(outer));
+        let plain =
+            inner.unwrap_or(&lower).split(['(', '[', ')']).next().unwrap_or_default().trim();
+        TYPES.iter().position(|own| *own == plain)
+    };
+    let places: Option<Vec<usize>> = fields.iter().map(place).collect();
+    let is_value = |places: Vec<usize>| places.iter().any(|place| !TIMES.contains(place));
+    fields.len() > 1 && places.is_some_and(is_value)
+}
+
 /// Whether the first field of the rows is an index that has no name in the header, as R and data frames write
 /// it: it counts the rows or names them, and the second field is a time that rises evenly or a calendar time.
 /// Without the latter the count may be the time itself.

@@ -129,7 +129,8 @@ impl DecimalEvidence {
     pub fn take(&mut self, field: &str) {
         let field = without_groups(without_apostrophe(field));
         let plain = unsigned(&field);
-        if plain.is_empty() || !plain.chars().all(|c| c.is_ascii_digit() || ",.eE+-".contains(c)) {
+        if plain.is_empty() || !plain.chars().all(|c| c.is_ascii_digit() || ",.eEdD+-".contains(c))
+        {
             return;
         }
         match (plain.rfind(','), plain.rfind('.')) {
@@ -243,6 +244,35 @@ pub fn is_missing(field: &str) -> bool {
 }
 
 impl NumberForm {
+    /// The number of a field in the form of Fortran (`1.25D-01`), of bookkeeping (`(1.25)` is below 0) or with its sign
+    /// behind it (`1.25-`). Each has a decimal sign, so that a name or a date is none.
+    fn of_other_form(self, field: &str) -> Option<f64> {
+        let decimal = if self.decimal == Decimal::Comma { ',' } else { '.' };
+        let last = field.chars().next_back()?;
+        let inner = match last {
+            ')' => field.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')),
+            '-' | '−' => field.strip_suffix(last),
+            _ => None,
+        };
+        if let Some(inner) = inner.filter(|inner| inner.contains(decimal)) {
+            let is_plain = inner.starts_with(|c: char| c.is_ascii_digit() || c == decimal)
+                && inner.ends_with(|c: char| c.is_ascii_digit());
+            return self.number(inner).filter(|_| is_plain).map(|number| -number);
+        }
+        let (mantissa, exponent) = field.split_once(['D', 'd'])?;
+        let digits = exponent.trim_start_matches(['+', '-']);
+        let is_exponent = (1..=3).contains(&digits.len())
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+            && exponent.len() - digits.len() <= 1;
+        let is_mantissa = mantissa.contains(decimal)
+            && mantissa.chars().all(|c| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | ','));
+        if !(is_exponent && is_mantissa) {
+            return None;
+        }
+        let text = format!("{mantissa}e{exponent}").replace(',', ".");
+        text.parse().ok()
+    }
+
     /// The number in a field: NaN for a missing value, `None` if the field is neither.
     pub fn number(self, field: &str) -> Option<f64> {
         let field = without_apostrophe(field);
@@ -250,6 +280,9 @@ impl NumberForm {
         if let Ok(number) = field.parse::<f64>()
             && !(self.decimal == Decimal::Comma && field.contains('.') && is_grouped(field, '.'))
         {
+            return Some(number);
+        }
+        if let Some(number) = self.of_other_form(field) {
             return Some(number);
         }
         if let Some(seconds) = duration_s(field) {
@@ -316,6 +349,24 @@ mod tests {
             assert!(point(text).is_some_and(|got| (got - seconds).abs() < 1e-9), "{text}");
         }
         for text in ["3 days", "0 days noon", "0 days 00:00:99"] {
+            assert_eq!(point(text), None, "{text}");
+        }
+    }
+
+    /// R-EDGE-4: such numbers were words.
+    #[test]
+    fn numbers_of_fortran_and_of_bookkeeping_are_read() {
+        for (text, number) in [
+            ("1.25D-01", 0.125),
+            ("-4.0d+02", -400.0),
+            (".5D1", 5.0),
+            ("(0.75)", -0.75),
+            ("0.75-", -0.75),
+        ] {
+            assert!(point(text).is_some_and(|got| (got - number).abs() < 1e-12), "{text}");
+        }
+        assert!(comma("1,25D-01").is_some_and(|got| (got - 0.125).abs() < 1e-12));
+        for text in ["5D10", "(1)", "A1.5D", "2026-", "1.5D", "(see 1.5)", "1.2.3-"] {
             assert_eq!(point(text), None, "{text}");
         }
     }

@@ -102,6 +102,93 @@ impl fmt::Display for LocalZone {
     }
 }
 
+/// Words for a zone that have one meaning, in lower case, with their hours. `CST` and `IST` have several.
+const ZONE_WORDS: [(&str, i32); 9] = [
+    ("utc", 0),
+    ("gmt", 0),
+    ("zulu", 0),
+    ("kst", 9),
+    ("jst", 9),
+    ("cet", 1),
+    ("cest", 2),
+    ("한국시간", 9),
+    ("한국표준시", 9),
+];
+
+/// The zone of a text that is nothing else: `Asia/Seoul`, `UTC`, `UTC+9`, `GMT-05:30`, `+0900`, `KST`.
+pub fn zone_of_text(text: &str) -> Option<LocalZone> {
+    let text = text.trim_matches([' ', '"', '(', ')', '[', ']']);
+    let lower = text.to_lowercase();
+    if let Some((_, hours)) = ZONE_WORDS.iter().find(|(word, _)| *word == lower) {
+        return FixedOffset::east_opt(hours * 3600).map(LocalZone::Fixed);
+    }
+    let offset = ["utc", "gmt"].iter().find_map(|word| lower.strip_prefix(word));
+    let offset = offset.unwrap_or(&lower).trim();
+    if let Some(sign) = offset.chars().next().filter(|c| matches!(c, '+' | '-')) {
+        let digits = &offset[1..];
+        // `UTC+9`
+        let full = match digits.len() {
+            1 => format!("{sign}0{digits}"),
+            4 if digits.contains(':') => format!("{sign}0{digits}"),
+            _ => offset.to_owned(),
+        };
+        return full.parse().ok();
+    }
+    // a name of the data base has a region before it; `EST` and `CET` alone are others
+    if text.contains('/') { text.parse().ok() } else { None }
+}
+
+/// The zone that the name of a column of times states in its brackets or as its last word: `timestamp (+0900)`,
+/// `Time [KST]`, `time_utc`.
+pub fn zone_of_name(name: &str) -> Option<LocalZone> {
+    let name = name.trim();
+    let bracketed = [('(', ')'), ('[', ']')].into_iter().find_map(|(open, close)| {
+        let (from, to) = (name.find(open)?, name.rfind(close)?);
+        zone_of_text(name.get(from + 1..to)?)
+    });
+    let last = || {
+        let word = name.rsplit(['_', ' ', '-', '.', '/']).next()?;
+        let lower = word.to_lowercase();
+        let is_word = ZONE_WORDS.iter().any(|(own, _)| *own == lower);
+        is_word.then(|| zone_of_text(word)).flatten()
+    };
+    // `timeUTC`, `utcTime`
+    let joined = || {
+        let is_utc = name.ends_with("UTC") || name.ends_with("GMT") || name.starts_with("utc");
+        is_utc.then(|| zone_of_text("utc")).flatten()
+    };
+    bracketed.or_else(last).or_else(joined)
+}
+
+/// Whether a key says that its value is a zone: `timezone`, `Time zone`, `tz`, `시간대`.
+pub fn is_zone_key(key: &str) -> bool {
+    const KEYS: [&str; 11] = [
+        "timezone",
+        "tz",
+        "timezoneid",
+        "timezonename",
+        "utcoffset",
+        "gmtoffset",
+        "zeitzone",
+        "시간대",
+        "타임존",
+        "时区",
+        "タイムゾーン",
+    ];
+    let plain: String =
+        key.to_lowercase().chars().filter(|c| !matches!(c, ' ' | '_' | '-' | '"')).collect();
+    KEYS.contains(&plain.as_str())
+}
+
+/// The zone of a line that states it: `# timezone: Asia/Seoul`, `Zeitzone;Europe/Berlin`.
+pub fn zone_of_line(line: &str) -> Option<LocalZone> {
+    let plain = line.trim().trim_start_matches(['#', '%', '/', '*', ';', '!', '"', ' ']);
+    let at = plain.find([':', '=', ';', ',', '\t'])?;
+    let (key, value) = plain.split_at(at);
+    let value = value.trim_matches([':', '=', ';', ',', '\t', ' ', '"']);
+    if is_zone_key(key) { zone_of_text(value) } else { None }
+}
+
 fn offsets_in<Z: TimeZone>(zone: &Z, local: NaiveDateTime) -> LocalOffsets {
     let seconds = |offset: Z::Offset| offset.fix().local_minus_utc();
     match zone.offset_from_local_datetime(&local) {
@@ -123,7 +210,9 @@ fn offsets_in<Z: TimeZone>(zone: &Z, local: NaiveDateTime) -> LocalOffsets {
 /// Local times in the order of their rows, s since 1970 as if they were UTC, as UTC; and whether one of them
 /// lies in an hour that is repeated. There the order of the rows tells which of both it is.
 pub fn in_utc(zone: LocalZone, local: &[f64]) -> (Vec<f64>, bool) {
-    let falls = local.first() > local.last();
+    // the repeated hour may set the last time before the first
+    let down = local.windows(2).filter(|two| two[1] < two[0]).count();
+    let falls = 2 * down > local.len();
     let mut before = if falls { f64::INFINITY } else { f64::NEG_INFINITY };
     let mut is_any_twice = false;
     let read = |local_s: &f64| {
@@ -144,9 +233,86 @@ pub fn in_utc(zone: LocalZone, local: &[f64]) -> (Vec<f64>, bool) {
     (local.iter().map(read).collect(), is_any_twice)
 }
 
+fn offset_at(zone: LocalZone, local_ns: i64) -> LocalOffsets {
+    zone.offsets_at(local_ns.div_euclid(1_000_000_000) as f64)
+}
+
+/// Whether local times are so near each other that no clock of this zone is set twice among them, and it is not set
+/// once. The millions of rows of a recording need one look then.
+fn is_of_one_offset(zone: LocalZone, local: &[i64]) -> bool {
+    const WEEK_NS: i64 = 7 * 86_400 * 1_000_000_000;
+    let (Some(least), Some(most)) = (local.iter().min(), local.iter().max()) else { return true };
+    let (first, last) = (offset_at(zone, *least), offset_at(zone, *most));
+    most.saturating_sub(*least) < WEEK_NS && first == last && first.second_s.is_none()
+}
+
+/// As [`in_utc`] in nanoseconds, which have more digits than a floating-point number.
+pub fn in_utc_ns(zone: LocalZone, local: &[i64]) -> Vec<i64> {
+    const NS: i64 = 1_000_000_000;
+    // the repeated hour may set the last time before the first
+    let down = local.windows(2).filter(|two| two[1] < two[0]).count();
+    let falls = 2 * down > local.len();
+    if is_of_one_offset(zone, local) {
+        let offset_s = local.first().map_or(0, |first| offset_at(zone, *first).first_s);
+        return local.iter().map(|ns| ns.saturating_sub(i64::from(offset_s) * NS)).collect();
+    }
+    let mut before: Option<i64> = None;
+    let read = |local_ns: &i64| {
+        let LocalOffsets { first_s, second_s } = offset_at(zone, *local_ns);
+        let utc = |offset_s: i32| local_ns.saturating_sub(i64::from(offset_s) * NS);
+        let at = match second_s {
+            None => utc(first_s),
+            Some(second_s) => {
+                let (first, second) = (utc(first_s), utc(second_s));
+                let (usual, other) = if falls { (second, first) } else { (first, second) };
+                let goes_on = before.is_none_or(|b| if falls { usual <= b } else { usual >= b });
+                if goes_on { usual } else { other }
+            }
+        };
+        before = Some(at);
+        at
+    };
+    local.iter().map(read).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// R-EDGE-4: a zone that the file states was not taken, and the recording was nine hours late.
+    #[test]
+    fn the_zone_of_a_name_and_of_a_line_is_found() {
+        let hours = |zone: Option<LocalZone>| {
+            let at = at("2026-07-01T08:00:00");
+            zone.map(|zone| f64::from(zone.offsets_at(at).first_s) / 3600.0)
+        };
+        for (name, expected) in [
+            ("stamp (+0530)", Some(5.5)),
+            ("Time (UTC-3)", Some(-3.0)),
+            ("Time [KST]", Some(9.0)),
+            ("time_utc", Some(0.0)),
+            ("Timestamp (UTC)", Some(0.0)),
+            ("timeUTC", Some(0.0)),
+            ("Date GMT", Some(0.0)),
+            ("Zeit (Europe/Berlin)", Some(2.0)),
+            ("Time (s)", None),
+            ("time", None),
+            ("Time (ms)", None),
+            ("acc/x", None),
+        ] {
+            assert_eq!(hours(zone_of_name(name)), expected, "{name}");
+        }
+        for (line, expected) in [
+            ("# timezone: Asia/Seoul", Some(9.0)),
+            ("Zeitzone;Europe/Berlin", Some(2.0)),
+            ("\"Time zone\",\"UTC+05:30\"", Some(5.5)),
+            ("TZ=-03:00", Some(-3.0)),
+            ("zone: 4", None),
+            ("tag: Asia/Seoul", None),
+        ] {
+            assert_eq!(hours(zone_of_line(line)), expected, "{line}");
+        }
+    }
 
     fn at(text: &str) -> f64 {
         let local: NaiveDateTime = text.parse().expect("a time");

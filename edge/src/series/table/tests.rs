@@ -10,6 +10,7 @@ fn request() -> Request {
         date_order: None,
         decimal: None,
         zone: LocalZone::default(),
+        only: Vec::new(),
     }
 }
 

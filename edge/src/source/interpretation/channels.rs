@@ -35,8 +35,17 @@ pub(crate) fn role(stated: &StatedChannel) -> ChannelRole {
         Some(UnitKind::Other(_)) if is_time_by_plural(stated) => ChannelRole::Time,
         Some(UnitKind::Other(what)) => ChannelRole::Other(what),
         Some(UnitKind::Time(_)) if by_name != ChannelRole::Acceleration => ChannelRole::Time,
+        // `Time_acc [s]`, `t_acc (s)`: the time of an acceleration
+        Some(UnitKind::Time(_)) if begins_with_time(stated) => ChannelRole::Time,
         _ => by_name,
     }
+}
+
+/// Whether the first word of a name is one for a time.
+fn begins_with_time(stated: &StatedChannel) -> bool {
+    let name = stated.name.as_deref().unwrap_or_default();
+    let first = name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    ChannelRole::by_name(first) == ChannelRole::Time
 }
 
 /// Whether a name is that of a time with the ending of a plural in brackets.

@@ -378,11 +378,11 @@ fn is_timestamp(name: &str) -> bool {
     words_of(without_unit(name)).iter().any(|word| word == "timestamp" || word == "timestamps")
 }
 
-/// `a_x`, `a y`, `Acc.Z`: an `a` and an axis; `gFx`: a force in g along an axis.
+/// `a_x`, `a y`, `AcX`, `Acc.Z`: an `a` and an axis; `gFx`: a force in g along an axis.
 fn is_axis_of_acceleration(words: &[String]) -> bool {
     let [first, second, ..] = words else { return false };
     match first.as_str() {
-        "a" => ["x", "y", "z"].contains(&second.as_str()),
+        "a" | "ac" => ["x", "y", "z"].contains(&second.as_str()),
         "g" => ["fx", "fy", "fz"].contains(&second.as_str()),
         _ => false,
     }

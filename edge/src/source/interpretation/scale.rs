@@ -28,10 +28,15 @@ pub(crate) fn decided_scale(
     given: Calibration,
     prefer: Option<Preferred>,
 ) -> Result<DecidedScale, String> {
+    let told = beside_factor(label, stated, given)?;
     let (given, encoding) = with_scale_of_file(label, stated, given, prefer)?;
     let unit = stated.unit.as_deref().and_then(StatedUnit::parse);
     let spelling = unit.as_ref().map_or("", |unit| unit.spelling.as_str());
-    let done = |calibration, unit: String, unit_source, note| {
+    let done = |calibration, unit: String, unit_source, note: Option<String>| {
+        let note = match (told.clone(), note) {
+            (Some(told), Some(note)) => Some(format!("{note}; {told}")),
+            (told, note) => told.or(note),
+        };
         let channel = InterpretedChannel { name: stated.name.clone(), unit, unit_source };
         Ok(DecidedScale { calibration, channel, note })
     };
@@ -98,6 +103,37 @@ pub(crate) fn decided_scale(
         },
         _ => by_option(None),
     }
+}
+
+/// What a person should know of a field beside the numbers that may be their scale.
+///
+/// # Errors
+/// The numbers are integers, and nothing tells whether they are to be multiplied; in words.
+fn beside_factor(
+    label: &str,
+    stated: &StatedChannel,
+    given: Calibration,
+) -> Result<Option<String>, String> {
+    let Some((field, number)) = stated.factor.as_ref() else { return Ok(None) };
+    let is_one = (number - 1.0).abs() < 1e-12;
+    if is_one || stated.scale.is_some() || given.states_scale() {
+        return Ok(None);
+    }
+    let NumberEncoding::Counts { bits } = stated.encoding else {
+        return Ok(Some(format!(
+            "{label}: the field {field:?} ({number}) stands beside it and is not applied"
+        )));
+    };
+    let counts = words_of_counts(Some(bits));
+    let unit = stated.unit.as_deref().unwrap_or("g");
+    let of_unit = stated.unit.as_deref().map_or_else(String::new, |unit| format!(" in {unit}"));
+    let plain = field.to_lowercase().replace(['_', '-', ' '], "");
+    let is_inverse =
+        ["lsbper", "countsper", "countper", "digitsper"].iter().any(|w| plain.contains(w));
+    let each = if is_inverse { 1.0 / number } else { *number };
+    Err(format!(
+        "{label} holds {counts}{of_unit}, and the field {field:?} is {number}: one count may be {each} {unit}, or the field says what an amplifier has done before the converter; give the {unit} of one count (--scale {each}, or another), or --scale 1 where the numbers are {unit} as they are"
+    ))
 }
 
 /// The calibration with the scale that the file states, and what the numbers are with it.
@@ -179,10 +215,9 @@ fn describes_counts(given: Calibration) -> bool {
 }
 
 fn counts_refused(label: &str, bits: Option<u32>) -> String {
-    let bits =
-        bits.filter(|bits| *bits > 0).map_or_else(String::new, |bits| format!("{bits}-bit "));
+    let counts = words_of_counts(bits);
     format!(
-        "{label} holds {bits}counts, and {bits}counts cannot be g; give the g of one count (--scale; for a full scale of 10 g at 16 bits 10/32768 = 0.000305), or scale and sensitivity (--scale with --sensitivity)"
+        "{label} holds {counts}, and {counts} cannot be g; give the g of one count (--scale; for a full scale of 10 g at 16 bits 10/32768 = 0.000305), or scale and sensitivity (--scale with --sensitivity)"
     )
 }
 
@@ -210,4 +245,11 @@ fn scaled_words(unit: &str, given: Calibration) -> String {
         _ => short(scale),
     };
     format!("{unit} at {scale} a count")
+}
+
+/// `16-bit counts`, or `counts` where nothing tells their bits.
+fn words_of_counts(bits: Option<u32>) -> String {
+    let bits =
+        bits.filter(|bits| *bits > 0).map_or_else(String::new, |bits| format!("{bits}-bit "));
+    format!("{bits}counts")
 }

@@ -10,6 +10,7 @@ fn named(name: &str, unit: Option<&str>) -> StatedChannel {
         name: Some(name.to_owned()),
         unit: unit.map(str::to_owned),
         scale: None,
+        factor: None,
         encoding: NumberEncoding::Real,
     }
 }
@@ -78,6 +79,30 @@ fn rates_that_differ_are_refused_with_both_and_agree_within_one_percent() {
     assert_eq!(option, Ok((2560.0, StatementSource::Option)));
     let file = rate(Some(2560.0), Some(Preferred::File));
     assert_eq!(file, Ok((1000.0, StatementSource::TimeColumn)));
+}
+
+/// R-EDGE-4: a unit beside integers hid the gain beside them, and the values were fifty times too large.
+#[test]
+fn integers_beside_a_gain_are_refused_with_its_name_and_an_option_decides() {
+    let encoding = NumberEncoding::Counts { bits: 16 };
+    let factor = |name: &str, number: f64| Some((name.to_owned(), number));
+    let counts =
+        StatedChannel { encoding, factor: factor("gain", 0.02), ..named("x", Some("m/s2")) };
+    let plain = Calibration::default();
+    let error = decided_scale("x", &counts, plain, None).err().expect("open");
+    assert!(error.contains("\"gain\" is 0.02") && error.contains("--scale 0.02"), "{error}");
+    let given = Calibration::stated(None, Some(0.02), 0.0).expect("valid");
+    let read = decided_scale("x", &counts, given, None).expect("decided");
+    assert!((read.calibration.to_m_s2(100.0) - 2.0).abs() < 1e-9);
+    let inverse =
+        StatedChannel { factor: factor("lsb_per_g", 2048.0), unit: None, ..counts.clone() };
+    let error = decided_scale("x", &inverse, plain, None).err().expect("open");
+    assert!(error.contains("--scale 0.00048828125"), "{error}");
+    let real = StatedChannel { encoding: NumberEncoding::Real, ..counts.clone() };
+    let told = decided_scale("x", &real, plain, None).expect("reads").note.expect("told");
+    assert!(told.contains("\"gain\" (0.02)") && told.contains("not applied"), "{told}");
+    let one = StatedChannel { factor: factor("gain", 1.0), ..counts };
+    assert!(decided_scale("x", &one, plain, None).is_ok(), "a gain of 1 changes nothing");
 }
 
 /// A scale beside counts is that of the counts; beside other numbers nothing tells whether it is in them.

@@ -7,6 +7,7 @@ use pdm_shared::units::M_S2_PER_G;
 
 use super::ChannelRole;
 
+mod factor;
 mod joined;
 mod unknown;
 
@@ -284,7 +285,8 @@ impl StatedUnit {
         // `Sek.`, `min.`: a word that is cut short ends in a point
         let kind = kind_of(spelling)
             .or_else(|| kind_of(spelling.strip_suffix('.')?))
-            .or_else(|| joined::kind_of_text(spelling))?;
+            .or_else(|| joined::kind_of_text(spelling))
+            .or_else(|| factor::kind_with_factor(spelling))?;
         Some(Self { spelling: spelling.to_owned(), kind })
     }
 
@@ -292,6 +294,10 @@ impl StatedUnit {
     /// spaces, or an underscore (`time_ms`, `acc_g`, `acc_m_s2`).
     pub fn in_header(header: &str) -> Option<Self> {
         let behind = |header: &str| {
+            // what stands in brackets is a unit as a whole: a factor before it counts
+            if header.trim_end().ends_with([')', ']', '}']) {
+                return None;
+            }
             let tail = header.rsplit([',', '_', ' ', ':']).next()?;
             // a single letter at the end is an axis or a number of a channel more often than a unit
             let is_unit = tail.len() < header.trim().len()
@@ -304,8 +310,11 @@ impl StatedUnit {
             let (spelling, kind) = joined::at_end(header)?;
             Some(Self { spelling: spelling.to_owned(), kind })
         };
-        bracketed(header)
+        label_of_unit(header)
             .and_then(Self::parse)
+            .or_else(|| bracketed(header).and_then(Self::parse))
+            .or_else(|| last_bracketed(header).and_then(Self::parse))
+            .or_else(|| bracketed(header).and_then(factor::unit_among_words).and_then(Self::parse))
             .or_else(|| joined(header))
             .or_else(|| behind(header))
             .or_else(|| in_front().and_then(|front| behind(front.trim_end())))
@@ -401,6 +410,25 @@ fn bracketed(header: &str) -> Option<&str> {
         }
     }
     header.rsplit_once(" / ").map(|(_, unit)| unit)
+}
+
+/// The text in the last pair of brackets of several: `Acc (DE) (g)`.
+fn last_bracketed(header: &str) -> Option<&str> {
+    let header = header.trim();
+    let inner = header.strip_suffix([')', ']', '}'])?;
+    let open = inner.rfind(['(', '[', '{'])?;
+    inner.get(open + 1..)
+}
+
+/// The unit among labels, as queries of time series write them: `acc {unit="m/s2", axis="x"}`.
+fn label_of_unit(header: &str) -> Option<&str> {
+    let (_, labels) = header.split_once('{')?;
+    let labels = labels.trim_end().strip_suffix('}')?;
+    labels.split(',').find_map(|label| {
+        let (key, value) = label.split_once(['=', ':'])?;
+        let key = key.trim_matches([' ', '"']).to_lowercase();
+        ["unit", "units", "uom"].contains(&key.as_str()).then(|| value.trim_matches([' ', '"']))
+    })
 }
 
 fn kind_of(spelling: &str) -> Option<UnitKind> {

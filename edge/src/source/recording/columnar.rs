@@ -20,7 +20,9 @@ use pdm_shared::time::Timestamp;
 use super::bounds::{MAX_SAMPLES, whole};
 use super::guarded::guarded;
 use super::leaves::{Leaf, LeafContent, stated_start, variables_of};
+use super::names_units;
 use super::repeats::{WordColumn, check_variables};
+use super::text::unit_columns::one_unit;
 use super::text_times::times_of_words;
 use super::variables::{Variable, recording_of_variables};
 use super::{NumberEncoding, RawRecording, SourceError};
@@ -69,19 +71,13 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
     let reader = SerializedFileReader::new(bytes::Bytes::from(content)).map_err(told)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let groups = reader.num_row_groups();
-    let rows: i64 = reader.metadata().row_groups().iter().map(|g| g.num_rows().max(0)).sum();
-    let count = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(schema.num_columns());
-    if count > MAX_SAMPLES {
-        return Err(format!(
-            "{rows} rows of {} columns; at most {MAX_SAMPLES} numbers are read",
-            schema.num_columns()
-        ));
-    }
+    check_rows(&reader, schema.num_columns())?;
     let names: Vec<String> = schema.columns().iter().map(|c| c.path().string()).collect();
     let pairs = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
     let pairs = pairs.filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
     let mut leaves = statements_of(pairs, &names);
     let (mut words, mut notes, mut start, mut lists) = (Vec::new(), Vec::new(), None, 0);
+    let mut units = Vec::new();
     for (index, column) in schema.columns().iter().enumerate() {
         let name = column.path().string();
         let Some(form) = wide::form_of(column) else {
@@ -93,7 +89,10 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
                         leaves.extend(times);
                         start = start.or(start_of_times);
                     }
-                    None => words.push(own.words),
+                    None => {
+                        units.extend(unit_of_words(&own.words)?);
+                        words.push(own.words);
+                    }
                 }
                 continue;
             }
@@ -121,7 +120,35 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
         }
         leaves.push(Leaf { path: name, content });
     }
+    // a unit beside lists is that of what is in them
+    if lists == 0 {
+        leaves.extend(units);
+    }
     Ok(FileLeaves { leaves, words, start, notes, has_lists: lists > 0 })
+}
+
+/// Refuses more numbers than are read, by the rows of the metadata.
+fn check_rows(reader: &SerializedFileReader<bytes::Bytes>, columns: usize) -> Result<(), String> {
+    let rows: i64 = reader.metadata().row_groups().iter().map(|g| g.num_rows().max(0)).sum();
+    let count = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(columns);
+    if count > MAX_SAMPLES {
+        return Err(format!(
+            "{rows} rows of {columns} columns; at most {MAX_SAMPLES} numbers are read"
+        ));
+    }
+    Ok(())
+}
+
+/// The unit that a column of words states for the columns of numbers beside it.
+///
+/// # Errors
+/// It holds several units; in words.
+fn unit_of_words(own: &WordColumn) -> Result<Option<Leaf>, String> {
+    if !names_units(&own.name) {
+        return Ok(None);
+    }
+    let unit = one_unit(&own.name, &own.words)?;
+    Ok(unit.map(|unit| Leaf { path: own.name.clone(), content: LeafContent::Text(vec![unit]) }))
 }
 
 /// What a file holds.
@@ -182,8 +209,9 @@ impl TextColumn {
     /// The leaves of the column if its texts are times, and the first one.
     fn times(&mut self) -> Option<TimeLeaves> {
         let texts = self.times.take().filter(|texts| !texts.is_empty())?;
-        let times = times_of_words(texts.iter().map(String::as_str))?;
-        let (rows, name) = (times.seconds.len(), self.words.name.clone());
+        let name = self.words.name.clone();
+        let times = times_of_words(&name, texts.iter().map(String::as_str))?;
+        let rows = times.seconds.len();
         let unit = LeafContent::Text(vec!["s".to_owned()]);
         let encoding = NumberEncoding::Real;
         let content = LeafContent::Numbers { rows, columns: 1, numbers: times.seconds, encoding };

@@ -92,6 +92,7 @@ pub(super) fn open(
         Some(Some((sheet, column))) => (Some(sheet), Some(column.to_owned())),
         Some(None) => named_sheet_or_column(&sheets, options),
     };
+    let statements = statements_of(&sheets);
     let (mut sheet, left_out) = chosen(path, sheets, wanted)?;
     if let Some(column) = sheet.uncached {
         let what = format!(
@@ -104,15 +105,30 @@ pub(super) fn open(
     }
     beside::check_tables(&sheet).map_err(|what| SourceError::options(path, what))?;
     let remarks = beside::without_remarks(&mut sheet);
+    let has_statements = !statements.is_empty();
+    sheet.text = statements + &sheet.text;
     let options = RecordingOptions { variable: column, ..options.clone() };
     let mut recording = text::open_text(path, "Excel sheet", &sheet.text, &options)?;
     recording.notes.extend(remarks);
+    if has_statements {
+        recording.notes.push("unit or rate are stated in another sheet".to_owned());
+    }
     if sheet.texts > 0 {
         recording.notes.push(format!("numbers that are written as text: {} cells", sheet.texts));
     }
     recording.notes.push(format!("sheet {:?}", sheet.name));
     recording.left_out.extend(left_out);
     Ok(recording)
+}
+
+/// Most lines of a sheet without samples that are looked at.
+const MOST_LINES: usize = 200;
+
+/// Units and rates that sheets without samples state, a key and a value in a row, as comments above the table.
+fn statements_of(sheets: &[SheetText]) -> String {
+    let plain = sheets.iter().filter(|sheet| sheet.rows < LEAST_ROWS);
+    let lines = plain.flat_map(|sheet| sheet.text.lines().take(MOST_LINES));
+    lines.filter_map(text::statement_of_cells).map(|line| format!("# {line}\n")).collect()
 }
 
 /// A name without `!` is that of a sheet if there is one, else that of columns.

@@ -37,6 +37,7 @@ const MAX_LEAVES: usize = 20_000;
 
 /// True if the file can be a document: its first character opens an object or an array.
 pub(super) fn may_be_json(start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     matches!(start.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 

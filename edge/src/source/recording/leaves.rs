@@ -11,11 +11,15 @@ use super::variables::{MAX_CHANNELS, Variable};
 use beside::{BesideStatement, Tree};
 
 pub(super) use beside::{UNIT_KEYS, plain, rate_of_property};
+pub(super) use factor::may_be_factor;
+pub(super) use labels::may_be_unit;
 pub(super) use speed::stated_speed;
-pub(super) use start::stated_start;
+pub(super) use start::{in_zone, stated_start};
 
 mod aside;
 mod beside;
+mod factor;
+mod labels;
 mod speed;
 mod start;
 

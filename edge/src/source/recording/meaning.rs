@@ -34,6 +34,10 @@ const COUNTS_ABOVE: f64 = 50.0;
 /// that are set are closer.
 const AHEAD_S: f64 = 60.0;
 
+/// Recordings are dated from February 2000 on, ms since 1970: clocks without a battery begin in 1970, 1980 and on the
+/// first day of 2000. Files of universal form from before are kept as they are.
+const CLOCKS_SET_FROM_MS: i64 = 949_363_200_000;
+
 /// Samples from which on whole numbers are no chance.
 const LEAST_WHOLE: usize = 64;
 
@@ -189,6 +193,12 @@ fn dated_start(raw: &mut RawRecording, options: &RecordingOptions) -> Vec<String
     let of_axis = || raw.time.as_ref().map(|axis| axis.column.clone());
     let origin = raw.start_origin.clone().or_else(of_axis);
     let origin = origin.as_deref().unwrap_or("the file's content");
+    if stated.unix_ms() < CLOCKS_SET_FROM_MS && !raw.format.starts_with("universal") {
+        raw.stated_start = None;
+        return vec![format!(
+            "{origin} begins at {stated}, where a clock stands that was never set: the recording is not dated by it"
+        )];
+    }
     let mut notes = vec![format!("dated by {origin}")];
     let mut at = stated;
     if std::mem::take(&mut raw.is_start_local) {
@@ -404,11 +414,12 @@ fn with_unread(what: String, unread: &[String]) -> String {
     format!("{what}; not read: {}{more}", unread[..unread.len().min(MOST_TOLD)].join(", "))
 }
 
-/// Marks channels of whole numbers as counts where nothing states a unit.
+/// Marks channels of whole numbers as counts where nothing states a unit, or a field beside them may be their scale.
 fn mark_counts(raw: &mut RawRecording, numbers: Option<&Array2<f64>>) {
     let Some(numbers) = numbers else { return };
     let is_plain = |channel: &StatedChannel| {
-        channel.unit.is_none() && channel.encoding == NumberEncoding::Real
+        let is_open = channel.unit.is_none() || channel.factor.is_some();
+        is_open && channel.encoding == NumberEncoding::Real
     };
     for (row, channel) in raw.channels.iter_mut().enumerate() {
         if !is_plain(channel) {

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::likeness::{Likeness, NameChange};
 use super::name_days::days_of_names;
 use super::{Recording, RecordingOptions};
 use crate::source::interpretation::short;
@@ -54,6 +55,8 @@ pub fn open_sequence(
         return Ok(Box::new(current));
     }
     let format = SourceFormat { block_samples: None, ..current.format.clone() };
+    let mut likeness = Likeness::new(current.interpretation.as_ref(), &current.path);
+    likeness.follow_start(current.stated_start, options.period_s);
     let options = options.clone();
     // a file that cannot be read keeps its place in time
     let left_out = count - 1 - later.len() as u64;
@@ -68,6 +71,7 @@ pub fn open_sequence(
         next_index: 0,
         left_out,
         expected,
+        likeness,
     }))
 }
 
@@ -165,6 +169,7 @@ struct Sequence {
     left_out: u64,
     /// Blocks of the whole sequence, those of files that are set aside among them.
     expected: Option<u64>,
+    likeness: Likeness,
 }
 
 impl Sequence {
@@ -187,7 +192,10 @@ impl Sequence {
     }
 
     /// A file of the form of the first.
-    fn open_like(&self, path: &Path) -> Result<Recording, SourceError> {
+    fn open_like(&mut self, path: &Path) -> Result<Recording, SourceError> {
+        if let Some(what) = self.likeness.refused_copy(path) {
+            return Err(SourceError::malformed(path, what));
+        }
         let mut next = Recording::open(path, &self.options)?;
         let (got, before) = (next.format.sample_rate.get(), self.format.sample_rate.get());
         // rates that time columns give differ in their last digits
@@ -202,6 +210,16 @@ impl Sequence {
                 short(before)
             );
             return Err(SourceError::malformed(path, what));
+        }
+        match self.likeness.change_of_names(next.interpretation.as_ref()) {
+            Some(NameChange::OtherAxes(what)) => return Err(SourceError::malformed(path, what)),
+            Some(NameChange::OtherNames(what)) => {
+                tracing::warn!(file = %path.display(), "{what}");
+            }
+            None => {}
+        }
+        if let Some(what) = self.likeness.follow_start(next.stated_start, self.options.period_s) {
+            tracing::warn!(file = %path.display(), "{what}");
         }
         next.format.sample_rate = self.format.sample_rate;
         Ok(next)

@@ -14,6 +14,8 @@ pub(crate) struct StatedChannel {
     pub(crate) unit: Option<String>,
     /// What one count is in the unit, where the file states it and the reader has not applied it.
     pub(crate) scale: Option<f64>,
+    /// A field beside the numbers that may be such a scale, or the gain of an amplifier: its name and number.
+    pub(crate) factor: Option<(String, f64)>,
     /// The encoding of the numbers in the file.
     pub(crate) encoding: NumberEncoding,
 }

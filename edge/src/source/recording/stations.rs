@@ -37,7 +37,7 @@ const JOINED: [&str; 10] =
     ["센서", "채널", "측점", "측정점", "설비", "测点", "通道", "传感器", "センサ", "チャンネル"];
 
 /// Whether the name of a column says that it tells measuring points apart.
-pub(super) fn names_points(name: &str) -> bool {
+pub(crate) fn names_points(name: &str) -> bool {
     let name = name.rsplit(['.', '/']).next().unwrap_or(name);
     let mut plain = String::new();
     let mut was_lower = false;

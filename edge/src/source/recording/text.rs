@@ -16,7 +16,7 @@ use ndarray::{Array2, Axis, Slice};
 use super::bounds::{check_samples, whole};
 use super::options::RecordingOptions;
 use super::time_columns::take_time_columns;
-use super::{NumberEncoding, RawRecording, SourceError, StatedChannel, json, spectrum};
+use super::{RawRecording, SourceError, StatedChannel, json, spectrum};
 use crate::source::Preferred;
 use crate::source::interpretation::{
     ChannelRole, StatedUnit, UnitKind, label, role, time_unit_of_name, unknown_unit_of,
@@ -24,12 +24,13 @@ use crate::source::interpretation::{
 use crate::source::time_axis::TimeAxis;
 use crate::tabular::encoding::decoded;
 use crate::tabular::fields::numbered_lines;
-use head_units::HeadUnit;
+use head_units::{HeadUnit, HeadUnits};
 use layout::{ColumnKind, Layout, MAX_PREAMBLE_LINES, layout_of};
 use metadata::Metadata;
-use rewritten::{open_rewritten, refusal_of_zeros, text_without_tail};
+use rewritten::{Rewritten, open_rewritten, refusal_of_zeros, text_without_tail};
 use rows::TextColumns;
 
+mod bulk;
 mod cell_units;
 mod head_fit;
 mod head_units;
@@ -39,12 +40,16 @@ mod labelled;
 mod layout;
 mod long_form;
 mod metadata;
+mod octave;
 mod pairs;
 mod remarks;
 mod rewritten;
 mod rows;
+mod shape;
 mod stamped;
 mod surroundings;
+pub(super) mod unit_columns;
+mod wrapped;
 mod zero_bytes;
 
 /// Lines that are looked at for the layout.
@@ -94,18 +99,25 @@ pub(super) fn open_text(
             break;
         }
     }
-    let layout = layout_of(&lines, &comments, options.decimal).map_err(|what| {
+    let mut layout = layout_of(&lines, &comments, options.decimal).map_err(|what| {
         let is_choice = what.contains("--decimal");
         if is_choice { SourceError::options(path, what) } else { malformed(what) }
     })?;
     drop(lines);
+    layout.zone = options.zone;
     let rows = numbered_lines(text).filter(|(number, line)| {
         let plain = line.trim_matches(' ');
         *number >= layout.first_row && !plain.is_empty() && !is_comment(plain)
     });
-    let columns = TextColumns::read(rows, &layout).map_err(malformed)?;
+    let mut columns = TextColumns::read(rows, &layout).map_err(malformed)?;
     check_samples(path, columns.samples())?;
     let refused = |what: String| SourceError::options(path, what);
+    shape::check_rows_are_samples(&columns, &layout).map_err(refused)?;
+    shape::check_lists(&columns, &layout, options.variable.as_deref()).map_err(refused)?;
+    let head = shape::numbers_of_head(text, &layout, &columns);
+    if let Some(head) = head {
+        columns.leave_first_out(head.rows);
+    }
     check_rates_below(text, &layout, options).map_err(refused)?;
     let footer = columns.footer.clone();
     let mut told = long_form::check_rows(&layout, &columns).map_err(refused)?;
@@ -113,6 +125,15 @@ pub(super) fn open_text(
     told.extend(long_form::check_points(&layout, &columns, is_named).map_err(refused)?);
     let mut recording = recording(path, &layout, columns, options)?;
     recording.notes.extend(told);
+    if let Some(head) = head {
+        recording.notes.push(head.note());
+        let stated = head.step_s.map(|step| 1.0 / step);
+        recording.stated_rate_hz = recording.stated_rate_hz.or(stated);
+    }
+    let has_times = recording.time.as_ref().is_some_and(|axis| !axis.is_count);
+    if !has_times && recording.time_restart.is_none() {
+        recording.time_restart = shape::divided_by_blank_lines(text, &layout);
+    }
     remarks::take_footer(&footer, &mut recording);
     let is_decided = options.sample_rate.is_some() && options.prefer == Some(Preferred::Option);
     if let Some(doubt) = layout.rate_doubt().filter(|_| recording.time.is_none() && !is_decided) {
@@ -123,6 +144,15 @@ pub(super) fn open_text(
     }
     remarks::take(text, layout.first_row, &mut recording);
     Ok(RawRecording { format, ..recording })
+}
+
+/// The statement of a row of a sheet that is a key and a value and states a unit or a rate; `None` for another row.
+pub(super) fn statement_of_cells(row: &str) -> Option<String> {
+    let cells: Vec<&str> = row.split('\t').map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    let [key, value] = cells.as_slice() else { return None };
+    let line = format!("{}: {value}", key.trim_end_matches(':'));
+    let is_rate = Metadata::of_lines(std::iter::once(line.as_str())).rate_hz.is_some();
+    (is_rate || HeadUnits::is_statement(&format!("{key}\t{value}"))).then_some(line)
 }
 
 fn is_comment(line: &str) -> bool {
@@ -294,8 +324,9 @@ fn recording(
         split.axis = axis.map(|axis| TimeAxis { column, ..axis });
     }
     let start = columns.start(split.axis_row.map(|row| all[row]));
-    drop(columns);
     let mut open: Vec<&mut StatedChannel> = split.channels.iter_mut().collect();
+    unit_columns::take(&mut open, layout, &columns, states_numbers(options)).map_err(refused)?;
+    drop(columns);
     take_head_unit(&mut open, layout, options).map_err(refused)?;
     let start_origin = start.map(|start| format!("column {:?}", column_name(layout, start.column)));
     let is_start_local = start.is_some_and(|start| start.is_local);
@@ -352,6 +383,7 @@ fn named_columns(
     };
     let places = wanted.iter().zip(&mut channels).filter(|(column, _)| !is_time(column));
     let mut open: Vec<&mut StatedChannel> = places.map(|(_, channel)| channel).collect();
+    unit_columns::take(&mut open, layout, columns, states_numbers(options))?;
     take_head_unit(&mut open, layout, options)?;
     let Some(split) = split else {
         return Ok(RawRecording::described("columns of text", data, channels, layout.rate_hz()));
@@ -428,7 +460,7 @@ fn stated(layout: &Layout, column: usize) -> StatedChannel {
         let of_head = layout.head_units.time_unit()?;
         name.as_ref().filter(|name| is_open_time(name)).map(|_| of_head)
     });
-    StatedChannel { name, unit, scale: None, encoding: NumberEncoding::Real }
+    StatedChannel { name, unit, ..StatedChannel::default() }
 }
 
 /// Columns by header or by number from 0, separated by commas.
@@ -458,6 +490,8 @@ mod forms_of_heads;
 mod forms_of_names;
 #[cfg(test)]
 mod forms_of_quantities;
+#[cfg(test)]
+mod forms_of_rows;
 #[cfg(test)]
 mod forms_of_times;
 #[cfg(test)]

@@ -55,6 +55,7 @@ pub(super) fn take_time_columns(
     let mut axis_row = None;
     let (mut taken, mut left_out, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let (mut steps_back, mut restart) = (0, None);
+    let mut axes: Vec<(usize, TimeAxis)> = Vec::new();
     if channels.len() > 1 {
         for (row, channel) in channels.iter().enumerate() {
             let role = crate::source::interpretation::role(channel);
@@ -87,6 +88,7 @@ pub(super) fn take_time_columns(
                     let what = if axis.is_count { "count" } else { "time" };
                     left_out.push(format!("{column} ({what})"));
                     let axis = TimeAxis { column, ..axis };
+                    axes.push((row, axis.clone()));
                     if best.as_ref().is_none_or(|before| is_better(&axis, before)) {
                         (best, axis_row) = (Some(axis), Some(row));
                     }
@@ -124,6 +126,13 @@ pub(super) fn take_time_columns(
             }
         }
     }
+    if let Some((row, axis)) = axis_of_acceleration(&axes, &channels) {
+        notes.push(format!(
+            "columns of time of different rates stand beside each other: {} is that of the acceleration",
+            axis.column
+        ));
+        (best, axis_row) = (Some(axis), Some(row));
+    }
     if taken.len() == channels.len() {
         // a table of counts or times alone: the choice of channels refuses it
         return Ok(WithoutTime {
@@ -159,6 +168,25 @@ pub(super) fn take_time_columns(
         left_out,
         notes,
     })
+}
+
+/// Of times of different rates the one that stands directly before the first acceleration, as where each channel has
+/// a time of its own; `None` where all have one rate, or none stands there.
+fn axis_of_acceleration(
+    axes: &[(usize, TimeAxis)],
+    channels: &[StatedChannel],
+) -> Option<(usize, TimeAxis)> {
+    let times = || axes.iter().filter(|(_, axis)| !axis.is_count && axis.unit_s.is_some());
+    let rate = |axis: &TimeAxis| axis.rate_hz(axis.unit_s.unwrap_or(1.0));
+    let (_, first) = times().next()?;
+    let differs =
+        times().any(|(_, axis)| (rate(axis) / rate(first) - 1.0).abs() > LEAST_TOLD_UNCERTAINTY);
+    let is_acceleration = |channel: &StatedChannel| {
+        crate::source::interpretation::role(channel) == ChannelRole::Acceleration
+    };
+    let place = channels.iter().position(is_acceleration)?;
+    let before = place.checked_sub(1).filter(|_| differs)?;
+    times().find(|(row, _)| *row == before).cloned()
 }
 
 /// Joins whole seconds and the part of a second in a column beside them (`sec`, `nsec`) into one time; the column of

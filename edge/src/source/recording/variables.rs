@@ -21,11 +21,13 @@ use ndarray::Array2;
 use super::bounds::check_samples;
 use super::{RawRecording, SourceError, StatedChannel, StatedStart, spectrum};
 use crate::source::interpretation::{ChannelRole, role};
+use apart::{TimesApart, refusal_of_snapshots};
 use rising::{TimeAxis, rate_of_named_time, time_axis};
 use starts::{begin_apart, starts_of_times};
 
 pub(super) use rising::{even_step, rate_of_step};
 
+mod apart;
 mod rising;
 mod starts;
 
@@ -132,6 +134,7 @@ pub(super) fn recording_of_variables(
     take_rates_of_times(&mut variables, wanted.is_some());
     let starts = starts_of_times(&variables);
     let abscissas = abscissas_of(&variables);
+    let times = TimesApart::of(&variables);
     let (chosen, left_out) = match wanted {
         Some(names) => (named(path, variables, others, names)?, Vec::new()),
         None => fitting(path, format, variables, others, &abscissas)?,
@@ -139,6 +142,9 @@ pub(super) fn recording_of_variables(
     let spectrum_over =
         abscissas.into_iter().find(|abscissa| chosen.iter().any(|one| abscissa.is_of(one)));
     let (channels, time) = without_time(chosen);
+    if let Some(what) = refusal_of_snapshots(&channels).filter(|_| wanted.is_none()) {
+        return Err(SourceError::options(path, what));
+    }
     let samples = channels.first().map_or(0, |first| first.numbers.len());
     check_samples(path, samples.saturating_mul(channels.len()))?;
     let stated_rate = channels.iter().find_map(|channel| channel.rate_hz);
@@ -156,7 +162,10 @@ pub(super) fn recording_of_variables(
         stated.push(StatedChannel { name, ..channel.stated });
     }
     let rate_hz = stated_rate.or(time_rate);
-    let mut recording = RawRecording::described(format, data, stated, rate_hz);
+    let (of_apart, told) =
+        times.rate_for(samples).filter(|_| rate_hz.is_none() && wanted.is_none()).unzip();
+    let mut recording = RawRecording::described(format, data, stated, rate_hz.or(of_apart));
+    recording.notes.extend(told);
     if let Some(StatedStart { at, is_local, origin }) = start {
         recording.stated_start = Some(at);
         (recording.is_start_local, recording.start_origin) = (is_local, Some(origin));

@@ -2,7 +2,7 @@
 //!
 //! Invariant: such a unit is told, so that the numbers are refused and not taken for g.
 
-use super::{StatedUnit, bracketed, joined};
+use super::{StatedUnit, bracketed, factor, joined, last_bracketed};
 
 /// Words in the brackets of a name that say where or along which axis was measured, or how; they are no unit.
 const PLACES: &[&str] = &[
@@ -75,10 +75,14 @@ pub(crate) fn unknown_unit_of(header: &str) -> Option<&str> {
     let words: Vec<&str> =
         text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
     let is_place = !words.is_empty() && words.iter().all(|word| is_word(word));
-    let may_be_unit = text.chars().count() <= LONGEST_UNIT
-        && text.chars().any(|c| c.is_alphabetic() || matches!(c, '°' | '%'))
-        && !is_place;
-    (may_be_unit && StatedUnit::parse(text).is_none()).then_some(text)
+    // words before a unit may change it (`half g`), whatever their length
+    let fits = text.chars().count() <= LONGEST_UNIT || factor::ends_in_unit(text);
+    let may_be_unit =
+        fits && text.chars().any(|c| c.is_alphabetic() || matches!(c, '°' | '%')) && !is_place;
+    let is_known = StatedUnit::parse(text).is_some()
+        || factor::unit_among_words(text).is_some()
+        || last_bracketed(header).is_some_and(|last| StatedUnit::parse(last).is_some());
+    (may_be_unit && !is_known).then_some(text)
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ impl ObjectColumns {
         if let Some(numbers) = texts.iter().map(number).collect() {
             self.notes.push(format!("{key}: the numbers are written as text"));
             self.numbers.push((key.to_owned(), numbers));
-        } else if let Some(times) = times_of_words(texts.iter().copied()) {
+        } else if let Some(times) = times_of_words(key, texts.iter().copied()) {
             self.notes.extend(times.note);
             self.start = self.start.or(times.start);
             self.numbers

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Leaf;
-use super::beside::{is_rate_key, is_vector, key_of, plain, rate_of_field, scope_of};
+use super::beside::{is_rate_key, is_vector, key_of, plain, rate_in_unit, scope_of};
+use super::{Leaf, LeafContent};
 
 /// Most rates that are looked at; a document that states more states none.
 const MOST_RATES: usize = 64;
@@ -25,7 +25,10 @@ impl<'a> RatesAside<'a> {
         let rate = |leaf: &'a Leaf| {
             let key = plain(key_of(&leaf.path));
             let is_rate = is_rate_key(&key);
-            let hz = rate_of_field(&key, leaf).filter(|_| is_rate)?;
+            if !is_rate {
+                return None;
+            }
+            let hz = rate_in_unit(&key, leaf, unit_beside(leaves, &leaf.path))?;
             Some((scope_of(&leaf.path), hz))
         };
         let mut rates: Vec<(&str, f64)> =
@@ -74,9 +77,20 @@ impl<'a> RatesAside<'a> {
     }
 }
 
+/// The text of the field that states the unit of another: `fs_unit` beside `fs`.
+fn unit_beside<'a>(leaves: &'a [Leaf], path: &str) -> Option<&'a str> {
+    let beside = |leaf: &&Leaf| {
+        let rest = leaf.path.strip_prefix(path);
+        rest.is_some_and(|rest| ["unit", "units"].contains(&plain(rest).as_str()))
+    };
+    match &leaves.iter().find(beside)?.content {
+        LeafContent::Text(lines) => lines.first().map(String::as_str),
+        LeafContent::Numbers { .. } | LeafContent::Other(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::LeafContent;
     use super::*;
     use crate::source::recording::NumberEncoding;
 

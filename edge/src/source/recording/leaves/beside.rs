@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::aside::RatesAside;
 use super::{Leaf, LeafContent};
+use crate::source::interpretation::{StatedUnit, UnitKind};
 use crate::source::recording::{NumberEncoding, StatedChannel};
 
 /// Fields with a rate in Hz, lower case, without `_`, `-` and spaces.
@@ -57,7 +58,7 @@ const STEP_KEYS: [&str; 14] = [
 ];
 
 /// Fields with a unit.
-pub(in super::super) const UNIT_KEYS: [&str; 16] = [
+pub(in super::super) const UNIT_KEYS: [&str; 22] = [
     "uom",
     "unitofmeasurement",
     "unitofmeasure",
@@ -74,10 +75,16 @@ pub(in super::super) const UNIT_KEYS: [&str; 16] = [
     "einheit",
     "단위",
     "measurementunit",
+    "unitid",
+    "unitname",
+    "unitsymbol",
+    "engineeringunit",
+    "engunit",
+    "displayunit",
 ];
 
 /// Fields with the unit's amount in one count of a converter.
-const SCALE_KEYS: [&str; 5] = ["scale", "scalefactor", "scaling", "lsb", "unitpercount"];
+pub(super) const SCALE_KEYS: [&str; 5] = ["scale", "scalefactor", "scaling", "lsb", "unitpercount"];
 
 /// Fields with the name of a channel.
 const NAME_KEYS: [&str; 8] =
@@ -111,9 +118,9 @@ pub(super) struct BesideStatement {
 }
 
 /// A leaf with its last key in lower case without `_`, `-` and spaces.
-struct Field<'a> {
-    key: String,
-    leaf: &'a Leaf,
+pub(super) struct Field<'a> {
+    pub(super) key: String,
+    pub(super) leaf: &'a Leaf,
 }
 
 /// The leaves by the struct that holds them.
@@ -133,6 +140,11 @@ impl<'a> Tree<'a> {
             // the content of a cell belongs to the struct that holds the cell array
             let path = leaf.path.split_once('{').map_or(leaf.path.as_str(), |(array, _)| array);
             let key = plain(key_of(if scope_of(path) == scope { path } else { &leaf.path }));
+            // `"Rate": {"Value": 12800}` states the rate of the struct around it
+            if ["value", "val"].contains(&key.as_str()) && !scope.is_empty() && is_single(leaf) {
+                let named = Field { key: plain(key_of(scope)), leaf };
+                tree.fields.entry(scope_of(scope)).or_default().push(named);
+            }
             tree.fields.entry(scope).or_default().push(Field { key, leaf });
             if !scope.is_empty() {
                 tree.inner.entry(scope_of(scope)).or_default().insert(scope);
@@ -159,16 +171,19 @@ impl<'a> Tree<'a> {
         };
         let units = if own_units.is_empty() {
             let beside = self.units_of(scope, &own_key);
-            if beside.is_empty() { self.units_around(scope) } else { beside }
+            if beside.is_empty() { self.units_around(scope, count) } else { beside }
         } else {
             own_units
         };
-        let scale = self.scale_beside(path, &own_key);
+        let scales = self.scales_beside(path, &own_key, count);
+        let factor = self.factor_beside(path, &own_key, count);
         let columns = (0..count)
             .map(|index| StatedChannel {
                 name: names.get(index).cloned(),
                 unit: if units.len() == count { units.get(index) } else { units.first() }.cloned(),
-                scale,
+                scale: if scales.len() == count { scales.get(index) } else { scales.first() }
+                    .copied(),
+                factor: factor.clone(),
                 encoding,
             })
             .collect();
@@ -176,16 +191,16 @@ impl<'a> Tree<'a> {
         BesideStatement { columns, rate_hz, is_over_frequency: self.is_over_frequency(scope) }
     }
 
-    fn fields(&self, scope: &str) -> &[Field<'a>] {
+    pub(super) fn fields(&self, scope: &str) -> &[Field<'a>] {
         self.fields.get(scope).map_or(&[], Vec::as_slice)
     }
 
-    fn inner(&self, scope: &str) -> impl Iterator<Item = &'a str> {
+    pub(super) fn inner(&self, scope: &str) -> impl Iterator<Item = &'a str> {
         self.inner.get(scope).into_iter().flatten().copied()
     }
 
     /// All lines of the texts under these keys.
-    fn texts(&self, scope: &str, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
+    pub(super) fn texts(&self, scope: &str, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
         let mut lines = Vec::new();
         let mut first_key = None;
         for field in self.fields(scope).iter().filter(|field| is_meant(&field.key)) {
@@ -200,7 +215,7 @@ impl<'a> Tree<'a> {
         if lines.iter().all(String::is_empty) { Vec::new() } else { lines }
     }
 
-    fn texts_of_keys(&self, scope: &str, keys: &[&str]) -> Vec<String> {
+    pub(super) fn texts_of_keys(&self, scope: &str, keys: &[&str]) -> Vec<String> {
         self.texts(scope, |key| keys.contains(&key))
     }
 
@@ -236,6 +251,10 @@ impl<'a> Tree<'a> {
         if !direct.is_empty() {
             return direct;
         }
+        let by_name = self.unit_by_name(scope, own_key);
+        if !by_name.is_empty() {
+            return by_name;
+        }
         self.inner(scope)
             .filter(|inner| ["quantity", "unit", "units"].contains(&plain(key_of(inner)).as_str()))
             .map(|inner| self.texts_of_keys(inner, &["label", "name", "symbol", "unit"]))
@@ -243,10 +262,18 @@ impl<'a> Tree<'a> {
             .unwrap_or_default()
     }
 
-    /// One unit of the nearest struct around that has no vectors of its own: it is of what is inside.
-    fn units_around(&self, scope: &str) -> Vec<String> {
+    /// The units among labels beside the vector's structs, or one unit of the nearest struct around that has no
+    /// vectors of its own: it is of what is inside.
+    fn units_around(&self, scope: &str, count: usize) -> Vec<String> {
         let mut inner = scope;
-        while !inner.is_empty() {
+        loop {
+            let of_labels = self.units_of_labels(inner, count);
+            if !of_labels.is_empty() {
+                return of_labels;
+            }
+            if inner.is_empty() {
+                break;
+            }
             inner = scope_of(inner);
             if self.fields(inner).iter().any(|field| is_vector(field.leaf)) {
                 return Vec::new();
@@ -259,24 +286,13 @@ impl<'a> Tree<'a> {
         Vec::new()
     }
 
-    /// The scale under the vector's name, of the vector itself, or of its struct.
-    fn scale_beside(&self, path: &str, own_key: &str) -> Option<f64> {
-        [path, scope_of(path)].into_iter().flat_map(|place| self.fields(place)).find_map(|field| {
-            let rest = field.key.strip_prefix(own_key).filter(|rest| !rest.is_empty());
-            let LeafContent::Numbers { numbers, .. } = &field.leaf.content else { return None };
-            let [scale] = numbers.as_slice() else { return None };
-            let is_scale = SCALE_KEYS.contains(&rest.unwrap_or(&field.key));
-            (is_scale && scale.is_finite() && *scale != 0.0).then_some(*scale)
-        })
-    }
-
     /// The rate in the same struct, else in the nearest one around it, else in one aside of these.
     fn rate_beside(&self, path: &str, own_key: &str) -> Option<f64> {
         let mut scope = Some(path);
         while let Some(place) = scope {
             let direct = self.fields(place).iter().find_map(|field| {
                 let rest = field.key.strip_prefix(own_key).filter(|rest| !rest.is_empty());
-                rate_of_field(rest.unwrap_or(&field.key), field.leaf)
+                self.rate_in(place, field, rest.unwrap_or(&field.key))
             });
             let nested = || {
                 self.inner(place)
@@ -290,6 +306,23 @@ impl<'a> Tree<'a> {
             scope = (!place.is_empty()).then(|| scope_of(place));
         }
         self.aside.rate_of(path)
+    }
+
+    /// The rate of a field, with its unit in a field beside it: `"fs": 12.8, "fs_unit": "kHz"`.
+    fn rate_in(&self, place: &str, field: &Field<'a>, key: &str) -> Option<f64> {
+        let units = self.texts(place, |other| {
+            other
+                .strip_prefix(field.key.as_str())
+                .is_some_and(|rest| ["unit", "units"].contains(&rest))
+        });
+        // `"odr": {"value": 12.8, "unit": "kHz"}`
+        let own = scope_of(&field.leaf.path);
+        let units = if units.is_empty() && own != place {
+            self.texts_of_keys(own, &UNIT_KEYS)
+        } else {
+            units
+        };
+        rate_in_unit(key, field.leaf, units.first().map(String::as_str))
     }
 
     /// The abscissa beside the struct's vectors is stated in Hz.
@@ -310,6 +343,38 @@ pub(super) fn is_vector(leaf: &Leaf) -> bool {
 
 fn is_abscissa(scope: &str) -> bool {
     ABSCISSA_KEYS.contains(&plain(key_of(scope)).as_str())
+}
+
+/// Whether a leaf is one number.
+fn is_single(leaf: &Leaf) -> bool {
+    matches!(&leaf.content, LeafContent::Numbers { numbers, .. } if numbers.len() == 1)
+}
+
+/// The rate of a field whose unit stands in a field beside it. A unit that is not known leaves it open.
+pub(super) fn rate_in_unit(key: &str, leaf: &Leaf, unit: Option<&str>) -> Option<f64> {
+    let rate = rate_of_field(key, leaf)?;
+    let Some(unit) = unit else { return Some(rate) };
+    let plain = unit.trim().to_lowercase();
+    let is_rate = is_rate_key(key) || key == "rate";
+    // a key with a unit of its own, such as `fs_hz`, has it already
+    let has_own = !(RATE_KEYS.contains(&key) || STEP_KEYS.contains(&key) || key == "rate");
+    if has_own {
+        return Some(rate);
+    }
+    let factor = match plain.as_str() {
+        "hz" | "s/s" | "sps" | "1/s" | "samples/s" if is_rate => 1.0,
+        "khz" | "ks/s" | "ksps" if is_rate => 1e3,
+        "mhz" | "ms/s" | "msps" if is_rate => 1e6,
+        _ if is_rate => return None,
+        _ => match StatedUnit::parse(&plain)?.kind {
+            UnitKind::Time(seconds) => 1.0 / seconds,
+            UnitKind::Acceleration(_)
+            | UnitKind::Voltage(_)
+            | UnitKind::Counts
+            | UnitKind::Other(_) => return None,
+        },
+    };
+    Some(rate * factor)
 }
 
 pub(super) fn rate_of_field(key: &str, leaf: &Leaf) -> Option<f64> {

@@ -3,7 +3,9 @@
 use super::Objects;
 use super::metadata::{self, Properties, Property};
 use super::scale::scaled;
-use crate::source::recording::leaves::rate_of_property;
+use crate::source::recording::leaves::{
+    UNIT_KEYS, may_be_factor, may_be_unit, plain, rate_of_property,
+};
 use crate::source::recording::meaning::since_1970;
 use crate::source::recording::variables::Variable;
 use crate::source::recording::{NumberEncoding, StatedChannel, StatedStart};
@@ -53,8 +55,10 @@ pub(super) fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<
         }
         let encoding = if numbers.is_scaled { NumberEncoding::Real } else { data.encoding };
         let unit = text("unit_string").or_else(|| text("NI_UnitDescription"));
+        let named =
+            StatedChannel { name: names.last().cloned(), unit, encoding, ..Default::default() };
         variables.push(Variable {
-            stated: StatedChannel { name: names.last().cloned(), unit, scale: None, encoding },
+            stated: with_properties(named, &scopes, &objects, numbers.is_scaled),
             path: place,
             rate_hz,
             started_at: start_of(&scopes, &objects),
@@ -69,6 +73,47 @@ pub(super) fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<
         }
     }
     (variables, others)
+}
+
+/// A channel with the unit and the factor that other properties of it, its group or the file state.
+fn with_properties(
+    channel: StatedChannel,
+    scopes: &[&str],
+    objects: &Objects,
+    is_scaled: bool,
+) -> StatedChannel {
+    let all = || scopes.iter().filter_map(|scope| objects.properties.get(*scope));
+    let unit = channel.unit.clone().or_else(|| all().find_map(unit_among));
+    let factor = if is_scaled { None } else { all().find_map(factor_among) };
+    StatedChannel { unit, factor, ..channel }
+}
+
+/// The unit that properties of a channel, its group or the file state under another key than LabVIEW's own.
+fn unit_among(properties: &Properties) -> Option<String> {
+    properties.iter().find_map(|(key, value)| match value {
+        Property::Text(unit) if names_unit_of_samples(&plain(key)) => {
+            Some(unit.trim().to_owned()).filter(|unit| may_be_unit(unit))
+        }
+        Property::Text(_) | Property::Number(_) | Property::Time(_) | Property::Other => None,
+    })
+}
+
+/// Whether the key of a property says that it is a unit, and not that of the abscissa: `Unit`, `Sensor unit`.
+fn names_unit_of_samples(key: &str) -> bool {
+    let is_unit = key.ends_with("unit") || key.ends_with("units");
+    let is_abscissa = key.starts_with('x') || key.contains("time") || key.contains("freq");
+    UNIT_KEYS.contains(&key) || (is_unit && !is_abscissa)
+}
+
+/// A property that may be the scale of integers.
+fn factor_among(properties: &Properties) -> Option<(String, f64)> {
+    let factor = |(key, value): (&String, &Property)| {
+        let number = value.number().filter(|number| number.is_finite() && *number != 0.0)?;
+        // what LabVIEW writes of its own scales is read as such
+        let is_own = key.starts_with("NI_") || key.starts_with("wf_");
+        (!is_own && may_be_factor(&plain(key))).then(|| (key.clone(), number))
+    };
+    properties.iter().find_map(factor)
 }
 
 /// A channel of times, in seconds since 1970.

@@ -117,6 +117,11 @@ impl HeadUnits {
         let whole = StatedUnit::parse(value);
         let parsed: Vec<StatedUnit> = match whole {
             Some(unit) => vec![unit],
+            // a number before a unit may change it: `10 g`
+            None if value.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '×' | '±')) => {
+                self.unknown.push(value.to_owned());
+                Vec::new()
+            }
             // a single letter is the name of an axis or quantity more often than a unit
             None => tokens(value)
                 .filter(|word| word.chars().count() > 1 || matches!(*word, "g" | "V" | "s"))
@@ -132,8 +137,11 @@ impl HeadUnits {
         if parsed.is_empty() && is_bare && may_be_unit && !states_nothing(value) {
             self.unknown.push(value.to_owned());
         }
-        let is_time = |unit: &StatedUnit| matches!(unit.kind, UnitKind::Time(_));
-        self.by_key.extend(parsed.into_iter().filter(|unit| !is_time(unit)));
+        // `unit: g, rate: 2560 Hz`
+        let is_other = |unit: &StatedUnit| {
+            matches!(unit.kind, UnitKind::Time(_) | UnitKind::Other("frequency"))
+        };
+        self.by_key.extend(parsed.into_iter().filter(|unit| !is_other(unit)));
         true
     }
 
@@ -157,7 +165,9 @@ impl HeadUnits {
         };
         for (index, word) in words.iter().enumerate() {
             let before = index.checked_sub(1).map_or("", |at| words[at]);
-            let is_in = ["in", "unit", "units", "[", "("].contains(&before.to_lowercase().as_str());
+            let before_that = index.checked_sub(2).map_or("", |at| words[at]).to_lowercase();
+            let is_in = ["in", "unit", "units", "[", "("].contains(&before.to_lowercase().as_str())
+                || (before.eq_ignore_ascii_case("of") && before_that.starts_with("unit"));
             let core = word.trim_matches([',', ';', '.', ':', '"', '\'']);
             let is_bracketed = core.ends_with([')', ']', '}']);
             let own = core.rsplit(['(', '[', '{', '=']).next().unwrap_or(core);

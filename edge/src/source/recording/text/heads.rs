@@ -9,7 +9,7 @@ use super::head_units::HeadUnits;
 use super::layout::{Line, loose_value};
 use super::metadata::{Metadata, rate_of_fields};
 use crate::source::interpretation::{ChannelRole, StatedUnit, UnitKind};
-use crate::tabular::fields::{Separator, is_processing_row};
+use crate::tabular::fields::{Separator, is_processing_row, is_row_of_types};
 
 /// Longest spelling of a unit that is not known, in letters.
 const LONGEST_UNIT: usize = 12;
@@ -54,22 +54,10 @@ pub(super) fn head_of<'a>(
     (first, width): (usize, usize),
     separator: Separator,
 ) -> TableHead<'a> {
-    let fields = |line: &str| -> Vec<String> {
-        let mut all: Vec<String> = separator.fields(line).into_iter().map(str::to_owned).collect();
-        if all.len() + 1 == width && separator.closes(line) {
-            all.push(String::new());
-        }
-        // the column of remarks has a name in the header and nothing in the rows (LabVIEW)
-        if all.len() == width + 1 {
-            all.pop_if(|last| REMARKS.contains(&last.to_lowercase().as_str()));
-        }
-        while all.len() > width && all.last().is_some_and(String::is_empty) {
-            all.pop();
-        }
-        all
-    };
+    let fields = |line: &str| fields_of_head(separator, line, width);
     let sample = fields_of_rows(&lines[first..], separator, width);
-    let above = lines_above(&lines[..first]);
+    let mut above = lines_above(&lines[..first]);
+    leave_types_out(&mut above, separator);
     let mut head: Vec<(usize, Vec<String>)> =
         above.iter().take(3).map(|line| fields(line)).enumerate().collect();
     let statements = statements_below_names(&mut head);
@@ -117,6 +105,53 @@ pub(super) fn head_of<'a>(
     };
     let notes = fit.note().into_iter().collect();
     TableHead { heads, first_row, words, unfitting, statements, notes }
+}
+
+/// The fields of a line that may be the header of rows of this width.
+fn fields_of_head(separator: Separator, line: &str, width: usize) -> Vec<String> {
+    // a quote within quotes is doubled
+    let own = |field: &str| field.replace("\"\"", "\"");
+    let mut all: Vec<String> = separator.fields(line).into_iter().map(own).collect();
+    if all.len() + 1 == width && separator.closes(line) {
+        all.push(String::new());
+    }
+    // the column of remarks has a name in the header and nothing in the rows (LabVIEW)
+    if all.len() == width + 1 {
+        all.pop_if(|last| REMARKS.contains(&last.to_lowercase().as_str()));
+    }
+    if separator == Separator::Spaces && all.len() > width {
+        all = with_units_joined(all);
+    }
+    // statements behind the names: `CH1V,CH2V,t0 =-0.5s, tInc = 7.8e-05,` (Rigol)
+    let is_no_name = |field: &String| field.is_empty() || field.contains(" =");
+    while all.len() > width && all.last().is_some_and(is_no_name) {
+        all.pop();
+    }
+    all
+}
+
+/// Takes the row of types below the names out (ClickHouse, exports of PLCs): it is neither names nor units.
+fn leave_types_out(above: &mut Vec<&str>, separator: Separator) {
+    let width_of = |line: &&str| separator.fields(line).len();
+    let is_types = above.first().is_some_and(|line| is_row_of_types(&separator.fields(line)));
+    if is_types && above.get(1).map(width_of) == above.first().map(width_of) {
+        above.remove(0);
+    }
+}
+
+/// The words of a header with units in brackets behind them: `t [s]   acc [g]` names two columns.
+fn with_units_joined(words: Vec<String>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for word in words {
+        match names.last_mut().filter(|_| word.starts_with(['[', '('])) {
+            Some(name) => {
+                name.push(' ');
+                name.push_str(&word);
+            }
+            None => names.push(word),
+        }
+    }
+    names
 }
 
 /// The lines above the rows, the nearest first, without those next to the rows that state a rate for each column
@@ -259,7 +294,11 @@ fn heads_in_comments(comments: &[&str], separator: Separator, width: usize) -> H
             }
             continue;
         }
-        let fields: Vec<String> = separator.fields(plain).into_iter().map(str::to_owned).collect();
+        let mut fields: Vec<String> =
+            separator.fields(plain).into_iter().map(str::to_owned).collect();
+        if separator == Separator::Spaces && fields.len() > width {
+            fields = with_units_joined(fields);
+        }
         let is_word = |field: &String| field.parse::<f64>().is_err() && !field.ends_with(':');
         if rows.len() < 2 && fields.len() == width && fields.iter().all(is_word) {
             rows.push((place, fields));

@@ -34,7 +34,9 @@ struct LabelledLine<'a> {
 /// # Errors
 /// A line of another form among those of names and values, in words.
 pub(super) fn as_table(text: &str) -> Result<Option<(String, Vec<String>)>, String> {
-    let lines = || numbered_lines(text).filter(|(_, line)| !line.trim().is_empty());
+    let head = head_lines(text);
+    let is_below = move |(number, line): &(usize, &str)| !line.trim().is_empty() && *number > head;
+    let lines = || numbered_lines(text).filter(is_below);
     // without the first line and the last one
     let whole = lines().take(SAMPLE_LINES + 2).count().saturating_sub(2);
     let sample: Vec<Option<LabelledLine<'_>>> =
@@ -54,8 +56,11 @@ pub(super) fn as_table(text: &str) -> Result<Option<(String, Vec<String>)>, Stri
         None => (*name).to_owned(),
     };
     let heads = names.iter().zip(units.iter().copied()).map(named);
-    let mut table =
-        time.iter().map(|time| (*time).to_owned()).chain(heads).collect::<Vec<_>>().join("\t");
+    let above = numbered_lines(text).take_while(|(number, _)| *number <= head);
+    let above = above.map(|(_, line)| line.trim()).filter(|line| !line.is_empty());
+    let mut table: String = above.map(|line| format!("# {line}\n")).collect();
+    let names_of_columns = time.iter().map(|time| (*time).to_owned()).chain(heads);
+    table.push_str(&names_of_columns.collect::<Vec<_>>().join("\t"));
     table.push('\n');
     let (mut notes, mut cut) = (vec!["each value has its name beside it".to_owned()], None);
     for (place, (number, line)) in lines().enumerate() {
@@ -79,6 +84,33 @@ pub(super) fn as_table(text: &str) -> Result<Option<(String, Vec<String>)>, Stri
         notes.push(format!("line {line} is cut and was left out"));
     }
     Ok(Some((table, notes)))
+}
+
+/// Most lines that a sketch prints of itself before its values.
+const MOST_HEAD_LINES: usize = 64;
+
+/// The number of the last line of a head above the lines of names and values: what a sketch prints of the sensor at its
+/// start. 0 where there is none.
+fn head_lines(text: &str) -> usize {
+    fn names(line: &str) -> Option<Vec<&str>> {
+        parsed(line).map(|own| own.names)
+    }
+    let sample: Vec<(usize, &str)> = numbered_lines(text)
+        .filter(|(_, line)| !line.trim().is_empty())
+        .take(MOST_HEAD_LINES + 2 * SAMPLE_LINES)
+        .collect();
+    // the names of a line below any head
+    let below = sample.len().saturating_sub(SAMPLE_LINES).max(sample.len() / 2);
+    let Some(usual) = sample.get(below).and_then(|(_, line)| names(line)) else { return 0 };
+    let is_usual = |(_, line): &(usize, &str)| names(line).as_ref() == Some(&usual);
+    let Some(first) = sample.iter().position(is_usual) else { return 0 };
+    let goes_on =
+        sample.get(first..first + SAMPLE_LINES).is_some_and(|own| own.iter().all(is_usual));
+    // a first line that a monitor has cut is none of a head
+    if first < 2 || first > MOST_HEAD_LINES || !goes_on {
+        return 0;
+    }
+    sample.get(first - 1).map_or(0, |(number, _)| *number)
 }
 
 /// The names and values of a line: `name:value` or `name=value`, with any separators between them.
@@ -146,6 +178,19 @@ mod tests {
         let timed: Vec<String> = (0..4).map(|n| format!("14:14:15.65{n} -> ax:0.{n}\n")).collect();
         let read = table(&timed.concat()).expect("labelled");
         assert!(read.starts_with("time\tax\n14:14:15.650\t0.0\n14:14:15.651\t0.1\n"), "{read}");
+    }
+
+    /// R-EDGE-4: the head of a sketch made its lines no rows.
+    #[test]
+    fn what_a_sketch_prints_of_its_sensor_stands_above_the_table() {
+        let head = "Vibration test\n-----\nSensor: XL9\nData Rate: 1600 Hz\nRange: 16 g\n\n";
+        let rows: String = (0..60).map(|n| format!("X: 0.{n:02} Y: 1 Z: -2  m/s^2\n")).collect();
+        let read = table(&format!("{head}{rows}")).expect("labelled");
+        assert!(read.starts_with("# Vibration test\n# -----\n"), "{read}");
+        assert!(
+            read.contains("# Range: 16 g\nX (m/s^2)\tY (m/s^2)\tZ (m/s^2)\n0.00\t1\t-2\n"),
+            "{read}"
+        );
     }
 
     #[test]

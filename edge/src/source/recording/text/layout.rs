@@ -10,7 +10,8 @@ use super::surroundings::{check_rates_of_columns, fraction_of, statements_beside
 use crate::source::interpretation::{StatedUnit, UnitKind};
 use crate::tabular::fields::Separator;
 use crate::tabular::number::{DecimalEvidence, is_missing};
-use crate::tabular::{Decimal, NumberForm, Stamp};
+use crate::tabular::zone::zone_of_line;
+use crate::tabular::{Decimal, LocalZone, NumberForm, Stamp};
 
 /// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several times that.
 pub(super) const MAX_PREAMBLE_LINES: usize = 200;
@@ -54,6 +55,10 @@ pub(super) struct Layout {
     pub(super) start_and_rate: Option<(f64, f64)>,
     /// Names that are more or fewer than the columns, and have no one reading.
     pub(super) unfitting: Option<Vec<String>>,
+    /// The zone of times that state none.
+    pub(super) zone: LocalZone,
+    /// The zone that a line above states.
+    pub(super) stated_zone: Option<LocalZone>,
     pub(super) notes: Vec<String>,
 }
 
@@ -73,11 +78,8 @@ pub(super) fn layout_of(
     let form = form_of(&lines[first..], separator, decimal)?;
     let separator =
         one_column(&lines[first..], lines.get(first.wrapping_sub(1)), separator, decimal)?;
-    let form = if separator == Separator::Spaces && sample.separator == Separator::Char(',') {
-        NumberForm { decimal: Decimal::Comma }
-    } else {
-        form
-    };
+    let is_comma = separator == Separator::Spaces && sample.separator == Separator::Char(',');
+    let form = if is_comma { NumberForm { decimal: Decimal::Comma } } else { form };
     let width = if separator == sample.separator {
         sample.width
     } else {
@@ -97,12 +99,10 @@ pub(super) fn layout_of(
         || comments_above(lines, comments, first_row).chain(lines[..first].iter().map(|l| l.1));
     check_rates_of_columns(above())?;
     let all = above().chain(statements.iter().map(String::as_str));
-    let metadata = match form.decimal {
-        Decimal::Comma => Metadata::of_comma_lines(all.chain(beside())),
-        Decimal::Point => Metadata::of_lines(all.chain(beside())),
-    };
+    let metadata = Metadata::of_form(form.decimal, all.chain(beside()));
     let rate_hints = if metadata.rate_hz.is_none() { rate_hints(above()) } else { Vec::new() };
     let rate_doubt = rate_doubt(above()).filter(|_| metadata.rate_hz.is_some()).map(str::to_owned);
+    let stated_zone = above().find_map(zone_of_line);
     let head_units = HeadUnits::of_lines(words.into_iter().chain(beside()));
     let start_and_rate = start_and_rate(&lines[first_row..], separator, form);
     if start_and_rate.is_some() {
@@ -125,6 +125,8 @@ pub(super) fn layout_of(
         rate_doubt,
         start_and_rate,
         unfitting,
+        zone: LocalZone::default(),
+        stated_zone,
         notes,
     })
 }
@@ -138,11 +140,25 @@ struct SeparatorFit {
     width: usize,
 }
 
-/// The separator with which most lines are rows of values of one width.
+/// The separator with which most lines are rows of values of one width. Where none is, rows may hold more words than
+/// values, as those of a historian do.
 fn separator_of(lines: &[Line<'_>]) -> Result<(Separator, SeparatorFit), String> {
+    let best = best_fit(lines, row_width).or_else(|| {
+        best_fit(lines, row_among_words).filter(|fit| {
+            let rest = lines.len().min(MAX_PREAMBLE_LINES + SAMPLE_LINES) - fit.first_row;
+            fit.width > 2 && 10 * fit.rows >= 9 * rest.min(SAMPLE_LINES)
+        })
+    });
+    match best {
+        Some(fit) => Ok((fit.separator, fit)),
+        None => Err(no_row(lines)),
+    }
+}
+
+fn best_fit(lines: &[Line<'_>], width_of: RowWidth) -> Option<SeparatorFit> {
     let mut best: Option<SeparatorFit> = None;
     for separator in Separator::ALL {
-        let Some(fit) = fit_of(lines, separator) else { continue };
+        let Some(fit) = fit_of(lines, separator, width_of) else { continue };
         let is_better = best.as_ref().is_none_or(|before| {
             (fit.rows > before.rows && !(before.width > 1 && fit.width == 1))
                 || (fit.width > 1 && before.width == 1 && 10 * fit.rows >= 9 * before.rows)
@@ -151,19 +167,34 @@ fn separator_of(lines: &[Line<'_>]) -> Result<(Separator, SeparatorFit), String>
             best = Some(fit);
         }
     }
-    match best {
-        Some(fit) => Ok((fit.separator, fit)),
-        None if lines.len() > MAX_PREAMBLE_LINES => {
-            Err(format!("no row of numbers in the first {MAX_PREAMBLE_LINES} lines"))
+    best
+}
+
+/// Why a text has no rows, with a line of it.
+fn no_row(lines: &[Line<'_>]) -> String {
+    let what = if lines.len() > MAX_PREAMBLE_LINES {
+        format!("no row of numbers in the first {MAX_PREAMBLE_LINES} lines")
+    } else {
+        "no row of numbers in this text".to_owned()
+    };
+    // a line from the middle of what was looked at is none of a head
+    let place = lines.len().min(MAX_PREAMBLE_LINES).saturating_sub(1);
+    match lines.get(place) {
+        Some((number, line)) => {
+            let shown: String = line.trim().chars().take(60).collect();
+            format!("{what}; line {number} is {shown:?}")
         }
-        None => Err("no row of numbers in this text".to_owned()),
+        None => what,
     }
 }
 
-fn fit_of(lines: &[Line<'_>], separator: Separator) -> Option<SeparatorFit> {
+/// How many fields a line has that is a row; `None` for another line.
+type RowWidth = fn(Separator, &str) -> Option<usize>;
+
+fn fit_of(lines: &[Line<'_>], separator: Separator, width_of: RowWidth) -> Option<SeparatorFit> {
     let sample = &lines[..lines.len().min(MAX_PREAMBLE_LINES + SAMPLE_LINES)];
     let mut widths: Vec<Option<usize>> =
-        sample.iter().map(|(_, line)| row_width(separator, line)).collect();
+        sample.iter().map(|(_, line)| width_of(separator, line)).collect();
     open_last_fields(sample, separator, &mut widths);
     // the width of the last rows: a preamble stands above them
     let width = widths.iter().rev().flatten().take(SAMPLE_LINES).fold(
@@ -176,6 +207,25 @@ fn fit_of(lines: &[Line<'_>], separator: Separator) -> Option<SeparatorFit> {
     let (&width, &rows) = width.iter().max_by_key(|(_, count)| **count)?;
     let first_row = first_row_of(sample, &widths, separator, width)?;
     (first_row <= MAX_PREAMBLE_LINES).then_some(SeparatorFit { separator, first_row, rows, width })
+}
+
+/// Number of fields of a row that may hold more words than values: a time or a number at its beginning or behind
+/// words, and a number behind it.
+fn row_among_words(separator: Separator, line: &str) -> Option<usize> {
+    if separator == Separator::Spaces {
+        return None; // a sentence
+    }
+    let fields = separator.fields(line);
+    let is_number = |field: &&str| {
+        let number = |decimal| NumberForm { decimal }.number(field).is_some_and(f64::is_finite);
+        number(Decimal::Point) || number(Decimal::Comma)
+    };
+    let numbers = fields.iter().copied().filter(|field| is_number(field)).count();
+    let times = fields
+        .iter()
+        .filter(|field| Stamp::parse(field).is_some_and(|stamp| stamp.has_clock()))
+        .count();
+    (numbers > 0 && numbers + times > 1).then_some(fields.len())
 }
 
 /// Gives the rows before a trigger their last field, which is empty, as oscilloscopes write them: a

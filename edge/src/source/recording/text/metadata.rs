@@ -3,6 +3,7 @@
 //! `# rate: 2560 Hz`, `Sampling Frequency;2560`, `Delta_X 0.000390625`, `측정주파수 : 2560`.
 
 use crate::source::interpretation::{StatedUnit, UnitKind};
+use crate::tabular::Decimal;
 
 /// What the lines state.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -58,7 +59,9 @@ const RATE: [&str; 42] = [
 ];
 /// Words for a rate only where they are the whole key.
 const RATE_WHOLE: [&str; 7] = ["rate", "fs", "sr", "odr", "freq", "frequency", "sampling"];
-const INTERVAL: [&str; 19] = [
+const INTERVAL: [&str; 21] = [
+    "timeincrement",
+    "zeitinkrement",
     "xdelta",
     "sampleperiod",
     "采样间隔",
@@ -82,7 +85,9 @@ const INTERVAL: [&str; 19] = [
 const INTERVAL_WHOLE: [&str; 5] = ["dt", "dx", "increment", "interval", "tinc"];
 
 /// Words by which a line may speak of a rate, whatever else it says, in lower case.
-const HINTS: [&str; 12] = [
+const HINTS: [&str; 14] = [
+    "delta",
+    "increment",
     "hz",
     "sps",
     "rate",
@@ -112,6 +117,14 @@ impl Metadata {
             }
         }
         found
+    }
+
+    /// Reads the lines of a file whose numbers have this decimal sign.
+    pub(super) fn of_form<'a>(decimal: Decimal, lines: impl Iterator<Item = &'a str>) -> Self {
+        match decimal {
+            Decimal::Comma => Self::of_comma_lines(lines),
+            Decimal::Point => Self::of_lines(lines),
+        }
     }
 
     /// Reads the lines of a file whose numbers have a decimal comma: there a point before three digits is one of
@@ -144,6 +157,15 @@ impl Metadata {
             };
             let rate = interval_of(value, unit_s).map(|seconds| 1.0 / seconds);
             self.rate_hz = self.rate_hz.or(rate);
+        } else if is(&["delta"]) {
+            // `Delta: 7.8125e-005 sec.`: without a unit it may be anything
+            let is_time = || {
+                let (_, rest) = leading_number(value)?;
+                let word = rest.split_whitespace().next()?;
+                Some(matches!(StatedUnit::parse(word)?.kind, UnitKind::Time(_)))
+            };
+            let rate = interval_of(value, 1.0).map(|seconds| 1.0 / seconds);
+            self.rate_hz = self.rate_hz.or(rate.filter(|_| is_time() == Some(true)));
         } else if value.contains(['=', ':']) {
             // `Config: data_rate = 2000 Hz`: a heading before the statement
             self.take(value, true);
@@ -380,6 +402,18 @@ mod tests {
         }
         assert_eq!(rate("Abtastrate: 51.2 kHz"), Some(51_200.0));
         assert_eq!(rate("Datum 01.03.2026"), None);
+    }
+
+    /// R-EDGE-4: such an interval was asked for, though it stood in the file.
+    #[test]
+    fn a_delta_with_a_unit_of_time_and_an_increment_are_intervals() {
+        for line in
+            ["Delta: 3.90625e-004 sec.", "Time increment: 0.000390625", "Zeitinkrement;390,625 us"]
+        {
+            let got = rate(line).unwrap_or(f64::NAN);
+            assert!((got - 2560.0).abs() < 1e-6, "{line}: {got}");
+        }
+        assert_eq!((rate("Delta: 0.5 g"), rate("Delta: 4")), (None, None));
     }
 
     #[test]

@@ -5,7 +5,13 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{cell_units, keyed_head, labelled, open_text, pairs, stamped, zero_bytes};
+use pdm_shared::time::Timestamp;
+
+use super::{
+    bulk, cell_units, keyed_head, labelled, octave, open_text, pairs, stamped, wrapped, zero_bytes,
+};
+use crate::source::recording::leaves::{stated_speed, variables_of};
+use crate::source::recording::variables::recording_of_variables;
 use crate::source::recording::{RawRecording, RecordingOptions, SourceError};
 use crate::tabular::encoding::decoded;
 
@@ -23,6 +29,16 @@ pub(super) fn refusal_of_zeros(content: &[u8]) -> String {
     })
 }
 
+/// A text of another form as a usual table.
+pub(super) struct Rewritten {
+    pub(super) format: &'static str,
+    pub(super) table: String,
+    /// What a person should know.
+    pub(super) notes: Vec<String>,
+    /// The time of the first sample, and whether its zone is stated nowhere.
+    pub(super) start: Option<(Timestamp, bool)>,
+}
+
 /// Reads a text, which becomes a usual table before where it is of another form.
 pub(super) fn open_rewritten(
     path: &Path,
@@ -30,21 +46,47 @@ pub(super) fn open_rewritten(
     options: &RecordingOptions,
 ) -> Result<RawRecording, SourceError> {
     let malformed = |what: String| SourceError::malformed(path, what);
-    let rewritten = if let Some(found) = labelled::as_table(text).map_err(malformed)? {
-        Some(("names and values", found))
-    } else if let Some(found) = stamped::as_table(text) {
-        Some(("lines of a serial monitor", found))
-    } else if let Some(found) = pairs::as_table(text) {
-        Some(("columns of text", found))
-    } else if let Some(found) = keyed_head::as_table(text).map_err(malformed)? {
-        Some(("columns of text", found))
-    } else {
-        cell_units::as_table(text).map_err(malformed)?.map(|found| ("columns of text", found))
-    };
-    let Some((format, (table, notes))) = rewritten else {
+    if let Some(leaves) = octave::leaves(text).map_err(malformed)? {
+        let speed = stated_speed(&leaves);
+        let (variables, others) = variables_of(leaves);
+        let wanted = options.variable.as_deref();
+        let mut recording =
+            recording_of_variables(path, "Octave text", variables, &others, wanted)?;
+        recording.notes.extend(speed);
+        return Ok(recording);
+    }
+    let Some(rewritten) = as_table(text).map_err(malformed)? else {
         return open_text(path, "columns of text", text, options);
     };
-    let mut recording = open_text(path, format, &table, options)?;
-    recording.notes.extend(notes);
+    let mut recording = open_text(path, rewritten.format, &rewritten.table, options)?;
+    recording.notes.extend(rewritten.notes);
+    recording.start_at(rewritten.start);
     Ok(recording)
+}
+
+/// The text as a usual table; `None` if it is one already.
+fn as_table(text: &str) -> Result<Option<Rewritten>, String> {
+    const COLUMNS: &str = "columns of text";
+    let plain = |format: &'static str, (table, notes): (String, Vec<String>)| {
+        Ok(Some(Rewritten { format, table, notes, start: None }))
+    };
+    if let Some(found) = labelled::as_table(text)? {
+        return plain("names and values", found);
+    }
+    if let Some(found) = stamped::as_table(text) {
+        return plain("lines of a serial monitor", found);
+    }
+    if let Some(found) = bulk::as_table(text) {
+        return plain(COLUMNS, found);
+    }
+    if let Some(found) = pairs::as_table(text) {
+        return plain(COLUMNS, found);
+    }
+    if let Some(found) = keyed_head::as_table(text)? {
+        return plain(COLUMNS, found);
+    }
+    if let Some(found) = cell_units::as_table(text)? {
+        return plain(COLUMNS, found);
+    }
+    Ok(wrapped::as_table(text))
 }

@@ -7,8 +7,9 @@ use ndarray::Array2;
 
 use super::layout::{ColumnKind, Layout};
 use crate::source::recording::repeats::WordColumn;
-use crate::tabular::Stamp;
 use crate::tabular::calendar::decided_order;
+use crate::tabular::zone::{in_utc_ns, zone_of_name};
+use crate::tabular::{LocalZone, Stamp};
 
 /// Most lines of a footer.
 const MAX_FOOTER_LINES: usize = 20;
@@ -214,18 +215,8 @@ impl TextColumns {
     /// Turns stamps into seconds since the first row's day; joins a date and a clock in two columns.
     fn resolve(&mut self, layout: &Layout) -> Result<(), String> {
         let mut stamps = std::mem::take(&mut self.stamps);
-        let is_date = |all: &[Stamp]| all.iter().all(|s| s.has_date() && !s.has_clock());
-        let is_clock = |all: &[Stamp]| all.iter().all(|s| s.has_clock() && !s.has_date());
-        let date = stamps.iter().position(|(_, all)| is_date(all));
-        let time = stamps.iter().position(|(_, all)| is_clock(all));
-        if let (Some(date), Some(time)) = (date, time) {
-            let clocks = stamps[time].1.clone();
-            for (stamp, clock) in stamps[date].1.iter_mut().zip(clocks) {
-                *stamp = stamp.with_clock_of(&clock);
-            }
-            self.joined.push(stamps[time].0);
-            stamps.remove(time);
-        }
+        self.joined.extend(joined_clock(&mut stamps));
+        let zones = stated_zones(&stamps, &self.joined, layout);
         for (column, all) in stamps {
             // the order changes the day, and a recording of one day has the same times within it
             let mut is_day_open = false;
@@ -235,21 +226,42 @@ impl TextColumns {
                 is_day_open = true;
                 if is_one_day { Ok(crate::tabular::DateOrder::DayFirst) } else { Err(error) }
             })?;
-            let ns: Vec<i64> = all.iter().map(|stamp| stamp.unix_ns(order).unwrap_or(0)).collect();
+            let foreign = all.iter().find_map(|stamp| stamp.foreign_year(order));
+            let ns: Vec<i64> =
+                all.iter().map(|stamp| stamp.folded_ns(order).unwrap_or(0)).collect();
             let has_date = all.iter().all(Stamp::has_date);
+            let is_local = !all.iter().any(Stamp::has_offset);
+            let stated = zones.iter().find(|(own, _)| *own == column).and_then(|(_, zone)| *zone);
+            let is_zoned = has_date && is_local && foreign.is_none() && !is_day_open;
+            let zone = stated.unwrap_or(layout.zone);
+            let mut ns = over_midnight(ns, &all);
+            if is_zoned {
+                ns = with_clock_changes(zone, ns);
+            }
             let start = ns.iter().copied().min().unwrap_or(0);
             // nanoseconds since 1970 have more digits than a floating-point number
-            let ns = over_midnight(ns, &all).into_iter().map(|at| at - start).collect();
+            let ns = ns.into_iter().map(|at| at - start).collect();
             let seconds = self.with_fractions(ns, layout);
-            if is_day_open {
+            if let Some(year) = foreign {
+                self.notes.push(format!(
+                    "the dates have the year {year:04}, which is none of this calendar: the recording is not dated by \
+                     them; write them as YYYY-MM-DD of the Gregorian calendar"
+                ));
+            } else if is_day_open {
                 self.notes.push(
                     "the day or the month may come first in the dates, so the recording is not dated by \
                      them; write them as YYYY-MM-DD"
                         .to_owned(),
                 );
             } else if has_date {
-                let is_local = !all.iter().any(Stamp::has_offset);
-                self.starts.push(ColumnStart { column, s: start as f64 / 1e9, is_local });
+                let offset_s = stated.map_or(0, |zone| zone.offsets_at(start as f64 / 1e9).first_s);
+                if let Some(zone) = stated.filter(|_| is_local) {
+                    self.notes
+                        .push(format!("times in {}, as the file states", zone.words(offset_s)));
+                }
+                let is_converted = is_local && stated.is_some();
+                let s = start as f64 / 1e9 - if is_converted { f64::from(offset_s) } else { 0.0 };
+                self.starts.push(ColumnStart { column, s, is_local: is_local && !is_converted });
             }
             self.seconds.push((column, seconds));
         }
@@ -314,6 +326,11 @@ impl TextColumns {
     /// The columns of words, each with its place.
     pub(super) fn words(&self) -> &[(usize, WordColumn)] {
         &self.words
+    }
+
+    /// Leaves the first rows of a table of one column out.
+    pub(super) fn leave_first_out(&mut self, rows: usize) {
+        self.numbers.drain(..(rows * self.width).min(self.numbers.len()));
     }
 
     /// Whether each row is there so many times, one copy behind the other.
@@ -389,6 +406,45 @@ fn is_words(line: &str, layout: &Layout) -> bool {
             && layout.form.number(field).is_none()
             && Stamp::parse(field).is_none()
     })
+}
+
+/// Joins a column of dates and one of clocks to one of both; returns the column of clocks.
+fn joined_clock(stamps: &mut Vec<(usize, Vec<Stamp>)>) -> Option<usize> {
+    let is_date = |all: &[Stamp]| all.iter().all(|s| s.has_date() && !s.has_clock());
+    let is_clock = |all: &[Stamp]| all.iter().all(|s| s.has_clock() && !s.has_date());
+    let date = stamps.iter().position(|(_, all)| is_date(all))?;
+    let time = stamps.iter().position(|(_, all)| is_clock(all))?;
+    let (column, clocks) = stamps[time].clone();
+    for (stamp, clock) in stamps[date].1.iter_mut().zip(clocks) {
+        *stamp = stamp.with_clock_of(&clock);
+    }
+    stamps.remove(time);
+    Some(column)
+}
+
+/// The zone of each column of times: that which its name states, that of the clock joined to it, else that of a line
+/// above the table.
+fn stated_zones(
+    stamps: &[(usize, Vec<Stamp>)],
+    joined: &[usize],
+    layout: &Layout,
+) -> Vec<(usize, Option<LocalZone>)> {
+    let name = |column: usize| layout.header.as_ref().and_then(|header| header.get(column));
+    let of_name = |column: usize| name(column).and_then(|name| zone_of_name(name));
+    let zone = |column: usize| {
+        let of_clock = || joined.iter().find_map(|clock| of_name(*clock));
+        of_name(column).or_else(of_clock).or(layout.stated_zone)
+    };
+    stamps.iter().map(|(column, _)| (*column, zone(*column))).collect()
+}
+
+/// Local times with the hours that a clock of this zone leaves out or repeats among them taken out, counted from the
+/// first one.
+fn with_clock_changes(zone: LocalZone, local: Vec<i64>) -> Vec<i64> {
+    let utc = in_utc_ns(zone, &local);
+    let (Some(first_local), Some(first)) = (local.first(), utc.first()) else { return local };
+    let offset = first_local - first;
+    utc.iter().map(|at| at + offset).collect()
 }
 
 /// Times of day alone go on over midnight.

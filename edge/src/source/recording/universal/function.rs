@@ -131,6 +131,7 @@ impl FunctionHead {
             unit: self.unit(),
             encoding: NumberEncoding::Real,
             scale: None,
+            factor: None,
         };
         let unit_s = rate_of_step(1.0, &self.abscissa.unit).filter(|_| is_time).map(|hz| 1.0 / hz);
         let started_at = self.creation.start(unit_s.map_or(0.0, |unit_s| unit_s * self.least));
