@@ -170,7 +170,7 @@ pub(super) async fn suite(fresh: impl AsyncFn() -> Store) {
 }
 
 /// What intake, judging and telling need.
-const OF_EVENTS: [Claim; 63] = claims![
+const OF_EVENTS: [Claim; 64] = claims![
     removal::what_is_gone_is_taken_out_whole,
     removal::a_bearing_is_renamed_with_its_history,
     removal::a_name_that_is_known_is_joined_on_request_alone,
@@ -228,6 +228,7 @@ const OF_EVENTS: [Claim; 63] = claims![
     ways::the_worst_risk_leaves_first,
     room::room_is_made_of_what_is_least_missed,
     room::a_flood_does_not_grow_beyond_the_ceiling_and_open_alarms_stay,
+    room::a_gateway_that_fills_the_store_deletes_its_own_history_alone,
     room::gateways_are_judged_in_turn,
     room::notifications_are_claimed_before_publications,
     room::no_more_than_so_many_refused_messages_wait_to_be_published,

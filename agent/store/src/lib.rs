@@ -58,7 +58,7 @@ pub use outbox::{
 pub use owners::{BearingOwners, BearingPattern, GatewaySettings, PatternError};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use removal::{History, PlantPart, Removal, TakenOut};
-pub use retention::{Forget, Forgotten, RoomMade, RoomStage, StoreSize};
+pub use retention::{Forget, Forgotten, GatewayPart, RoomMade, RoomStage, StoreSize};
 pub use room::Room;
 pub use sql::{
     CaptureNote, CaptureRoom, CaptureStore, CeilingStore, DeskStore, EpisodeStore, FollowUpStore,
