@@ -123,11 +123,7 @@ pub(super) async fn parts(reader: &mut Session) -> Result<Vec<GatewayPart>, Stor
         let gateway =
             GatewayKey::new(SiteId::from_any(row.get(0)?), GatewayId::from_any(row.get(1)?));
         let (windows, bytes): (i64, i64) = (row.get(2)?, row.get(3)?);
-        Ok(GatewayPart {
-            gateway,
-            windows: windows.unsigned_abs(),
-            bytes: bytes.unsigned_abs(),
-        })
+        Ok(GatewayPart { gateway, windows: windows.unsigned_abs(), bytes: bytes.unsigned_abs() })
     };
     rows.iter().map(part).collect()
 }
