@@ -277,13 +277,12 @@ impl Judging {
             return Ok(0);
         }
         let is_begun = |place: usize| place < PARALLEL || !is_over(turn_ends);
-        let bearings = by_bearing
-            .into_iter()
-            .enumerate()
-            .take_while(|(place, _)| is_begun(*place))
-            .map(|(_, (key, events))| async move {
-                (key.clone(), self.bearing(key, events, turn_ends).await)
-            });
+        let bearings =
+            by_bearing.into_iter().enumerate().take_while(|(place, _)| is_begun(*place)).map(
+                |(_, (key, events))| async move {
+                    (key.clone(), self.bearing(key, events, turn_ends).await)
+                },
+            );
         let outcomes: Vec<_> =
             futures_util::stream::iter(bearings).buffered(PARALLEL).collect().await;
         let (mut judged, mut failure) = (Vec::new(), None);

@@ -212,12 +212,7 @@ struct Checked<C> {
 }
 
 impl<C> Checked<C> {
-    fn of(
-        client: C,
-        name: Option<String>,
-        names: Arc<KnownNames>,
-        login: Option<Vec<u8>>,
-    ) -> Self {
+    fn of(client: C, name: Option<String>, names: Arc<KnownNames>, login: Option<Vec<u8>>) -> Self {
         Self { client, name, names, packets: Packets::with_login(login), passed: Vec::new() }
     }
 }
