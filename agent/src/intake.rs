@@ -11,6 +11,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pdm_expert::rules::Rules;
 use pdm_service::clock::SharedClock;
 use pdm_shared::event::Event;
 use pdm_shared::id::GatewayKey;
@@ -37,7 +38,7 @@ mod refusals;
 
 use flood::Flood;
 use quota::Quotas;
-use refusals::Told;
+use refusals::{RefusedAlarms, Told};
 
 /// Pause before a batch is tried again: two attempts a second do not load a store that is away.
 const RETRY: Duration = Duration::from_millis(500);
@@ -69,6 +70,8 @@ pub(crate) struct Intake {
     pub(crate) put_off: PutOff,
     /// `[intake] ahead_s`.
     pub(crate) ahead_s: f64,
+    /// What refused events are looked at by.
+    pub(crate) rules: Rules,
 }
 
 impl Intake {
@@ -78,6 +81,7 @@ impl Intake {
         let mut quotas = Quotas::new(self.quota.clone(), Instant::now());
         let mut flood = Flood::new(Instant::now());
         let mut told = Told::default();
+        let mut alarms = RefusedAlarms::default();
         self.note_known(&queue).await;
         loop {
             let deliveries = queue.take(self.batch, BATCH_KIB).await;
@@ -104,7 +108,7 @@ impl Intake {
             self.reporter.flooded(queue.len() >= self.batch);
             for incoming in &batch {
                 if let Incoming::Event { event, .. } = incoming {
-                    self.note_ahead(event, now);
+                    self.note_clock(event, now);
                 }
                 if let Incoming::Status { site, status } = incoming {
                     self.remarks.status(site, status);
@@ -119,6 +123,11 @@ impl Intake {
             self.report(&stored);
             self.report_flood(&mut flood);
             told.tell(&stored.refusals);
+            for (gateway, bearings) in
+                alarms.note(&batch, &stored.refusals, &self.rules, (now, Instant::now()))
+            {
+                self.remarks.note(Remark::RefusedAlarms(gateway, bearings));
+            }
         }
         self.reporter.flooded(false);
     }
@@ -132,16 +141,32 @@ impl Intake {
         }
     }
 
-    /// Says which gateway sends events ahead of the clock: they are judged, and a count alone names nobody.
-    fn note_ahead(&self, event: &Event, now: Timestamp) {
+    /// Says which gateway sends events ahead of the clock, or live ones far behind it: they are judged, and a count
+    /// alone names nobody.
+    fn note_clock(&self, event: &Event, now: Timestamp) {
         let by_s = event.measured_at.seconds_since(now);
         if by_s <= self.ahead_s {
+            self.note_behind(event, -by_s);
             return;
         }
-        let gateway = GatewayKey::new(event.site.clone(), event.gateway_id.clone());
+        let gateway = event.gateway();
         if self.reporter.lies_ahead(&gateway, by_s) {
             log::gateway_ahead(&gateway, by_s);
             self.remarks.note(Remark::Ahead(gateway.site, gateway.gateway, by_s));
+        }
+    }
+
+    /// What was sent late out of a spool says nothing of a clock.
+    fn note_behind(&self, event: &Event, by_s: f64) {
+        if event.replayed || event.delayed_s > 0.0 {
+            return;
+        }
+        let gateway = event.gateway();
+        if by_s <= self.ahead_s {
+            self.reporter.keeps_time(&gateway);
+        } else if self.reporter.lies_behind(&gateway, by_s) {
+            log::gateway_behind(&gateway, by_s);
+            self.remarks.note(Remark::Behind(gateway.site, gateway.gateway, by_s));
         }
     }
 

@@ -4,8 +4,9 @@
 //! After a crash the store still lists the events without a judgement, and a run that had begun to act
 //! outside has a checkpoint to continue from. The events of one bearing are judged one after the other
 //! in the order of arrival, because each judgement remembers the one before; bearings are judged side by
-//! side. A run that leaves the fast path is checkpointed after every node and saved by itself, after the
-//! earlier events of its bearing in the batch. An event that cannot be judged holds up its own bearing
+//! side: in turn by gateway, for a second at a time, so that no gateway's alarm waits for all of
+//! another's. A run that leaves the fast path is checkpointed after every node and saved by itself,
+//! after the earlier events of its bearing in the batch. An event that cannot be judged holds up its own bearing
 //! only. With a language model in the loop a judgement by rules may be put aside until it has answered
 //! ([`held`]); its bearing waits with it, others do not. While events come in faster than they are stored, judging waits for the intake.
 //!
@@ -27,6 +28,7 @@ use pdm_shared::topic::Prefix;
 use pdm_store::{BearingJudged, Checkpoint, JudgementStore, Recall, StoreError, Unjudged};
 use pdm_tools::Catalogue;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -58,6 +60,10 @@ const BATCH: u32 = 256;
 /// Bearings that are judged at once, so that a run that waits for tools (up to 10 s a call) does not
 /// hold up the others; two cores are busy with far fewer.
 const PARALLEL: usize = 8;
+/// Longest time in which bearings of a batch are begun, chosen: an event that comes in meanwhile is in the next
+/// batch, and a batch of Criticals with their look-ups took a minute of two busy cores. What was not begun
+/// is read again.
+const TURN: Duration = Duration::from_secs(1);
 /// The longest time between two looks at the store, for events that another replica stored.
 const LOOK: Duration = Duration::from_secs(1);
 /// Longest wait for the intake while it has more to store than fits into a batch. In an endless flood
@@ -99,6 +105,11 @@ pub struct Judging {
     stored: Arc<Notify>,
     /// Rung when something has to leave: one bell a lane of the outbox.
     written: Arc<Vec<Arc<Notify>>>,
+}
+
+/// Whether the time of a batch is over.
+fn is_over(turn_ends: Option<Instant>) -> bool {
+    turn_ends.is_some_and(|end| Instant::now() >= end)
 }
 
 /// An event could not be judged. The caller tries again: the event still waits in the store.
@@ -204,7 +215,8 @@ impl Judging {
             self.reporter.intake_first(WAIT).await;
             // the order of these two: what the stop sets free has to be judged before it returns
             let is_stopping = stop.is_cancelled();
-            let judged = self.next_batch(is_stopping).await;
+            let turn_ends = Some(Instant::now() + TURN);
+            let judged = self.next_batch(is_stopping, turn_ends).await;
             if judged.is_ok() {
                 self.reporter.vitals().worked(Writer::Judging);
             }
@@ -237,31 +249,40 @@ impl Judging {
     /// # Errors
     /// [`JudgingError`] if an event could not be judged; the judgements of the others are saved.
     pub async fn pass(&self) -> Result<usize, JudgingError> {
-        let count = self.next_batch(false).await?;
+        let count = self.next_batch(false, None).await?;
         while self.documents().await? > 0 {}
         Ok(count)
     }
 
     /// Judges the next batch, after the waits that are over have ended.
-    async fn next_batch(&self, is_stopping: bool) -> Result<usize, JudgingError> {
+    async fn next_batch(
+        &self,
+        is_stopping: bool,
+        turn_ends: Option<Instant>,
+    ) -> Result<usize, JudgingError> {
         self.end_waits(is_stopping).await?;
         self.look_behind().await?;
-        self.batch().await
+        self.batch(turn_ends).await
     }
 
-    /// Judges the next batch; returns how many events it held.
-    async fn batch(&self) -> Result<usize, JudgingError> {
+    /// Judges the next batch; returns how many events it held. What is not begun at the end of the turn
+    /// waits for the next one; something of it is judged in any case.
+    async fn batch(&self, turn_ends: Option<Instant>) -> Result<usize, JudgingError> {
         let by_bearing = self.next_events().await?;
-        let count = by_bearing.values().map(Vec::len).sum::<usize>();
+        let count = by_bearing.iter().map(|(_, events)| events.len()).sum::<usize>();
         self.reporter.behind(count >= BATCH as usize);
         if count == 0 {
             // the intake wakes this task after refused messages too, and their dead letters may leave
             self.ring();
             return Ok(0);
         }
-        let bearings = by_bearing
-            .into_iter()
-            .map(|(key, events)| async move { (key.clone(), self.bearing(key, events).await) });
+        let is_begun = |place: usize| place < PARALLEL || !is_over(turn_ends);
+        let bearings =
+            by_bearing.into_iter().enumerate().take_while(|(place, _)| is_begun(*place)).map(
+                |(_, (key, events))| async move {
+                    (key.clone(), self.bearing(key, events, turn_ends).await)
+                },
+            );
         let outcomes: Vec<_> =
             futures_util::stream::iter(bearings).buffered(PARALLEL).collect().await;
         let (mut judged, mut failure) = (Vec::new(), None);
@@ -327,13 +348,14 @@ impl Judging {
         &self,
         key: BearingKey,
         events: Vec<Unjudged>,
+        turn_ends: Option<Instant>,
     ) -> Result<BearingJudged, JudgingError> {
         let Recall { memory, episode } = self.store.recall(&key, self.latest()).await?;
         let mut bearing = Bearing { key, memory, episode, waiting: Vec::new() };
         for unjudged in events {
             let is_held = Box::pin(self.event(&mut bearing, unjudged)).await?;
-            if is_held {
-                // the events behind it are judged after it
+            if is_held || is_over(turn_ends) {
+                // the events behind it are judged after it, in their turn
                 break;
             }
         }

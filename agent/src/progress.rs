@@ -25,6 +25,18 @@ const LIVE_CAPACITY: usize = 1024;
 /// How long after its last event ahead of the clock a gateway counts as ahead. Chosen: the slowest usual period of
 /// windows is an hour.
 const AHEAD_LASTS: Duration = Duration::from_hours(2);
+/// For how long live events of a gateway have to lie behind the clock before it is told. Chosen: what a broker has kept
+/// while the agent was away is stored within it.
+const BEHIND_FROM: Duration = Duration::from_mins(10);
+
+/// A gateway whose live events lie behind the clock.
+#[derive(Debug, Clone, Copy)]
+struct BehindClock {
+    since: Instant,
+    last: Instant,
+    by_s: f64,
+    is_told: bool,
+}
 
 /// A connection to the broker that stood so long was sound. Chosen: a client that takes the name away waits
 /// up to its longest pause of 30 s before it comes back.
@@ -218,6 +230,8 @@ pub(crate) struct Reporter {
     measured: watch::Sender<Births>,
     /// Gateways whose events lie ahead of the clock, by how many seconds, and when the last one came.
     ahead: watch::Sender<BTreeMap<GatewayKey, (f64, Instant)>>,
+    /// Gateways whose live events lie behind the clock.
+    behind_clock: watch::Sender<BTreeMap<GatewayKey, BehindClock>>,
 }
 
 /// What online gateways say that they measure, as `equipment/bearing`, and since when they say the same.
@@ -235,6 +249,7 @@ impl Reporter {
             vitals: Vitals::default(),
             measured: watch::Sender::new(Births::new()),
             ahead: watch::Sender::new(BTreeMap::new()),
+            behind_clock: watch::Sender::new(BTreeMap::new()),
         }
     }
 
@@ -247,6 +262,36 @@ impl Reporter {
             is_new = ahead.insert(gateway.clone(), (by_s, now)).is_none();
         });
         is_new
+    }
+
+    /// Notes a live event that lies behind the clock; whether all of its gateway have for so long that it is to be
+    /// told: a backlog that a broker had kept is over sooner.
+    pub(crate) fn lies_behind(&self, gateway: &GatewayKey, by_s: f64) -> bool {
+        let now = Instant::now();
+        let mut is_new = false;
+        self.behind_clock.send_modify(|behind| {
+            behind.retain(|_, one| now.duration_since(one.last) < AHEAD_LASTS);
+            let one = behind.entry(gateway.clone());
+            let one = one.or_insert(BehindClock { since: now, last: now, by_s, is_told: false });
+            (one.last, one.by_s) = (now, by_s);
+            if !one.is_told && now.duration_since(one.since) >= BEHIND_FROM {
+                (one.is_told, is_new) = (true, true);
+            }
+        });
+        is_new
+    }
+
+    /// Notes a live event of about now: its gateway's clock is right.
+    pub(crate) fn keeps_time(&self, gateway: &GatewayKey) {
+        self.behind_clock.send_if_modified(|behind| behind.remove(gateway).is_some());
+    }
+
+    /// Gateways whose live events lie behind the clock, and by how many seconds.
+    pub(crate) fn behind_clock(&self) -> Vec<(GatewayKey, f64)> {
+        let behind = self.behind_clock.borrow();
+        let lasting =
+            behind.iter().filter(|(_, one)| one.is_told && one.last.elapsed() < AHEAD_LASTS);
+        lasting.map(|(gateway, one)| (gateway.clone(), one.by_s)).collect()
     }
 
     /// Gateways whose events lie ahead of the clock, and by how many seconds.
@@ -386,5 +431,23 @@ mod tests {
         });
         reporter.judging_first(limit).await;
         assert_eq!(begun.elapsed(), limit + Duration::from_secs(3));
+    }
+
+    /// R-EDGE-6: live events of a gateway whose clock was 20 h behind were judged without a word.
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_behind_is_told_after_ten_minutes_and_a_backlog_is_not() {
+        let reporter = Reporter::new();
+        let gateway: GatewayKey = "s/gw-01".parse().expect("a gateway");
+        assert!(!reporter.lies_behind(&gateway, 72_000.0), "it may be what a broker had kept");
+        tokio::time::advance(Duration::from_mins(9)).await;
+        reporter.keeps_time(&gateway);
+        assert!(!reporter.lies_behind(&gateway, 72_000.0), "one of about now ends it");
+        tokio::time::advance(BEHIND_FROM).await;
+        assert!(reporter.behind_clock().is_empty());
+        assert!(reporter.lies_behind(&gateway, 72_000.0));
+        assert!(!reporter.lies_behind(&gateway, 72_010.0), "once");
+        assert_eq!(reporter.behind_clock(), [(gateway.clone(), 72_010.0)], "health says it");
+        reporter.keeps_time(&gateway);
+        assert!(reporter.behind_clock().is_empty(), "set right");
     }
 }

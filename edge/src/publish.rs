@@ -22,6 +22,7 @@
 //! bearing is never replaced by the state of an older event. After a clean stop the status is
 //! `offline`; after an unclean one the broker publishes the last will, which is `offline` too.
 
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -81,6 +82,8 @@ pub struct Publisher {
     clock: SharedClock,
     progress: watch::Sender<Progress>,
     limit: Mutex<PacketLimit>,
+    /// How often in a row the broker refused a state, or ended a young connection with one in flight.
+    states_refused: AtomicU8,
     remarks: Remarks,
     /// Where demands for captures go; `None`: nothing is captured.
     capturing: Option<Capturing>,
@@ -89,6 +92,10 @@ pub struct Publisher {
 /// A connection that lasted this long resets the wait before the next attempt: longer than
 /// connecting may take (`link::CONNECT_TIMEOUT_S`), so an attempt that timed out does not count.
 const STEADY: Duration = Duration::from_secs(10);
+
+/// How often in a row the broker refuses a state before none is published until the program's next start. Chosen: once may
+/// be a quota, and nothing is judged by a state.
+const STATES_REFUSED: u8 = 3;
 
 /// Shortest wait after a broker refused credentials, certificate or client identity. Nothing
 /// changes before a person acts: two attempts a minute do not flood the broker's log, and the
@@ -104,7 +111,8 @@ impl Publisher {
         progress: watch::Sender<Progress>,
     ) -> Self {
         let (limit, remarks) = (Mutex::default(), Remarks::default());
-        Self { settings, spool, clock, progress, limit, remarks, capturing: None }
+        let states_refused = AtomicU8::new(0);
+        Self { settings, spool, clock, progress, limit, states_refused, remarks, capturing: None }
     }
 
     /// The publisher whose status tells of sources that deliver nothing.
@@ -186,6 +194,22 @@ impl Publisher {
     /// What has been learnt of the broker's limit.
     fn limit(&self) -> MutexGuard<'_, PacketLimit> {
         self.limit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the states of bearings are published: a broker whose access rules refuse them would else hold up
+    /// the events behind them, or end each connection.
+    fn publishes_states(&self) -> bool {
+        self.states_refused.load(Ordering::Relaxed) < STATES_REFUSED
+    }
+
+    /// The broker took a state, or refused one.
+    fn state_answered(&self, is_taken: bool) {
+        let before = self.states_refused.load(Ordering::Relaxed);
+        let now = if is_taken { 0 } else { before.saturating_add(1) };
+        self.states_refused.store(now, Ordering::Relaxed);
+        if now == STATES_REFUSED {
+            log::states_given_up();
+        }
     }
 
     /// The broker ends the connection again and again soon after it took it.

@@ -53,6 +53,8 @@ pub struct Sent {
     pub status: u16,
     /// The first characters of the answer.
     pub answer: String,
+    /// The answer has ended, or is longer than what is read of it.
+    pub has_ended: bool,
 }
 
 /// Where a hook's requests go, where that is not the file's address.
@@ -68,6 +70,7 @@ pub struct Address {
 struct Answered {
     status: u16,
     head: Head,
+    has_ended: bool,
     /// Where a redirect leads, in words.
     redirect: Option<String>,
     /// How long the receiver asks to wait.
@@ -174,7 +177,7 @@ impl Hook {
             self.tokens.forget().await;
             answered = self.post(message.key, &request).await.map_err(HookError::Later)?;
         }
-        let Answered { status, head, redirect, wait } = answered;
+        let Answered { status, head, has_ended, redirect, wait } = answered;
         let answer = in_one_line(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned();
         let said = || match &redirect {
             Some(redirect) => format!("the receiver answers {status}: {redirect}"),
@@ -182,8 +185,8 @@ impl Hook {
         };
         let body = head.whole().unwrap_or_default();
         match self.template.answers.verdict(status, &body) {
-            Verdict::Delivered => Ok(Sent { is_duplicate: false, status, answer }),
-            Verdict::Duplicate => Ok(Sent { is_duplicate: true, status, answer }),
+            Verdict::Delivered => Ok(Sent { is_duplicate: false, status, answer, has_ended }),
+            Verdict::Duplicate => Ok(Sent { is_duplicate: true, status, answer, has_ended }),
             Verdict::Later => Err(match wait {
                 Some(wait) => HookError::After(said(), wait),
                 None => HookError::Later(said()),
@@ -225,12 +228,14 @@ impl Hook {
         let redirect = redirect_in_words(status, &url, answer.headers());
         let wait = asked_wait(answer.headers(), self.clock.now().unix_ms());
         let mut head = Head::of(ERROR_BYTES);
-        while let Ok(Some(chunk)) = answer.chunk().await {
-            if !head.take(&chunk) {
-                break;
+        let has_ended = loop {
+            match answer.chunk().await {
+                Ok(Some(chunk)) if head.take(&chunk) => {}
+                Ok(_) => break true,
+                Err(_) => break false,
             }
-        }
-        Ok(Answered { status, head, redirect, wait })
+        };
+        Ok(Answered { status, head, has_ended, redirect, wait })
     }
 
     /// The receiver's machine answers, and a token is handed out; nothing is sent.

@@ -52,7 +52,7 @@ pub struct Shift {
     pub who: Vec<String>,
 }
 
-/// Who stands in from one local time to another. Nobody is on duty with an empty list.
+/// Who stands in from one local time to another.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Override {
@@ -62,7 +62,7 @@ pub struct Override {
     /// Until when.
     #[serde(deserialize_with = "local")]
     pub to: NaiveDateTime,
-    /// Who is on duty.
+    /// Who is on duty; never nobody.
     pub who: Vec<String>,
 }
 

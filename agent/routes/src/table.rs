@@ -171,6 +171,11 @@ impl Table {
             }
         }
         for one in &rota.overrides {
+            // left empty by mistake it would take everybody off duty, and no step would be told to anybody
+            if one.who.is_empty() {
+                let allowed = "at least one name; a time without anybody is one without a shift";
+                return Err(problem(&key("override.who"), "empty", allowed));
+            }
             is_known(key("override.who"), &one.who)?;
             if one.to <= one.from {
                 return Err(problem(&key("override.to"), &one.to.to_string(), "after `from`"));

@@ -245,9 +245,15 @@ fn a_wrong_table_is_told_with_key_value_and_what_is_allowed() {
     assert!(wrong("[[quiet]]\ndays = [\"monday\"]\n").contains("allowed are mon, tue"));
     let told = wrong(
         "[[rota]]\nname = \"d\"\n[[rota.override]]\nfrom = \"2026-01-02 00:00\"\n\
-                      to = \"2026-01-01 00:00\"\nwho = []\n",
+                      to = \"2026-01-01 00:00\"\nwho = [\"kim\"]\n",
     );
     assert!(told.contains("allowed is after `from`"), "{told}");
+    // R-AGENT-10: it was taken, and the night had nobody on duty
+    let told = wrong(
+        "[[rota]]\nname = \"d\"\n[[rota.override]]\nfrom = \"2026-01-01 00:00\"\n\
+                      to = \"2026-01-02 00:00\"\nwho = []\n",
+    );
+    assert!(told.starts_with("rota.d.override.who is empty, allowed is at least one"), "{told}");
     let told = wrong("[[rota]]\nname = \"d\"\nshift = [{ week = 2, who = [\"kim\"] }]\n");
     assert_eq!(told, "rota.d.shift.week is 2, allowed is 1 to 1");
     let told = wrong("[[rota]]\nname = \"d\"\nshift = [{ who = [\"kmi\"] }]\n");

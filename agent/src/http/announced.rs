@@ -23,6 +23,8 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_dead_letters_not_published_total", "refused messages that are kept and not published, because too many wait"),
     A::gauge("pdm_agent_refused_gateways", "gateways whose events are refused now"),
     A::gauge("pdm_agent_troubled_gateways", "gateways that say that they cannot measure or keep their events"),
+    A::counter("pdm_agent_rival_counts_total", "statuses that named another count while events of the known one came"),
+    A::counter("pdm_agent_gateways_behind_total", "gateways whose live events lay behind the clock for ten minutes"),
     A::gauge("pdm_agent_twin_gateways", "names that two gateways seem to use"),
     A::gauge("pdm_agent_dead_letters", "refused messages that are kept with their reason"),
     A::counter("pdm_agent_events_refused_total", "events that are not of the gateway that they name, or not that gateway's").by("cause", &["topic", "epoch", "owner", "new_bearing", "jump"]),

@@ -119,3 +119,9 @@ pub(super) fn gateway_troubled(site: &SiteId, gateway: &GatewayId, trouble: &str
 pub(super) fn gateway_ahead(gateway: &GatewayKey, by_s: f64) {
     tracing::warn!(%gateway, by_s, "events of this gateway lie ahead of the agent's clock: one of both clocks is wrong");
 }
+
+/// Live events of a gateway lie behind the clock for long.
+pub(super) fn gateway_behind(gateway: &GatewayKey, by_s: f64) {
+    metrics::counter!("pdm_agent_gateways_behind_total").increment(1);
+    tracing::warn!(%gateway, by_s, "live events of a gateway lie behind the agent's clock: check its time service");
+}

@@ -59,6 +59,8 @@ pub(crate) struct Email {
     languages: &'static [Language],
     reports: Option<Attached>,
     transport: AsyncSmtpTransport<Tokio1Executor>,
+    /// How long the server may take for one mail.
+    longest_mail: Duration,
     /// Which addresses have answered for mails that others are to get still.
     settled: Mutex<Settled>,
 }
@@ -99,6 +101,7 @@ impl Email {
             languages: settings.language.list(),
             reports,
             transport: builder.timeout(Some(TIMEOUT)).build(),
+            longest_mail: envelope::LONGEST_MAIL,
             settled: Mutex::default(),
         })
     }

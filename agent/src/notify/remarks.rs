@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge};
-use pdm_shared::id::{BearingKey, GatewayId, SiteId};
-use pdm_store::gateway_alarm::silence_alarm;
+use pdm_shared::id::{BearingKey, GatewayId, GatewayKey, SiteId};
+use pdm_shared::risk::RiskLevel;
+use pdm_store::gateway_alarm::{refusals_alarm, silence_alarm};
 use pdm_store::{MessageStore, MissingRows, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -33,6 +34,10 @@ pub(crate) enum Remark {
     Flood(SiteId, GatewayId),
     /// Events of a gateway lie ahead of the agent's clock by so many seconds.
     Ahead(SiteId, GatewayId, f64),
+    /// Live events of a gateway lie behind the agent's clock by so many seconds.
+    Behind(SiteId, GatewayId, f64),
+    /// Events that are judged Critical are refused, because their gateway has brought too many new bearings.
+    RefusedAlarms(GatewayKey, Vec<BearingKey>),
     /// The store comes near `[store] max_bytes`.
     StoreFull {
         /// How much of the ceiling is used.
@@ -119,14 +124,20 @@ impl Remarker {
         let subject = match remark {
             Remark::Configuration(why) => format!("{what} {why}"),
             Remark::MissingRows(missing) => format!("{what} {}", missing.written_at),
+            Remark::RefusedAlarms(_, bearings) => {
+                format!("{what} {}", bearings.iter().map(BearingKey::to_string).collect::<String>())
+            }
             Remark::TooLarge(..)
             | Remark::GatewayThrownOut(..)
             | Remark::Flood(..)
             | Remark::Ahead(..)
+            | Remark::Behind(..)
             | Remark::StoreFull { .. }
             | Remark::ThrownOut(_) => what.to_owned(),
         };
-        let (notification, rows) = self.policy.remark(&key, &subject, words, now);
+        let is_critical = matches!(remark, Remark::RefusedAlarms(..));
+        let risk = if is_critical { RiskLevel::Critical } else { RiskLevel::Warning };
+        let (notification, rows) = self.policy.remark_at(risk, &key, &subject, words, now);
         if self.store.tell(&notification, &rows).await? {
             log::remarked(&key, what);
             self.reporter.update(|progress| {
@@ -154,6 +165,13 @@ fn worded(remark: &Remark) -> Option<Worded> {
         }
         Remark::Ahead(site, gateway, by_s) => {
             (silence_alarm(site, gateway)?, "ahead", wording::ahead(gateway, *by_s))
+        }
+        Remark::Behind(site, gateway, by_s) => {
+            (silence_alarm(site, gateway)?, "behind", wording::behind(gateway, *by_s))
+        }
+        Remark::RefusedAlarms(gateway, bearings) => {
+            let words = wording::refused_alarms(gateway, bearings);
+            (refusals_alarm(gateway)?, "refused_alarms", words)
         }
         Remark::StoreFull { percent, max_bytes } => {
             let key = BearingKey::parse("pdm", "agent", "store").ok()?;

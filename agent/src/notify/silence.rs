@@ -108,6 +108,8 @@ impl Watchdog {
         degraded.extend(self.look_at_troubles(&mut bursts.heeded, now).await?);
         let ahead = self.reporter.ahead();
         degraded.extend(ahead.iter().map(|(gateway, by_s)| wording::ahead_line(gateway, *by_s)));
+        let behind = self.reporter.behind_clock();
+        degraded.extend(behind.iter().map(|(gateway, by_s)| wording::behind_line(gateway, *by_s)));
         degraded.extend(self.look_at_unmeasured(&mut bursts.unmeasured, now).await?);
         degraded.extend(self.look_at_ways(&mut bursts.ways, now).await);
         self.reporter.degrades(degraded);

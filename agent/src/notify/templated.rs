@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::grouping::by_urgency;
 use super::lanes::{CLAIM, Channel, SendError};
 use super::log;
+use super::webhook::unended;
 
 /// A hook with whom it tells.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ impl Channel for Templated {
 
     async fn try_out(&self, key: Uuid, trial: &Notification) -> Result<String, SendError> {
         match self.tell(key, std::slice::from_ref(trial)).await {
-            Ok(Sent { status, answer, is_duplicate }) => {
+            Ok(Sent { status, answer, is_duplicate, .. }) => {
                 let known = if is_duplicate { ", known already" } else { "" };
                 Ok(format!("{status}{known}: {answer}"))
             }
@@ -82,6 +83,7 @@ impl Channel for Templated {
                 log::known_already(&self.lane, key);
                 Ok(())
             }
+            Ok(sent) if !sent.has_ended => Err(unended(sent.status, &sent.answer)),
             Ok(_sent) => Ok(()),
             Err(error) => Err(refusal(error)),
         }

@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pdm_shared::bounds::{MAX_LINE, in_one_line};
+use pdm_shared::delivery::Presence;
 use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::time::Timestamp;
 use pdm_store::gateway_alarm::{silence_alarm, trouble_alarm};
-use pdm_store::{EpisodeRecord, GatewayState, StoreError};
+use pdm_store::{EpisodeRecord, GatewayState, OldGaps, StoreError};
 
 use super::silence::Watchdog;
 use super::{log, wording};
@@ -32,6 +33,14 @@ const FURTHER_AGAIN_S: f64 = 600.0;
 /// The shortest time between two messages about missing events of one gateway, s.
 const LOST_AGAIN_S: f64 = 3600.0;
 
+/// How long events of an online gateway may be missing before staff is told, s. Chosen: a gateway that drains its
+/// spool after a day away, or is above its share, is done within it.
+const MISSING_LASTS_S: f64 = 3600.0;
+/// The time between two looks for what is missing, s: a gateway may leave very many gaps.
+const MISSING_LOOK_S: f64 = 60.0;
+/// The shortest time between two messages about what is missing of one gateway, s.
+const MISSING_AGAIN_S: f64 = 86_400.0;
+
 /// What the watch remembers of gateways between two looks.
 #[derive(Debug, Default)]
 pub(super) struct Heeded {
@@ -43,6 +52,10 @@ pub(super) struct Heeded {
     further_told: BTreeMap<GatewayKey, Timestamp>,
     /// When staff was told of missing events.
     lost_told: BTreeMap<GatewayKey, Timestamp>,
+    /// What health says of events that are missing for long, and when that was looked at.
+    pub(super) missing: Option<(Timestamp, Vec<String>)>,
+    /// When staff was told of events that are missing for long.
+    missing_told: BTreeMap<GatewayKey, Timestamp>,
 }
 
 /// The troubles that a gateway names, without the figures in them: a count that grows is no further trouble.
@@ -59,7 +72,9 @@ impl Watchdog {
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
         let (mut said, mut troubled, mut twins) = (Vec::new(), 0, 0);
-        for gateway in self.store.gateways().gateways().await? {
+        let gateways = self.store.gateways().gateways().await?;
+        said.extend(self.look_at_missing(heeded, &gateways, now).await?);
+        for gateway in gateways {
             if let Some((trouble, _)) = &gateway.trouble {
                 troubled += 1;
                 // a gateway's own words, which everybody may read
@@ -75,6 +90,61 @@ impl Watchdog {
         }
         log::troubled_gateways(troubled, twins);
         Ok(said)
+    }
+
+    /// Tells of events that online gateways have not sent for long although they are asked for; what health says
+    /// of them.
+    async fn look_at_missing(
+        &self,
+        heeded: &mut Heeded,
+        gateways: &[GatewayState],
+        now: Timestamp,
+    ) -> Result<Vec<String>, StoreError> {
+        let is_fresh = |at: &Timestamp| (0.0..MISSING_LOOK_S).contains(&now.seconds_since(*at));
+        if let Some((_, said)) = heeded.missing.as_ref().filter(|(at, _)| is_fresh(at)) {
+            return Ok(said.clone());
+        }
+        let is_online = |key: &GatewayKey| {
+            let of = gateways.iter().find(|state| state.gateway == *key);
+            let presence = of.and_then(|state| state.presence);
+            presence.is_some_and(|(presence, _)| presence == Presence::Online)
+        };
+        let mut old = self.store.gateways().old_gaps(now.plus_seconds(-MISSING_LASTS_S)).await?;
+        old.retain(|gaps| is_online(&gaps.gateway));
+        heeded.missing_told.retain(|gateway, at| {
+            let stands = old.iter().any(|gaps| gaps.gateway == *gateway);
+            stands && (0.0..MISSING_AGAIN_S).contains(&now.seconds_since(*at))
+        });
+        for OldGaps { gateway, events, .. } in &old {
+            if !heeded.missing_told.contains_key(gateway) {
+                self.tell_missing(gateway, *events, now).await?;
+                heeded.missing_told.insert(gateway.clone(), now);
+            }
+        }
+        let line = |gaps: &OldGaps| wording::missing_line(&gaps.gateway, gaps.events);
+        let said: Vec<String> = old.iter().map(line).collect();
+        heeded.missing = Some((now, said.clone()));
+        Ok(said)
+    }
+
+    async fn tell_missing(
+        &self,
+        gateway: &GatewayKey,
+        events: u64,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let Some(key) = silence_alarm(&gateway.site, &gateway.gateway) else { return Ok(()) };
+        let words = wording::events_missing(&gateway.gateway, events);
+        let (notification, rows) = self.policy.remark(&key, "events_missing", words, now);
+        if self.store.messages().tell(&notification, &rows).await? {
+            log::remarked(&key, "events_missing");
+            self.reporter.update(|progress| {
+                progress.notified += 1;
+                progress.unsent += rows.len() as u64;
+            });
+            self.reporter.notified(notification);
+        }
+        Ok(())
     }
 
     /// Raises or ends the alarm of one gateway.

@@ -162,27 +162,37 @@ impl Channel for Webhook {
             .map_err(|error| SendError::Later(error_chain(&error.without_url())))?;
         let status = answer.status().as_u16();
         let wait = asked_wait(answer.headers(), SystemClock.now().unix_ms());
-        let said = match redirect_in_words(status, &self.url, answer.headers()) {
-            Some(redirect) => redirect,
+        let (said, has_ended) = match redirect_in_words(status, &self.url, answer.headers()) {
+            Some(redirect) => (redirect, true),
             None => head(answer).await,
         };
         match (read_answer(self.settings.format, status, &said), wait) {
             (Err(SendError::Later(error)), Some(wait)) => Err(SendError::After(error, wait)),
+            (Ok(()), _) if !has_ended => Err(unended(status, &said)),
             (read, _) => read,
         }
     }
 }
 
-/// The first characters of an answer. Its time-out is that of the request; an answer that breaks off
-/// is told as far as it came.
-async fn head(mut answer: reqwest::Response) -> String {
+/// An answer with a good status whose body does not end. The receiver has the message, and what it has to say of it
+/// is not known: many say in the body that they failed. It is not sent there again, as each try would be another
+/// message to people; the log and the page of the ways say it.
+pub(super) fn unended(status: u16, said: &str) -> SendError {
+    SendError::Partly(format!("the receiver answers {status}, and its answer does not end: {said}"))
+}
+
+/// The first characters of an answer, and whether it has ended or is longer than what is read. Its time-out is
+/// that of the request; an answer that breaks off is told as far as it came.
+async fn head(mut answer: reqwest::Response) -> (String, bool) {
     let mut head = Head::of(ERROR_BYTES);
-    while let Ok(Some(chunk)) = answer.chunk().await {
-        if !head.take(&chunk) {
-            break;
+    let has_ended = loop {
+        match answer.chunk().await {
+            Ok(Some(chunk)) if head.take(&chunk) => {}
+            Ok(_) => break true,
+            Err(_) => break false,
         }
-    }
-    in_one_line(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned()
+    };
+    (in_one_line(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned(), has_ended)
 }
 
 fn body(format: WebhookFormat, languages: &[Language], notifications: &[Notification]) -> Value {
@@ -382,6 +392,34 @@ mod tests {
         let blocks = slack["blocks"].as_array().expect("blocks");
         assert_eq!(blocks.len(), 50);
         assert_eq!(blocks[49]["text"]["text"], "… 111 more");
+    }
+
+    /// R-AGENT-10: an answer of 200 whose body never ended was a delivery without a word.
+    #[tokio::test]
+    async fn an_answer_that_does_not_end_is_said_and_not_sent_again() {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+        crate::service::install_cryptography();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let url = format!("http://{}/hook", listener.local_addr().expect("bound"));
+        let serving = tokio::spawn(async move {
+            let mut asked = 0;
+            while let Ok((mut stream, _)) = listener.accept().await {
+                asked += 1;
+                let mut request = [0; 8192];
+                let _read = stream.read(&mut request).await;
+                let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n";
+                let _sent = stream.write_all(head).await;
+                tokio::time::sleep(TIMEOUT + Duration::from_secs(5)).await;
+            }
+            asked
+        });
+        let settings = WebhookSettings { url: Some(url), ..WebhookSettings::default() };
+        let hook = Webhook::new(&settings).expect("a hook");
+        let sent = hook.send(Uuid::nil(), &[notification()]).await;
+        let Err(SendError::Partly(said)) = sent else { panic!("{sent:?}") };
+        assert!(said.contains("answers 200") && said.contains("does not end"), "{said}");
+        serving.abort();
     }
 
     #[test]

@@ -36,9 +36,9 @@ pub(super) use elsewhere::elsewhere;
 pub(crate) use itself::missing_rows_line;
 pub(super) use itself::{configuration_refused, missing_rows};
 pub(super) use meanwhile::{Ended, meanwhile};
-pub(super) use refused::{admitted, refused, refused_line};
-pub(super) use timing::{ahead, ahead_line, timing};
-pub(super) use troubled::{events_lost, troubled, twin, untroubled};
+pub(super) use refused::{admitted, refused, refused_alarms, refused_line};
+pub(super) use timing::{ahead, ahead_line, behind, behind_line, timing};
+pub(super) use troubled::{events_lost, events_missing, missing_line, troubled, twin, untroubled};
 pub(super) use unmeasured::{measured_again, unmeasured, unmeasured_line};
 pub(super) use watching::{
     file_set_aside, sensor_back, sensor_failed, sighted, silent, words_of_blindness,

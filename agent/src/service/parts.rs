@@ -395,12 +395,14 @@ impl Parts {
                 owners: self.settings.gateways.clone(),
                 largest_jump: self.settings.intake.largest_jump,
                 new_bearings_per_hour: self.settings.intake.quota.new_bearings_per_hour,
+                rival_silent_s: self.settings.intake.rival_silent_s,
             },
             proof: self.settings.intake.gateway_in_topic,
             quota: self.settings.intake.quota.clone(),
             remarks,
             put_off,
             ahead_s: self.settings.intake.ahead_s,
+            rules: self.settings.rules.clone(),
         };
         let gap_lost_after =
             Duration::from_secs_f64(self.settings.intake.gap_lost_after_h * 3600.0);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pdm_service::config::{ConfigError, above_zero, count_within, within};
-use pdm_store::admission::{LARGEST_JUMP, NEW_BEARINGS_PER_HOUR};
+use pdm_store::admission::{LARGEST_JUMP, NEW_BEARINGS_PER_HOUR, RIVAL_SILENT_S};
 use serde::Deserialize;
 
 use super::YEAR_H;
@@ -32,6 +32,9 @@ pub struct IntakeSettings {
     pub gateway_in_topic: TopicProof,
     /// Highest number of events by which a gateway's sequence may jump ahead at once.
     pub largest_jump: u64,
+    /// Time without an event of a gateway's count of sequence numbers after which another count that its
+    /// status names is followed, s.
+    pub rival_silent_s: f64,
     /// What one gateway may send.
     pub quota: QuotaSettings,
 }
@@ -40,7 +43,7 @@ pub struct IntakeSettings {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TopicProof {
-    /// Both forms of the topic are taken. A gateway whose topic has named it once must go on so.
+    /// Both forms of the topic are taken, unless `topic` in `[[gateways]]` says otherwise.
     #[default]
     Accepted,
     /// An event whose topic names no gateway is refused.
@@ -90,6 +93,7 @@ impl Default for IntakeSettings {
             gap_lost_after_h: 7.0 * 24.0,
             gateway_in_topic: TopicProof::Accepted,
             largest_jump: LARGEST_JUMP,
+            rival_silent_s: RIVAL_SILENT_S,
             quota: QuotaSettings::default(),
         }
     }
@@ -107,6 +111,7 @@ impl IntakeSettings {
         above_zero(path, "intake.quota.refused_per_minute", quota.refused_per_minute)?;
         above_zero(path, "intake.quota.new_bearings_per_hour", quota.new_bearings_per_hour)?;
         within(path, "intake.receipt_after_s", self.receipt_after_s, 3600.0, "seconds")?;
+        within(path, "intake.rival_silent_s", self.rival_silent_s, 86_400.0, "seconds")?;
         within(path, "intake.ahead_s", self.ahead_s, 86_400.0, "seconds")?;
         within(path, "intake.gap_lost_after_h", self.gap_lost_after_h, YEAR_H, "hours")
     }

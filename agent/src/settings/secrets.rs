@@ -49,3 +49,31 @@ impl AgentSettings {
         sources
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// Issue 34, L5: what the login at the plant's provider uses was not withheld from a language model.
+    #[test]
+    fn the_secret_of_the_login_is_among_those_that_are_withheld() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("client"), "the secret of the login").expect("written");
+        let text = r#"
+            [store]
+            sqlite = "agent.db"
+            [broker]
+            addresses = ["127.0.0.1:1883"]
+            [http]
+            listen = "127.0.0.1:8080"
+            public_url = "https://pdm.example"
+            [http.oidc]
+            issuer = "https://login.example"
+            client_id = "pdm"
+            client_secret = { file = "client" }
+            roles = { admin = ["admins"] }
+        "#;
+        let path = folder.path().join("agent.toml");
+        std::fs::write(&path, text).expect("written");
+        let settings = super::AgentSettings::read(&path).expect("a configuration");
+        assert_eq!(settings.secrets(), ["the secret of the login"]);
+    }
+}

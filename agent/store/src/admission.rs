@@ -8,10 +8,13 @@
 //!
 //! **Identity.** A gateway proves itself in two ways: by the identity of its count of sequence numbers
 //! ([`Epoch`]), which its status has named on a topic that only it may write, and by a topic that names it
-//! (the broker's access rules let nobody else write there). Once it has used one, every event that names it
-//! must do so. A topic that names it is a claim by itself, since a broker may have no access rules: it
-//! becomes a demand by an event of the gateway's own count alone, or by the configuration
-//! (`intake.gateway_in_topic`). So no message of another can end a gateway's intake.
+//! (the broker's access rules let nobody else write there). Neither is a secret where a broker has no access
+//! rules: the count stands in the retained status and in every event. So no message makes a demand of a
+//! gateway: that its topic names it is demanded by the configuration alone (`intake.gateway_in_topic`,
+//! `topic` in `[[gateways]]`), and a status with another count while events of the gateway's own still come
+//! names a *rival*. The events of both are kept then, those of the first are counted, staff is told, and the
+//! rival is followed when the first has been silent for [`IntakeTerms::rival_silent_s`]. So no message of
+//! another can end a gateway's intake.
 //!
 //! **Owner.** A bearing belongs to the gateway that the configuration names, else to that of its first
 //! event.
@@ -25,6 +28,7 @@
 //! honest event is stored as soon as the mistake is put right.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, Epoch, EventId, GatewayKey};
@@ -38,8 +42,13 @@ pub const LARGEST_JUMP: u64 = 1 << 20;
 /// as many again may be new, fewer than the messages that a recipient gets in it.
 pub const NEW_BEARINGS_PER_HOUR: u64 = 100;
 
+/// Time without an event of a gateway's count after which another one is followed by default, s. Chosen: ten windows
+/// of a minute. A gateway whose spool is new is followed after it; until then its events are judged, and it
+/// keeps them.
+pub const RIVAL_SILENT_S: f64 = 600.0;
+
 /// What the store holds incoming events to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct IntakeTerms {
     /// The configured gateways of bearings.
     pub owners: BearingOwners,
@@ -47,6 +56,9 @@ pub struct IntakeTerms {
     pub largest_jump: u64,
     /// Most bearings that begin to belong to one gateway in an hour.
     pub new_bearings_per_hour: u64,
+    /// Time without an event of a gateway's count after which another count that its status names is
+    /// followed, s.
+    pub rival_silent_s: f64,
 }
 
 impl Default for IntakeTerms {
@@ -55,6 +67,7 @@ impl Default for IntakeTerms {
             owners: BearingOwners::default(),
             largest_jump: LARGEST_JUMP,
             new_bearings_per_hour: NEW_BEARINGS_PER_HOUR,
+            rival_silent_s: RIVAL_SILENT_S,
         }
     }
 }
@@ -69,15 +82,28 @@ pub(super) struct Books {
     pub(super) epoch_before: Option<Epoch>,
     /// Highest number that the gateway's status has named.
     pub(super) told_through: u64,
+    /// Another count, which a status has named while events of the present one came.
+    pub(super) rival: Option<Epoch>,
+    /// When an event of the present count came last, ms.
+    pub(super) heard_at_ms: Option<i64>,
     /// Events of the gateway's own count have come under a topic that names it.
     pub(super) proven: bool,
+}
+
+impl Books {
+    /// Whether an event of the present count came within so many seconds of this time.
+    pub(super) fn is_heard(&self, now_ms: i64, within_s: f64) -> bool {
+        let since_ms = |at: i64| now_ms.saturating_sub(at).unsigned_abs();
+        self.heard_at_ms
+            .is_some_and(|at| Duration::from_millis(since_ms(at)).as_secs_f64() < within_s)
+    }
 }
 
 /// Why an event is refused. The order of the words in `told` does not change: dead letters, metrics and
 /// logs carry them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RefusalCause {
-    /// The topic does not name the gateway, which has proven itself by its topic before.
+    /// The topic does not name the gateway, as the configuration demands of its events.
     Topic,
     /// The event is not of the gateway's count of sequence numbers.
     Epoch,
@@ -226,19 +252,20 @@ impl Desk<'_> {
     }
 
     fn identity(&self, event: &Event, proven: bool) -> Result<Admitted, (RefusalCause, String)> {
-        let Some(books) = self.books.get(&event.gateway()) else { return Ok(Admitted::Counted) };
-        if books.proven && !proven {
+        if !proven && self.terms.owners.requires_topic(&event.gateway()) {
             let reason = format!(
-                "the topic names no gateway, expected …/event/{}: this gateway has proven itself by \
-                 its topic before",
+                "the topic names no gateway, expected …/event/{} (topic = \"required\" in [[gateways]])",
                 event.gateway_id
             );
             return Err((RefusalCause::Topic, reason));
         }
+        let Some(books) = self.books.get(&event.gateway()) else { return Ok(Admitted::Counted) };
         match (books.epoch, event.epoch) {
             (None, _) => Ok(Admitted::Counted),
             (Some(known), Some(named)) if known == named => Ok(Admitted::Counted),
-            (Some(_), Some(named)) if books.epoch_before == Some(named) => Ok(Admitted::Kept),
+            (Some(_), Some(named)) if [books.epoch_before, books.rival].contains(&Some(named)) => {
+                Ok(Admitted::Kept)
+            }
             (Some(_), _) if proven => Ok(Admitted::Kept),
             // the expected value stays out of the reason: it is what the gateway is known by
             (Some(_), named) => {
@@ -329,13 +356,51 @@ mod tests {
     }
 
     #[test]
-    fn a_gateway_that_has_proven_itself_by_its_topic_must_go_on_so() {
-        let terms = IntakeTerms::default();
+    fn a_topic_that_names_the_gateway_is_demanded_where_the_configuration_says_so() {
         let own = Some(Epoch::at(1_000));
+        let entry = serde_json::json!({
+            "site": "ulsan-1", "gateway": "gw-01", "topic": "required",
+        });
+        let entry = serde_json::from_value(entry).expect("an entry");
+        let owners = BearingOwners::of_settings(std::path::Path::new("a"), vec![entry]);
+        let terms = IntakeTerms { owners: owners.expect("valid"), ..IntakeTerms::default() };
         let mut desk = desk(&terms, Books { epoch: own, ..Books::default() });
         assert_eq!(desk.admit(&event("gw-01", 1, own), true), Ok(Admitted::Counted));
         let refused = cause(desk.admit(&event("gw-01", 2, own), false));
         assert_eq!(refused, Some(RefusalCause::Topic));
+        // also of a gateway of which nothing is known yet
+        desk.books.clear();
+        assert_eq!(cause(desk.admit(&event("gw-01", 1, None), false)), Some(RefusalCause::Topic));
+    }
+
+    /// R-EDGE-10: a stranger who had read the retained status sent one event of the gateway's own count under the
+    /// long topic, and the short one was refused from then on.
+    #[test]
+    fn an_event_of_the_public_count_demands_nothing_of_the_gateways_further_events() {
+        let terms = IntakeTerms::default();
+        let own = Some(Epoch::at(1_000));
+        let mut desk = desk(&terms, Books { epoch: own, ..Books::default() });
+        let _forged = desk.admit(&event("gw-01", 1, own), true);
+        assert_eq!(desk.admit(&event("gw-01", 2, own), false), Ok(Admitted::Counted));
+    }
+
+    #[test]
+    fn events_of_a_rival_count_are_kept_and_not_counted() {
+        let (own, rival) = (Epoch::at(1_000), Epoch::at(2_000));
+        let terms = IntakeTerms::default();
+        let books = Books { epoch: Some(own), rival: Some(rival), ..Books::default() };
+        let mut desk = desk(&terms, books);
+        assert_eq!(desk.admit(&event("gw-01", 900, Some(rival)), false), Ok(Admitted::Kept));
+        assert_eq!(desk.admit(&event("gw-01", 1, Some(own)), false), Ok(Admitted::Counted));
+    }
+
+    #[test]
+    fn a_count_is_heard_while_its_last_event_is_near() {
+        let books = Books { heard_at_ms: Some(100_000), ..Books::default() };
+        assert!(books.is_heard(100_000, 1.0) && books.is_heard(100_900, 1.0));
+        // a clock that was set back
+        assert!(books.is_heard(99_500, 1.0) && !books.is_heard(101_000, 1.0));
+        assert!(!Books::default().is_heard(0, 600.0), "never heard");
     }
 
     /// Issue 34, H1: one message of a stranger under the long topic ended the intake of a gateway for good.

@@ -170,7 +170,7 @@ pub(super) async fn suite(fresh: impl AsyncFn() -> Store) {
 }
 
 /// What intake, judging and telling need.
-const OF_EVENTS: [Claim; 63] = claims![
+const OF_EVENTS: [Claim; 65] = claims![
     removal::what_is_gone_is_taken_out_whole,
     removal::a_bearing_is_renamed_with_its_history,
     removal::a_name_that_is_known_is_joined_on_request_alone,
@@ -187,7 +187,8 @@ const OF_EVENTS: [Claim; 63] = claims![
     intake::two_sites_have_two_receipts_for_one_name,
     intake::a_bearing_stays_with_its_gateway_until_it_is_released,
     intake::an_identity_that_another_event_has_is_refused_and_not_taken_as_a_repetition,
-    intake::a_proven_gateway_is_believed_by_its_topic_until_it_is_released,
+    intake::a_topic_that_named_a_gateway_demands_nothing_of_its_later_events,
+    intake::a_rival_count_is_kept_and_followed_when_the_known_one_is_silent,
     intake::gaps_are_lost_in_the_end,
     intake::refused_messages_do_not_pile_up,
     intake::presence_is_noted,
@@ -228,6 +229,7 @@ const OF_EVENTS: [Claim; 63] = claims![
     ways::the_worst_risk_leaves_first,
     room::room_is_made_of_what_is_least_missed,
     room::a_flood_does_not_grow_beyond_the_ceiling_and_open_alarms_stay,
+    room::a_gateway_that_fills_the_store_deletes_its_own_history_alone,
     room::gateways_are_judged_in_turn,
     room::notifications_are_claimed_before_publications,
     room::no_more_than_so_many_refused_messages_wait_to_be_published,

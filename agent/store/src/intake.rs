@@ -121,6 +121,17 @@ pub struct RefusedEvents {
     pub told_at: Option<Timestamp>,
 }
 
+/// What is missing of a gateway's events for long, and still asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldGaps {
+    /// The gateway.
+    pub gateway: GatewayKey,
+    /// How many events are missing.
+    pub events: u64,
+    /// When the first of them was noticed.
+    pub since: Timestamp,
+}
+
 /// The state of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayState {

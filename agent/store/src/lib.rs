@@ -42,7 +42,9 @@ pub use pdm_service::postgres::WayError;
 pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use episode::{Alarm, Beside, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
 pub use error::{StoreError, Unfit};
-pub use intake::{Backlog, GatewayState, Incoming, MissingRows, Pulse, RefusedEvents, Stored};
+pub use intake::{
+    Backlog, GatewayState, Incoming, MissingRows, OldGaps, Pulse, RefusedEvents, Stored,
+};
 pub use judgement::{
     Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged, Recall, Reported,
     Unjudged, WorkCounts,
@@ -55,10 +57,10 @@ pub use outbox::{
     Claimed, DEAD_LETTER_LANE, Delivery, EMAIL_LANE, HeldBack, MQTT_LANE, Outgoing, Payload,
     SendOutcome, ToldInHour, VECTORS_LANE, WayState, person_lane, webhook_lane,
 };
-pub use owners::{BearingOwners, BearingPattern, GatewaySettings, PatternError};
+pub use owners::{BearingOwners, BearingPattern, GatewaySettings, PatternError, TopicRule};
 pub use pdm_shared::follow_up::FollowUpState;
 pub use removal::{History, PlantPart, Removal, TakenOut};
-pub use retention::{Forget, Forgotten, RoomMade, RoomStage, StoreSize};
+pub use retention::{Forget, Forgotten, GatewayPart, RoomMade, RoomStage, StoreSize};
 pub use room::Room;
 pub use sql::{
     CaptureNote, CaptureRoom, CaptureStore, CeilingStore, DeskStore, EpisodeStore, FollowUpStore,

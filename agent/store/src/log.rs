@@ -68,7 +68,18 @@ pub(super) fn numbers_not_counted(gateway: &GatewayKey, events: u64) {
 
 /// A gateway has used the topic that names it for the first time.
 pub(super) fn gateway_proven(gateway: &GatewayKey) {
-    tracing::info!(%gateway, "topic names the gateway; its events are taken under this topic only");
+    tracing::info!(%gateway, "topic names the gateway");
+}
+
+/// A status names another count of sequence numbers while events of the gateway's own come.
+pub(super) fn rival_count(gateway: &GatewayKey, silent_s: f64) {
+    metrics::counter!("pdm_agent_rival_counts_total").increment(1);
+    tracing::warn!(
+        %gateway, silent_s,
+        "a status names another count of sequence numbers while events of the known one come: events of both are \
+         kept, and the other count is followed when the known one has been silent for so long \
+         (intake.rival_silent_s), or by gateways release"
+    );
 }
 
 /// A refused message is kept and not published, because too many wait to be.

@@ -23,6 +23,20 @@ pub struct GatewaySettings {
     /// The token with which it sends captured waveforms; without one it may send none.
     #[serde(default)]
     pub token: Option<SecretSource>,
+    /// Whether the topic of its events has to name it.
+    #[serde(default)]
+    pub topic: TopicRule,
+}
+
+/// Whether the topic of an event has to name its gateway.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TopicRule {
+    /// Both forms of the topic are taken.
+    #[default]
+    Accepted,
+    /// An event whose topic names no gateway is refused.
+    Required,
 }
 
 /// Bearings of a site: `equipment/bearing`, where either may be `*` for every one.
@@ -116,6 +130,14 @@ impl BearingOwners {
         self.0.iter().map(|entry| GatewayKey::new(entry.site.clone(), entry.gateway.clone()))
     }
 
+    /// Whether the topic of this gateway's events has to name it.
+    pub fn requires_topic(&self, gateway: &GatewayKey) -> bool {
+        let is_it = |entry: &&GatewaySettings| {
+            entry.site == gateway.site && entry.gateway == gateway.gateway
+        };
+        self.0.iter().filter(is_it).any(|entry| entry.topic == TopicRule::Required)
+    }
+
     /// Whether the configuration names a gateway.
     pub fn names(&self, gateway: &GatewayKey) -> bool {
         self.0.iter().any(|entry| entry.site == gateway.site && entry.gateway == gateway.gateway)
@@ -146,6 +168,7 @@ mod tests {
                 .map(|text| BearingPattern::try_from((*text).to_owned()).expect("pattern"))
                 .collect(),
             token: None,
+            topic: TopicRule::Accepted,
         }
     }
 

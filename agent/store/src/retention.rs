@@ -1,6 +1,6 @@
 //! How long rows are kept and how much room they take, and how many were deleted.
 
-use pdm_shared::id::EventId;
+use pdm_shared::id::{EventId, GatewayKey};
 
 /// For how many days each kind of row is kept, 0 for ever. Only days on which the store was looked through
 /// count. A row that waits for a judgement or has still to leave stays whatever its age.
@@ -54,6 +54,17 @@ impl RoomStage {
             Self::OtherWindows => "other_windows",
         }
     }
+}
+
+/// How much of the store the windows of a gateway take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayPart {
+    /// The gateway.
+    pub gateway: GatewayKey,
+    /// Its windows.
+    pub windows: u64,
+    /// Bytes of their text.
+    pub bytes: u64,
 }
 
 /// One amount that was deleted to make room.

@@ -80,6 +80,11 @@ impl Viewer {
         name.filter(|name| *name != TOKEN_NAME)
     }
 
+    /// The name by which what the viewer holds open is counted; none for a program of this machine.
+    pub(crate) fn named(&self) -> Option<&str> {
+        self.identity.as_ref().map(|identity| identity.name.as_str())
+    }
+
     /// The name under which the viewer acts: a user's own, whatever else was typed.
     pub(crate) fn signed(&self, typed: &str) -> String {
         match self.user() {

@@ -44,7 +44,7 @@ use axum::middleware;
 use pdm_service::clock::SharedClock;
 use pdm_service::http::guard::Access;
 use pdm_shared::id::BearingKey;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -95,7 +95,7 @@ struct Shared {
     site: Site,
     attempts: Attempts,
     /// Places of live streams.
-    streams: Arc<Semaphore>,
+    streams: Arc<live::Streams>,
 }
 
 impl Shared {
@@ -118,7 +118,7 @@ pub fn bearing_path(key: &BearingKey) -> String {
 /// `/documents/…`, `/reports/…`, `/live`, `/assets/…`, `/login`, `/login/provider`, `/logout`, `/setup`, `/ack/…`,
 /// and what a browser asks for by itself: `/favicon.ico`, `/manifest.webmanifest`, `/worker.js`, `/offline`.
 pub fn router(site: Site) -> Router {
-    let streams = Arc::new(Semaphore::new(live::STREAMS));
+    let streams = Arc::default();
     let shared = Arc::new(Shared { site, attempts: Attempts::default(), streams });
     let guarded = pages::router()
         .nest("/api/v1", api::router().merge(openapi::router()))

@@ -51,6 +51,7 @@ const OF_EDGE: &[Announced] = &[
     A::counter("pdm_edge_acknowledged_events_total", "events acknowledged by the broker"),
     A::counter("pdm_edge_received_events_total", "events that the agent has confirmed by receipt"),
     A::counter("pdm_edge_called_back_events_total", "events that the agent has requested again"),
+    A::counter("pdm_edge_states_given_up_total", "starts after which the broker refused the states of bearings and none were published"),
     A::counter("pdm_edge_receipts_total", "receipts of the agent by outcome").by("outcome", &["applied", "refused", "not_understood", "above_last", "gaps", "fell", "another_count"]),
     A::gauge("pdm_edge_last_sequence", "last sequence number given out"),
     A::gauge("pdm_edge_stored_through", "sequence number up to which the agent has every event"),

@@ -10,6 +10,15 @@ use crate::progress::BrokerTrouble;
 use crate::settings::BrokerAddress;
 use crate::spool::Implausible;
 
+/// The broker refuses the states of bearings.
+pub(super) fn states_given_up() {
+    counter!("pdm_edge_states_given_up_total").increment(1);
+    tracing::warn!(
+        "the broker refuses the states of bearings (topic …/state): none are published until the next start; events \
+         go on. Allow the topic in the broker's access rules (deploy/mosquitto/acl)"
+    );
+}
+
 /// The broker took the connection.
 pub(super) fn connected(address: &BrokerAddress) {
     counter!("pdm_edge_broker_connections_total").increment(1);

@@ -100,6 +100,8 @@ pub(super) struct Session<'a> {
     /// Numbers that the last receipt asks for and the spool no longer has.
     gone: Vec<[u64; 2]>,
     told_numbering: Option<Numbering>,
+    /// A receipt named another count since the status was told last.
+    is_not_followed: bool,
     max_packet: usize,
     answered_at: Instant,
     declined: u32,
@@ -137,6 +139,7 @@ impl<'a> Session<'a> {
             told: Said::default(),
             gone: Vec::new(),
             told_numbering: None,
+            is_not_followed: false,
             max_packet: 0,
             answered_at: now,
             declined: 0,
@@ -176,6 +179,12 @@ impl<'a> Session<'a> {
     fn learnt(&self, end: SessionEnd) -> SessionEnd {
         let SessionEnd::Down(down) = end else { return end };
         let largest = self.in_flight.all().map(Publication::size).max();
+        let is_young = self.opened.elapsed() < STEADY;
+        let has_state = |one: &Publication| matches!(one, Publication::State { .. });
+        if matches!(down, Down::Lost(_)) && is_young && self.in_flight.all().any(has_state) {
+            // a broker may answer what it refuses by the end of the connection
+            self.publisher.state_answered(false);
+        }
         let mut limit = self.publisher.limit();
         let down = match (down, largest) {
             (Down::TooLarge(_), Some((bytes, _))) if bytes > 0 && limit.refuses(bytes) => {

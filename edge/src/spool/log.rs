@@ -74,7 +74,7 @@ pub(super) fn receipt_implausible(outcome: &'static str, why: &impl std::fmt::Di
 /// A receipt belongs to a count of sequence numbers that this spool does not have.
 pub(super) fn receipt_of_another_count() {
     counter!("pdm_edge_receipts_total", "outcome" => "another_count").increment(1);
-    tracing::debug!("receipt of another count of sequence numbers, nothing to do");
+    tracing::debug!("receipt of another count of sequence numbers, the status is published again");
 }
 
 /// A receipt says less than the one before. It deletes nothing.

@@ -33,8 +33,11 @@ pub struct Covered {
 pub enum ReceiptOutcome {
     /// The receipt was applied.
     Applied(Covered),
-    /// The receipt belongs to another gateway, schema or count; nothing was changed.
+    /// The receipt belongs to another gateway or schema; nothing was changed.
     Foreign,
+    /// The receipt belongs to another count of sequence numbers of this gateway's name; nothing was changed. The
+    /// agent follows that count, or has not seen this one's status.
+    AnotherCount,
     /// The receipt cannot be true; nothing was changed.
     Implausible(Implausible),
 }
@@ -111,7 +114,7 @@ impl Spool {
         let files = self.files();
         if receipt.epoch.is_some_and(|epoch| epoch != files.numbering.epoch) {
             log::receipt_of_another_count();
-            return Ok(ReceiptOutcome::Foreign);
+            return Ok(ReceiptOutcome::AnotherCount);
         }
         let failed = |source| files.failed(source);
         let mut tx = self.begin(&files).await?;

@@ -53,6 +53,7 @@ impl Stored {
 
 pub(crate) struct Agent {
     pub(crate) stored: Arc<Mutex<Stored>>,
+    port: u16,
     task: JoinHandle<()>,
 }
 
@@ -68,7 +69,7 @@ impl Agent {
     pub(crate) async fn listen(port: u16, receipts: bool) -> Self {
         let stored = Arc::new(Mutex::new(Stored::default()));
         let task = tokio::spawn(run(port, receipts, Arc::clone(&stored)));
-        let agent = Self { stored, task };
+        let agent = Self { stored, port, task };
         agent.until("a subscription", |stored| stored.subscribed).await;
         agent
     }
@@ -79,13 +80,29 @@ impl Agent {
 
     /// Waits until a condition on the arrived events holds.
     pub(crate) async fn until(&self, what: &str, holds: impl Fn(&Stored) -> bool) {
-        for _ in 0..1500 {
+        self.until_for(1500, what, holds).await;
+    }
+
+    /// The same, with so many looks, 50 a second.
+    pub(crate) async fn until_for(&self, looks: u32, what: &str, holds: impl Fn(&Stored) -> bool) {
+        for _ in 0..looks {
             if self.with(&holds) {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        panic!("not within 30 s: {what}; {} events", self.with(|stored| stored.events.len()));
+        let events = self.with(|stored| stored.events.len());
+        panic!("not within {} s: {what}; {events} events", looks / 50);
+    }
+
+    /// Publishes this receipt once.
+    pub(crate) async fn tell_receipt(&self, receipt: &Receipt) {
+        let options = MqttOptions::new("another", "127.0.0.1", self.port);
+        let (client, mut event_loop) = AsyncClient::new(options, 10);
+        let topic = format!("pdm/v1/ulsan-1/gateway/{GATEWAY}/receipt");
+        let document = serde_json::to_vec(receipt).expect("json");
+        client.publish(topic, QoS::AtLeastOnce, true, document).await.expect("room");
+        while !matches!(event_loop.poll().await, Ok(Event::Incoming(Packet::PubAck(_)))) {}
     }
 }
 

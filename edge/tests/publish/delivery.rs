@@ -198,6 +198,72 @@ async fn an_event_too_large_for_the_broker_does_not_stop_the_others() {
     running.close().await;
 }
 
+/// R-EDGE-10: a broker whose access rules refuse the states of bearings made all sending pause, up to five minutes at a
+/// time.
+#[tokio::test(flavor = "multi_thread")]
+async fn events_go_on_where_the_broker_refuses_the_states_of_bearings() {
+    let name = "events_go_on_where_the_broker_refuses_the_states";
+    let folder = tempfile::tempdir().expect("folder");
+    let rules = folder.path().join("acl");
+    std::fs::write(
+        &rules,
+        "topic read pdm/v1/#\ntopic write pdm/v1/+/+/+/event\ntopic write pdm/v1/+/gateway/+/status\n\
+         topic write pdm/v1/+/gateway/+/receipt\n",
+    )
+    .expect("rules");
+    for protocol in [Protocol::V5, Protocol::V311] {
+        let lines = format!("allow_anonymous true\nacl_file {}\n", rules.display());
+        let started = Mosquitto::start_with(name, Persistence::Memory, &lines);
+        let Some(broker) = started else { return };
+        let own = tempfile::tempdir().expect("folder");
+        let mut stage = Stage::open(own.path()).await;
+        let agent = Agent::listen(broker.port(), true).await;
+        let running = stage.publish(BrokerSettings { protocol, ..local(broker.port()) });
+        let begun = std::time::Instant::now();
+        for _ in 0..10 {
+            stage.commit(5).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+        stage.emptied(20).await;
+        assert!(begun.elapsed() < Duration::from_secs(20), "{protocol:?}: {:?}", begun.elapsed());
+        agent.with(|stored| {
+            assert!(all_met(&stage, stored));
+            assert!(stored.states.is_empty(), "none is allowed");
+        });
+        running.close().await;
+    }
+}
+
+/// R-EDGE-10: an agent that follows a count which another client has named hears the gateway's own again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receipt_of_another_count_is_answered_by_the_gateways_status() {
+    let name = "a_receipt_of_another_count_is_answered";
+    let Some(broker) = Mosquitto::start(name, Persistence::Memory) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let mut stage = Stage::open(folder.path()).await;
+    let agent = Agent::listen(broker.port(), false).await;
+    let mut running = stage.publish(local(broker.port()));
+    running.connected().await;
+    stage.commit(3).await;
+    agent.until("the events", |stored| stored.events.len() == 3).await;
+    let said = agent.with(|stored| stored.status.len());
+    let foreign = pdm_shared::delivery::Receipt {
+        schema: pdm_shared::delivery::RECEIPT_SCHEMA.to_owned(),
+        gateway_id: crate::stage::GATEWAY.parse().expect("name"),
+        epoch: Some(pdm_shared::id::Epoch::at(0)),
+        stored_through: 3,
+        missing: Vec::new(),
+        at: pdm_shared::time::Timestamp::from_unix_ms(0).expect("a time"),
+    };
+    agent.tell_receipt(&foreign).await;
+    // the status is at most repeated each half minute
+    agent.until_for(2400, "the status again", |stored| stored.status.len() > said).await;
+    let own = stage.spool.numbering().epoch;
+    agent.with(|stored| assert_eq!(stored.status.last().and_then(|one| one.epoch), Some(own)));
+    assert_eq!(stage.spool.tally().await.expect("read").acknowledged, 3, "nothing was deleted");
+    running.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_second_address_takes_over_when_the_first_is_away() {
     let Some(broker) = Mosquitto::start("the_second_address", Persistence::Memory) else { return };

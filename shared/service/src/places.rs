@@ -6,7 +6,9 @@
 //! their places, and a caller that speaks at once is served at once.
 //!
 //! One caller is answered in half of the places at most, and all together leave some free: who holds
-//! many requests open (slow bodies, streams) takes no place from another caller or from a monitor.
+//! many requests open (streams, slow answers) takes no place from another caller or from a monitor. The last
+//! of those that are left are for callers who hold none, so that a few callers cannot shut out the rest. A
+//! request whose body is awaited holds no place: it waits as a connection that has said nothing.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,6 +41,10 @@ const SHARE: usize = 2;
 /// One of so many places is for who is not admitted, chosen: health, logins and refusals take
 /// milliseconds, so a few are enough.
 const FREE: usize = 16;
+
+/// One of so many places is for callers that hold none, chosen: thirty people open a page while others hold
+/// everything else.
+const RESERVE: usize = 8;
 
 /// Why a request is not answered now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,14 +118,40 @@ impl Place {
         if own >= (self.places.most / SHARE).max(1) {
             return Err(Full::Share);
         }
-        if others().count()
-            >= self.places.most - self.places.most.div_ceil(FREE).min(self.places.most - 1)
-        {
+        let most = self.places.most;
+        let free = most.div_ceil(FREE).min(most - 1);
+        let reserve = if own == 0 { 0 } else { most / RESERVE };
+        if others().count() >= most.saturating_sub(free + reserve).max(1) {
             return Err(Full::All);
         }
         *self.caller.lock().unwrap_or_else(PoisonError::into_inner) = Some(caller.to_owned());
         self.admit();
         Ok(())
+    }
+
+    /// The rest of a request's body is awaited, if the request passed the guard: until it is there, the
+    /// connection waits as one that has said nothing. True if it waits now and did not before.
+    pub fn awaits(&self) -> bool {
+        let waits = self.is_admitted.swap(false, Ordering::Relaxed);
+        if waits {
+            self.places.freed.notify_one();
+        }
+        waits
+    }
+
+    /// The body of a request that passed the guard is there.
+    ///
+    /// # Errors
+    /// [`Full`] if the caller, or all callers together, have as many places as they may have by now.
+    pub fn goes_on(&self) -> Result<(), Full> {
+        let caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match caller {
+            Some(caller) => self.admit_for(&caller),
+            None => {
+                self.admit();
+                Ok(())
+            }
+        }
     }
 
     fn is_of(&self, caller: &str) -> bool {
@@ -192,10 +224,47 @@ mod tests {
             }
         }
         let admitted = |caller| held.iter().filter(|one| **one == (caller, Ok(()))).count();
-        assert_eq!(["a", "b", "c"].map(admitted), [16, 14, 0]);
+        assert_eq!(["a", "b", "c"].map(admitted), [16, 10, 1]);
         assert!(held.contains(&("a", Err(Full::Share))) && held.contains(&("c", Err(Full::All))));
         // whoever is not admitted, such as a monitor, still finds a place
         Places::take(&places, peer).await;
+    }
+
+    /// R-UI-1: two viewers held every place that there is for callers, and an administrator got none.
+    #[tokio::test]
+    async fn two_callers_leave_places_for_those_who_hold_none() {
+        let places = Arc::new(Places::new(256));
+        let peer = IpAddr::from([192, 0, 2, 1]);
+        for caller in ["v1", "v2"] {
+            for _ in 0..128 {
+                let place = Places::take(&places, peer).await;
+                let _refused_at_the_end = place.admit_for(caller);
+                std::mem::forget(place);
+            }
+        }
+        for other in 0..32 {
+            let place = Places::take(&places, peer).await;
+            assert_eq!(place.admit_for(&format!("admin {other}")), Ok(()), "{other}");
+            std::mem::forget(place);
+        }
+        let place = Places::take(&places, peer).await;
+        assert_eq!(place.admit_for("v1"), Err(Full::Share));
+    }
+
+    #[tokio::test]
+    async fn who_awaits_a_body_holds_no_place_and_has_one_when_it_is_there() {
+        let places = Arc::new(Places::new(2));
+        let peer = IpAddr::from([192, 0, 2, 1]);
+        let slow = Places::take(&places, peer).await;
+        slow.admit_for("v1").expect("the first");
+        assert!(slow.awaits() && !slow.awaits(), "once");
+        let other = Places::take(&places, peer).await;
+        other.admit_for("v1").expect("a body that is awaited is not counted");
+        assert_eq!(slow.goes_on(), Err(Full::Share), "half of two places are taken");
+        other.answered();
+        assert_eq!(slow.goes_on(), Ok(()));
+        // who has said nothing never held one
+        assert!(!Places::take(&places, peer).await.awaits());
     }
 
     #[tokio::test]

@@ -61,6 +61,28 @@ async fn half_connections_leave_health_and_the_broker_answering() {
     assert_eq!(running.terminate().code(), Some(0));
 }
 
+/// R-DEPLOY: a program of this machine took the agent's client id again and again, and nothing came in.
+#[tokio::test(flavor = "multi_thread")]
+async fn on_loopback_nobody_takes_a_client_id_of_the_process() {
+    let plant = Plant::new("", SOURCE);
+    let mut up = plant.command("pdm", "up");
+    up.args(["--listen", &format!("127.0.0.1:{}", plant.broker)]);
+    let mut running = plant.start(up, plant.edge);
+    until("the intake", 30, || plant.log().contains("connected for intake").then_some(()));
+    for _ in 0..5 {
+        for own in ["pdm-agent", "pdm-agent-out", "gw-01"] {
+            assert!(!is_taken(plant.broker, own, None).await, "{own}");
+        }
+    }
+    assert!(is_taken(plant.broker, "gw-02", None).await, "another's is its own");
+    let log = plant.log();
+    assert_eq!(log.matches("connected for intake").count(), 1, "{log}");
+    assert!(log.contains("connected as it may not"), "told: {log}");
+    let health = get(plant.agent, "/healthz").expect("health answers");
+    assert!(health.starts_with("HTTP/1.1 200"), "{health}");
+    assert_eq!(running.terminate().code(), Some(0));
+}
+
 /// Edge and agent share one process and one set of metrics.
 #[test]
 fn both_metrics_answer_in_one_process() {

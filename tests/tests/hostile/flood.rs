@@ -6,6 +6,7 @@ use std::time::Duration;
 use pdm_harness::free_port;
 
 use crate::plant::{Gateway, PATIENCE, Peer, Plant};
+use crate::soak_of_all::critical;
 
 /// Messages of the flood, as many as the agent stores in some seconds.
 const FLOOD: u64 = 12_000;
@@ -65,6 +66,55 @@ async fn an_honest_critical_is_judged_before_the_flood_that_stands_in_front_of_i
     // its own gateway is told that numbers are missing, and sends them again
     let said = plant.log("agent.log");
     assert!(said.contains("sends more than the agent can store"), "the log names the flood");
+}
+
+/// Criticals of the hostile gateways that were judged before the honest one, after it was stored.
+const CRITICALS_BETWEEN: &str = "SELECT count(*) FROM pdm_agent_memory AS flood
+     WHERE flood.equipment_id <> 'P-101'
+       AND flood.id < (SELECT max(id) FROM pdm_agent_memory WHERE equipment_id = 'P-101')";
+const CRITICALS_JUDGED: &str =
+    "SELECT count(*) FROM pdm_agent_memory WHERE equipment_id <> 'P-101'";
+
+/// R-AGENT-1: 600 Criticals of two gateways, a hundredth of their quota, delayed an honest one by 76 s: turns were
+/// taken only where a batch of 256 began.
+#[tokio::test]
+async fn an_honest_critical_is_judged_within_seconds_while_two_gateways_pour_criticals() {
+    let test = "an_honest_critical_is_judged_within_seconds_while_two_gateways_pour_criticals";
+    let port = free_port();
+    let lines = format!("[intake]\nreceipt_after_s = 0.1\n[http]\nlisten = \"127.0.0.1:{port}\"\n");
+    let Some(plant) = Plant::open(test, &lines) else { return };
+    let mut peer = plant.anybody("gateways", &[]).await;
+    assert!(peer.send(&HONEST.event(1, true), Some(HONEST.name)).await);
+    plant.until_figure("judged", "SELECT count(*) FROM pdm_agent_memory", 1).await;
+    let of_machine = |name: &'static str, machine: u64, number: u64| {
+        let gateway = Gateway { name, ..HOSTILE };
+        let mut event = critical(gateway, number, "X");
+        event.equipment_id = format!("{name}-{machine}").parse().expect("a name");
+        event.event_id = pdm_shared::id::EventId::at(
+            event.measured_at.unix_ms() + i64::try_from(number).expect("small"),
+        );
+        let topic = format!("pdm/v1/{}/event/{name}", event.key());
+        (topic, serde_json::to_string(&event).expect("json"))
+    };
+    let mut flood = Vec::new();
+    for round in 0..3 {
+        for machine in 0..100 {
+            for name in ["gw-66", "gw-67"] {
+                flood.push(of_machine(name, machine, 1 + round * 100 + machine));
+            }
+        }
+    }
+    pour(&mut peer, flood).await;
+    plant.until_at_least("the judging of the flood", CRITICALS_JUDGED, 1).await;
+    let begun = std::time::Instant::now();
+    let before = plant.figures(CRITICALS_JUDGED).await[0];
+    let honest = critical(HONEST, 2, HONEST.bearing);
+    assert!(peer.send(&honest, Some(HONEST.name)).await);
+    plant.until_figure("the honest event judged", HONEST_JUDGED, 2).await;
+    let (waited, between) = (begun.elapsed(), plant.figures(CRITICALS_BETWEEN).await[0] - before);
+    println!("{between} of 600 were judged before the honest one, {waited:?} after it was sent");
+    // a machine that judges so many in the seconds of a claim has kept it too
+    assert!(between <= 128 || waited < Duration::from_secs(5), "{between}, {waited:?}");
 }
 
 /// What was put off is not lost: the receipt asks for it, and it is stored when it comes again.

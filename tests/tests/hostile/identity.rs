@@ -208,6 +208,56 @@ async fn without_access_rules_an_event_without_the_gateways_epoch_moves_nothing(
     assert_eq!(plant.figures(STORED).await, [6]);
 }
 
+/// Issue 34, L2: a machine named `.` or `..` stood in addresses of pages, where it means another.
+#[tokio::test]
+async fn a_machine_named_by_dots_is_refused() {
+    let test = "a_machine_named_by_dots_is_refused";
+    let Some(plant) = Plant::open(test, "") else { return };
+    let one = gateway("gw-01", "DE", 1);
+    let mut peer = plant.anybody("gw-01", &[]).await;
+    for (name, level) in [(".", "equipment_id"), ("..", "equipment_id"), ("..", "bearing_id")] {
+        let mut event = serde_json::to_value(one.event(1, true)).expect("json");
+        event[level] = name.into();
+        let of = |key: &str| event[key].as_str().expect("a name").to_owned();
+        let topic =
+            format!("pdm/v1/{}/{}/{}/event", of("site"), of("equipment_id"), of("bearing_id"));
+        assert!(peer.publish(&topic, false, event.to_string()).await);
+    }
+    plant.until_figure("refused", LETTERS, 3).await;
+    assert_eq!(plant.figures(STORED).await, [0]);
+}
+
+/// R-EDGE-10: at a broker without access rules everybody reads the retained status, and the count in it. One
+/// event of it under the long topic ended the intake of the short one for good, two statuses with other
+/// counts ended both.
+#[tokio::test]
+async fn who_has_read_a_gateways_count_ends_no_intake_of_it() {
+    let test = "who_has_read_a_gateways_count_ends_no_intake_of_it";
+    let Some(plant) = Plant::open(test, "[intake]\nreceipt_after_s = 0.1\n") else { return };
+    let one = gateway("gw-01", "DE", 1);
+    let mut honest = plant.anybody("gw-01", &["pdm/v1/+/gateway/+/receipt"]).await;
+    one.is_born(&mut honest, 0).await;
+    for sequence in 1..=3 {
+        assert!(honest.send(&one.event(sequence, true), None).await);
+    }
+    honest.until_receipt("gw-01", 3).await;
+    let mut hostile = plant.anybody("hostile", &[]).await;
+    let invented = Gateway { bearing: "Y", ..one };
+    assert!(hostile.send(&invented.event(1_000, true), Some("gw-01")).await);
+    plant.until_figure("the forged event", STORED, 4).await;
+    for epoch in [Epoch::at(77), Epoch::at(78)] {
+        Gateway { epoch: Some(epoch), ..one }.is_born(&mut hostile, 0).await;
+    }
+    for sequence in 4..=9 {
+        assert!(honest.send(&one.event(sequence, true), None).await);
+    }
+    plant.until_figure("all of the honest gateway", STORED, 10).await;
+    honest.until_receipt("gw-01", 9).await;
+    assert_eq!(plant.figures(LETTERS).await, [0]);
+    let log = plant.log("agent.log");
+    assert!(log.contains("names another count of sequence numbers"), "told: {log}");
+}
+
 #[tokio::test]
 async fn a_bearing_that_was_released_is_taken_from_its_new_gateway() {
     let test = "a_bearing_that_was_released_is_taken_from_its_new_gateway";

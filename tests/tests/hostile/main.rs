@@ -6,6 +6,7 @@ mod answers;
 mod bounds;
 mod broker;
 mod ceiling;
+mod doors;
 mod entry;
 mod files;
 mod flood;

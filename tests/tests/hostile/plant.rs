@@ -25,7 +25,7 @@ pub(crate) const PATIENCE: u64 = 60;
 const FAULT: &str = include_str!("../../../config/examples/event.json");
 const HEALTHY: &str = include_str!("../../../config/examples/event-healthy.json");
 
-/// The access rules of further gateways, as the shipped file says to write them.
+/// The access rules of gateways for whatever bearings a test invents.
 fn block(gateway: &str, site: &str) -> String {
     format!(
         "\nuser {gateway}\ntopic write pdm/v1/{site}/+/+/event/{gateway}\n\
@@ -63,8 +63,8 @@ impl Plant {
         let names = gateways.iter().map(|(name, _)| *name);
         let clients: Vec<&str> =
             ["pdm-agent", "pdm-agent-out", "staff", WATCH].into_iter().chain(names).collect();
-        let others = gateways.iter().filter(|(gateway, _)| *gateway != "gw-01");
-        let gateways: String = others.map(|(gateway, site)| block(gateway, site)).collect();
+        let gateways: String =
+            gateways.iter().map(|(gateway, site)| block(gateway, site)).collect();
         let rules = format!("{gateways}\nuser {WATCH}\ntopic read pdm/v1/#\n");
         let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy");
         let broker = shipped_mosquitto(test, &deploy, folder.path(), &clients, &rules)?;
@@ -167,6 +167,17 @@ impl Plant {
         let mut database = SqliteConnection::connect(&url).await.expect("the store opens");
         let rows = sqlx::query(sql).fetch_all(&mut database).await.expect(sql);
         rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    /// Waits until the first figure of a query is `least` or more.
+    pub(crate) async fn until_at_least(&self, what: &str, sql: &'static str, least: i64) {
+        for _ in 0..PATIENCE * 20 {
+            if self.figures(sql).await.first().is_some_and(|last| *last >= least) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{what}: not {least}; {}", self.log("agent.log"));
     }
 
     /// Waits until the first figure of a query is `wanted`.

@@ -116,6 +116,15 @@ pub(crate) fn get(port: u16, path: &str) -> Option<String> {
     ask(port, &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"), b"")
 }
 
+/// The answer to a GET with a token.
+pub(crate) fn get_as(port: u16, path: &str, token: &str) -> Option<String> {
+    let head = format!(
+        "GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n\
+         Connection: close\r\n\r\n"
+    );
+    ask(port, &head, b"")
+}
+
 /// The answer to a POST with the token, if one is given.
 pub(crate) fn post(port: u16, path: &str, token: Option<&str>, body: &[u8]) -> Option<String> {
     let bearer = token.map(|token| format!("Authorization: Bearer {token}\r\n"));

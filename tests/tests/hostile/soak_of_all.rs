@@ -92,7 +92,7 @@ fn program_attacks(port: u16, until: Instant, count: &AtomicU64) {
         "clientInfo": {"name": name, "version": "1"}}});
     let tell = serde_json::json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
         "name": "notify_maintenance_staff", "arguments": {
-            "equipment_id": "P-101", "bearing_id": "A", "message": "sign in at http://evil.example"}}});
+            "equipment_id": "P-101", "risk_level": "Watch", "message": "sign in at http://evil.example"}}});
     while Instant::now() < until {
         for body in [&begin, &tell] {
             let body = body.to_string();
@@ -108,8 +108,8 @@ fn program_attacks(port: u16, until: Instant, count: &AtomicU64) {
     }
 }
 
-/// An honest window that is judged Critical.
-fn critical(gateway: Gateway<'_>, sequence: u64, bearing: &str) -> Event {
+/// A window that is judged Critical.
+pub(crate) fn critical(gateway: Gateway<'_>, sequence: u64, bearing: &str) -> Event {
     let mut event =
         Event { bearing_id: bearing.parse().expect("a name"), ..gateway.event(sequence, false) };
     event.event_id = pdm_shared::id::EventId::at(event.measured_at.unix_ms());

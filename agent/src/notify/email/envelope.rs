@@ -27,7 +27,7 @@ const LONGEST: Duration = Duration::from_secs(280);
 
 /// How long a server may take for one mail. Chosen: servers that look for spam answer the end of a mail within
 /// two minutes; RFC 5321 (4.5.3.2.6) allows ten, which no alarm can wait.
-const LONGEST_MAIL: Duration = Duration::from_mins(3);
+pub(super) const LONGEST_MAIL: Duration = Duration::from_mins(3);
 
 /// Which addresses have answered for a mail.
 pub(super) type Settled = BTreeMap<Uuid, Answered>;
@@ -162,7 +162,7 @@ impl Email {
             Err(error) => return Said::Never(error.to_string()),
         };
         let begun = Instant::now();
-        let until = until.min(begun + LONGEST_MAIL);
+        let until = until.min(begun + self.longest_mail);
         let Ok(sent) =
             tokio::time::timeout_at(until, self.transport.send_raw(&envelope, mail)).await
         else {
@@ -208,4 +208,88 @@ fn is_locked(error: &Error) -> bool {
     let number = code.to_string();
     code.severity == Severity::PermanentNegativeCompletion
         && ["521", "530", "534", "535", "538"].contains(&number.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::risk::RiskLevel;
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::settings::{EmailSecurity, EmailSettings, Languages};
+
+    /// A mail server that goes quiet when it is asked this, and answers everything before; its port.
+    async fn quiet_at(step: &'static str) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let port = listener.local_addr().expect("bound").port();
+        tokio::spawn(async move {
+            let mut held = Vec::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                held.push(tokio::spawn(async move {
+                    let (read, mut write) = stream.into_split();
+                    let mut lines = BufReader::new(read).lines();
+                    if step != "greeting" {
+                        let _sent = write.write_all(b"220 mail.example\r\n").await;
+                    }
+                    let mut is_data = false;
+                    while let Ok(Some(line)) = lines.next_line().await {
+                        if is_data && line != "." {
+                            continue;
+                        }
+                        if line.starts_with(step) {
+                            // the connection stays open without a word
+                            std::future::pending::<()>().await;
+                        }
+                        is_data = line.starts_with("DATA");
+                        let answer: &[u8] = if is_data { b"354 go on\r\n" } else { b"250 ok\r\n" };
+                        let _sent = write.write_all(answer).await;
+                    }
+                }));
+            }
+        });
+        port
+    }
+
+    fn email(port: u16, to: &[&str]) -> Email {
+        let settings = EmailSettings {
+            host: "127.0.0.1".to_owned(),
+            port: Some(port),
+            security: EmailSecurity::None,
+            user: None,
+            password: None,
+            from_address: "pdm@plant.example".to_owned(),
+            to: to.iter().map(|to| (*to).to_owned()).collect(),
+            language: Languages::En,
+            from: RiskLevel::Watch,
+        };
+        let mut email = Email::new(&settings, None).expect("a mail channel");
+        email.longest_mail = Duration::from_millis(400);
+        email
+    }
+
+    /// R-AGENT-10: a server that said nothing more in the middle of a mail held the lane for ever, with health ok. Each
+    /// step of a mail is one where it may, and the whole wait is that of one mail.
+    #[tokio::test]
+    async fn a_mail_server_that_goes_quiet_at_any_step_ends_the_try_within_the_time_of_one_mail() {
+        for step in ["greeting", "EHLO", "MAIL", "RCPT", "DATA", "."] {
+            let email = email(quiet_at(step).await, &["kim@plant.example"]);
+            let begun = Instant::now();
+            let said = email.each(Uuid::nil(), b"Subject: a\r\n\r\nb\r\n", None).await;
+            let Err(SendError::Later(why)) = said else { panic!("{step}: {said:?}") };
+            assert!(why.contains("went quiet"), "{step}: {why}");
+            assert!(begun.elapsed() < Duration::from_secs(5), "{step}: {:?}", begun.elapsed());
+        }
+    }
+
+    /// Two receivers are asked in one mail, and not one after the other for the whole wait each.
+    #[tokio::test]
+    async fn a_quiet_server_is_waited_for_once_for_all_receivers() {
+        let mut email = email(quiet_at(".").await, &["kim@plant.example", "lee@plant.example"]);
+        email.longest_mail = Duration::from_secs(2);
+        let begun = Instant::now();
+        let said = email.each(Uuid::nil(), b"Subject: a\r\n\r\nb\r\n", None).await;
+        assert!(matches!(said, Err(SendError::Later(_))), "{said:?}");
+        assert!(begun.elapsed() < Duration::from_millis(3900), "{:?}", begun.elapsed());
+    }
 }

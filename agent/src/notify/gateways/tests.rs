@@ -192,6 +192,38 @@ async fn a_clock_that_is_set_back_repeats_no_alarm_before_its_time() {
     }
 }
 
+/// R-AGENT-10: 54 numbers of an online gateway were missing for up to a week, and health said ok.
+#[tokio::test]
+async fn what_an_online_gateway_has_not_sent_for_an_hour_is_told_once_and_stands_in_health() {
+    let mut bench = Bench::new().await;
+    bench.status(1, Presence::Online, 0.0).await;
+    let text = include_str!("../../../../config/examples/event.json");
+    let event: pdm_shared::event::Event = serde_json::from_str(text).expect("event");
+    for (n, sequence) in [(0, 1), (1, 66)] {
+        let mut event = event.clone();
+        event.site = "ulsan-2".parse().expect("name");
+        event.gateway_id = "gw-01".parse().expect("name");
+        event.sequence = sequence;
+        event.event_id = pdm_shared::id::EventId::at(BEGIN_MS + n);
+        let payload = serde_json::to_string(&event).expect("json");
+        let batch = [Incoming::Event { event: Box::new(event), payload, proven: false }];
+        bench.watchdog.store.intake().store(&batch, at(0.0), "dead").await.expect("stored");
+    }
+    bench.watch(0, 10).await;
+    bench.watch(3500, 3510).await;
+    assert_eq!(bench.told().await.len(), 0, "it may still come");
+    bench.watch(3700, 3900).await;
+    let told = bench.told().await;
+    let titles: Vec<&str> = told.iter().map(|one| one.title.en.as_str()).collect();
+    assert_eq!(titles, ["[Data] 64 events of gateway gw-01 have not come for an hour"]);
+    let said = bench.bursts.heeded.missing.as_ref().map(|(_, said)| said.join("; "));
+    assert!(said.is_some_and(|said| said.starts_with("64 events of gateway ulsan-2/gw-01")));
+    // one that is away has another alarm, and what it keeps comes with it
+    bench.status(1, Presence::Offline, 4000.0).await;
+    bench.watch(4000, 4070).await;
+    assert_eq!(bench.bursts.heeded.missing.as_ref().map(|(_, said)| said.len()), Some(0));
+}
+
 #[test]
 fn what_turns_within_a_minute_of_a_message_waits_for_its_end() {
     let at = |s: f64| Timestamp::EPOCH.plus_seconds(s);

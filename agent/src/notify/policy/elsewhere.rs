@@ -54,10 +54,21 @@ impl Policy {
         &self,
         key: &BearingKey,
         what: &str,
+        words: (Text, Text),
+        now: Timestamp,
+    ) -> (Notification, Vec<Outgoing>) {
+        self.remark_at(RiskLevel::Warning, key, what, words, now)
+    }
+
+    /// The same, as loud as this level.
+    pub(crate) fn remark_at(
+        &self,
+        risk: RiskLevel,
+        key: &BearingKey,
+        what: &str,
         (title, body): (Text, Text),
         now: Timestamp,
     ) -> (Notification, Vec<Outgoing>) {
-        let risk = RiskLevel::Warning;
         let reason = NotificationReason::Message;
         let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
         let day = now.date_time().format("%Y-%m-%d").to_string();

@@ -48,10 +48,10 @@ pub(in crate::notify) fn gateway_thrown_out(gateway: &GatewayId) -> (Text, Text)
         ),
         Text::new(
             format!(
-                "브로커가 {gateway}의 연결을 계속 끊거나, 이미 쓰인 번호의 측정값이 옴. 같은 이름의 게이트웨이가 있거나, 옛 스풀이 복원되었거나, 접근 규칙이 거부함\n조치: 복제된 게이트웨이(같은 gateway_id, 같은 spool)가 있는지 확인하고 하나의 이름을 바꿀 것. 두 기계의 측정값이 한 베어링에 섞일 수 있음"
+                "브로커가 {gateway}의 연결을 계속 끊거나, 이미 쓰인 번호의 측정값이 옴. 같은 이름의 게이트웨이가 있거나, 옛 스풀이 복원되었거나, 스풀이 새로 만들어졌거나(이때는 몇 분 뒤 에이전트가 스스로 따름), 접근 규칙이 거부함\n조치: 복제된 게이트웨이(같은 gateway_id, 같은 spool)가 있는지 확인하고 하나의 이름을 바꿀 것. 두 기계의 측정값이 한 베어링에 섞일 수 있음"
             ),
             format!(
-                "The broker ends the connection of {gateway} again and again, or measurements come with numbers that were used before: another gateway uses its name, an old copy of its spool was put back, or the access rules refuse it\nAction: look for a copied gateway (the same gateway_id, the same spool) and rename one of them. Measurements of two machines may be taken for one bearing"
+                "The broker ends the connection of {gateway} again and again, or measurements come with numbers that were used before: another gateway uses its name, an old copy of its spool was put back, its spool is new (then the agent follows it by itself after some minutes), or the access rules refuse it\nAction: look for a copied gateway (the same gateway_id, the same spool) and rename one of them. Measurements of two machines may be taken for one bearing"
             ),
         ),
     )

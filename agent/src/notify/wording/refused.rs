@@ -1,6 +1,6 @@
 //! The words for a gateway whose events are refused, with the command that admits them.
 
-use pdm_shared::id::GatewayKey;
+use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::text::Text;
 use pdm_store::{RefusalCause, RefusedEvents};
 
@@ -32,8 +32,8 @@ pub(in crate::notify) fn refused(
     let left = events.len().saturating_sub(NAMED);
     if left > 0 {
         lines = Text::new(
-            format!("{}외 {left}건\n", lines.ko),
-            format!("{}and {left} more\n", lines.en),
+            format!("{}외 {left}건 (`pdm-agent gateways list`)\n", lines.ko),
+            format!("{}and {left} more (`pdm-agent gateways list`)\n", lines.en),
         );
     }
     let body = Text::new(
@@ -47,6 +47,35 @@ pub(in crate::notify) fn refused(
         ),
     );
     (title, body)
+}
+
+/// Title and body where refused events of new bearings are Critical by the rules.
+pub(in crate::notify) fn refused_alarms(
+    gateway: &GatewayKey,
+    bearings: &[BearingKey],
+) -> (Text, Text) {
+    let name = &gateway.gateway;
+    let names = bearings.iter().take(NAMED).map(BearingKey::within_site).collect::<Vec<_>>();
+    let names = names.join(", ");
+    let left = bearings.len().saturating_sub(NAMED);
+    let (more_ko, more_en) = match left {
+        0 => (String::new(), String::new()),
+        left => (format!(" 외 {left}개"), format!(" and {left} more")),
+    };
+    (
+        Text::new(
+            format!("[위험] 거부된 측정값에 위험 상태가 있음: 게이트웨이 {name}"),
+            format!("[Critical] among refused measurements of gateway {name}"),
+        ),
+        Text::new(
+            format!(
+                "{names}{more_ko}: 규칙으로는 위험(Critical)이지만 새 베어링이 너무 많아 받아들이지 않음(intake.quota.new_bearings_per_hour). 알림은 이것뿐임\n조치: 기계를 확인하고, 이 게이트웨이의 베어링이 맞으면 한도를 올리거나 `[[gateways]]` 에 적을 것. 전체 목록은 게이트웨이 화면과 `pdm-agent gateways list`"
+            ),
+            format!(
+                "{names}{more_en}: Critical by the rules, and not taken, because their gateway has brought too many new bearings in this hour (intake.quota.new_bearings_per_hour). No other alarm comes of them\nAction: look at the machines; if the bearings are this gateway's, raise the quota or name them in `[[gateways]]`. The page of gateways and `pdm-agent gateways list` have all of them"
+            ),
+        ),
+    )
 }
 
 /// One bearing or cause on one line: what is refused, why, and what admits it.

@@ -99,6 +99,35 @@ pub(in crate::notify) fn ahead_line(gateway: &GatewayKey, by_s: f64) -> String {
     )
 }
 
+/// Title and body when events of a gateway lie behind the agent's clock for long.
+pub(in crate::notify) fn behind(gateway: &GatewayId, by_s: f64) -> (Text, Text) {
+    let by = length(by_s);
+    (
+        Text::new(
+            format!("[시계] 게이트웨이 {gateway}: 시각이 {} 늦음", by.ko),
+            format!("[Clock] gateway {gateway}: its time is {} behind", by.en),
+        ),
+        Text::new(
+            format!(
+                "지금 보내는 측정값의 시각이 에이전트의 시계보다 약 {} 늦음. 측정값은 판정되고 경보도 전송되지만 추세와 화면에 지난 시각으로 나타남\n조치: 게이트웨이와 에이전트의 시각 동기(NTP) 확인. 진동 경보가 아님",
+                by.ko
+            ),
+            format!(
+                "What it sends live was measured about {} before the agent's clock. It is judged and alarms are sent, but it stands in the past in trends and on the pages\nAction: check the time service (NTP) of the gateway and of the agent; this is no vibration alarm",
+                by.en
+            ),
+        ),
+    )
+}
+
+/// What health says of it.
+pub(in crate::notify) fn behind_line(gateway: &GatewayKey, by_s: f64) -> String {
+    format!(
+        "the clock of gateway {gateway} is about {} behind the agent's: check the time service of both",
+        length(by_s).en
+    )
+}
+
 /// A length of time in the unit that people would choose.
 fn length(seconds: f64) -> Text {
     let (value, ko, en) = match seconds {

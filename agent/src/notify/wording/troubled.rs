@@ -63,6 +63,30 @@ pub(in crate::notify) fn events_lost(gateway: &GatewayId, count: u64) -> (Text, 
     )
 }
 
+/// Title and body where events of an online gateway have been missing for long.
+pub(in crate::notify) fn events_missing(gateway: &GatewayId, count: u64) -> (Text, Text) {
+    let (events, have) = if count == 1 { ("event", "has") } else { ("events", "have") };
+    (
+        Text::new(
+            format!("[데이터] 게이트웨이 {gateway}의 측정값 {count}건이 1시간 넘게 오지 않음"),
+            format!("[Data] {count} {events} of gateway {gateway} {have} not come for an hour"),
+        ),
+        Text::new(
+            "게이트웨이는 온라인이고 다른 측정값은 옴. 에이전트가 계속 요청하지만 다시 보내지 않음. 그 가운데 경보가 있었을 수 있음\n조치: 게이트웨이의 로그와 스풀, 브로커의 대기열 한도와 접근 규칙 확인(docs/operations.md)",
+            "The gateway is online and other measurements come. The agent goes on asking for these, and they are not sent again; an alarm may have been among them\nAction: check the gateway's log and spool, the broker's limits of its queues and its access rules (docs/operations.md)",
+        ),
+    )
+}
+
+/// What health says of it.
+pub(in crate::notify) fn missing_line(gateway: &GatewayKey, count: u64) -> String {
+    let (events, have) = if count == 1 { ("event", "has") } else { ("events", "have") };
+    format!(
+        "{count} {events} of gateway {gateway} {have} been missing for over an hour although it is online: check \
+         its log, its spool and the broker's limits"
+    )
+}
+
 /// What health says where two gateways seem to use one name.
 pub(in crate::notify) fn twin(gateway: &GatewayKey) -> String {
     format!(
@@ -85,6 +109,9 @@ mod tests {
         let (title, body) = events_lost(&gateway, 60);
         assert_eq!(title.en, "[Data] 60 events of gateway gw-01 are missing");
         assert!(body.ko.contains("60건") && body.en.contains("Action:"));
+        let (title, body) = events_missing(&gateway, 54);
+        assert_eq!(title.en, "[Data] 54 events of gateway gw-01 have not come for an hour");
+        assert!(title.ko.contains("54건") && body.ko.contains("조치:"));
         let (title, _body) = events_lost(&gateway, 1);
         assert_eq!(title.en, "[Data] 1 event of gateway gw-01 is missing");
     }

@@ -12,7 +12,7 @@ use pdm_web::plant::WindowRow;
 
 use super::room::healthy;
 use super::{at, event, judge_some, key};
-use crate::{Incoming, Store};
+use crate::{BearingOwners, Incoming, IntakeTerms, Store};
 
 /// Draws of claims; each has some thirty.
 const DRAWS: u64 = 6;
@@ -64,7 +64,7 @@ fn sent(event: Event, proven: bool) -> Incoming {
 }
 
 /// A claim of the hostile gateway: under its own topic about whatever bearing, under the short topic in the
-/// honest one's name, or its own status.
+/// honest one's name, its own status, or one in the honest one's name with another count.
 fn claim(drawn: &mut Drawn, honest: Epoch) -> Incoming {
     let mut said = if drawn.below(3) == 0 { healthy(1) } else { event(1) };
     said.event_id = EventId(uuid::Uuid::from_u128(
@@ -76,8 +76,10 @@ fn claim(drawn: &mut Drawn, honest: Epoch) -> Incoming {
     said.bearing_id = ["DE", "X", "Y"][drawn.below(3) as usize].parse().expect("name");
     match drawn.below(5) {
         0 => {
+            let last = [0, 3, 1 << 20][drawn.below(3) as usize];
             let epoch = drawn.epoch(honest).unwrap_or(honest);
-            status("gw-66", epoch, [0, 3, 1 << 20][drawn.below(3) as usize])
+            let name = if epoch == honest || drawn.below(2) == 0 { "gw-66" } else { "gw-01" };
+            status(name, epoch, last)
         }
         1 | 2 => {
             said.gateway_id = "gw-01".parse().expect("name");
@@ -107,11 +109,18 @@ pub(super) async fn no_claim_of_one_gateway_changes_what_is_told_of_anothers_bea
     fresh: &impl AsyncFn() -> Store,
 ) {
     let honest = Epoch::at(7_000);
+    // as at a broker whose access rules hold a topic to the gateway that it names
+    let entry = serde_json::json!({
+        "site": "ulsan-1", "gateway": "gw-01", "topic": "required",
+    });
+    let entry = serde_json::from_value(entry).expect("an entry");
+    let owners = BearingOwners::of_settings(std::path::Path::new("agent.toml"), vec![entry]);
+    let terms = IntakeTerms { owners: owners.expect("valid"), ..IntakeTerms::default() };
     for seed in 1..=DRAWS {
         let (alone, beside) = (fresh().await, fresh().await);
         let mut drawn = Drawn(seed);
         let put = async |store: &Store, one: Incoming| {
-            store.intake().store(&[one], at(0.0), "dead").await.expect("stored");
+            store.intake().store_under(&terms, &[one], at(0.0), "dead").await.expect("stored");
             judge_some(store, 100).await;
         };
         for store in [&alone, &beside] {

@@ -5,7 +5,7 @@ use pdm_shared::event::Event;
 use pdm_shared::id::{Epoch, EventId};
 
 use super::{at, event, put};
-use crate::{DEAD_LETTER_LANE, Incoming, RefusalCause, Store};
+use crate::{DEAD_LETTER_LANE, Incoming, OldGaps, RefusalCause, Store};
 
 pub(super) async fn an_event_is_stored_once(store: &Store) {
     let events = [event(1), event(2), event(1)];
@@ -44,15 +44,50 @@ pub(super) async fn sequences_are_followed(store: &Store) {
 
 /// An online status of the example's gateway.
 async fn birth(store: &Store, epoch: Option<Epoch>, first: u64, last: u64) {
+    born(store, epoch, (first, last), 0.0).await;
+}
+
+/// The same after so many seconds; true if staff hears of a second gateway of this name.
+async fn born(store: &Store, epoch: Option<Epoch>, (first, last): (u64, u64), s: f64) -> bool {
     let status = GatewayStatus {
         epoch,
         first_sequence: Some(first),
         last_sequence: Some(last),
         bearings: vec![event(1).key().within_site()],
-        ..status(Presence::Online, 0.0)
+        ..status(Presence::Online, s)
     };
     let incoming = Incoming::Status { site: event(1).site, status };
-    store.intake().store(&[incoming], at(0.0), "dead").await.expect("stored");
+    let stored = store.intake().store(&[incoming], at(s), "dead").await.expect("stored");
+    !stored.twins.is_empty()
+}
+
+/// R-EDGE-10: two statuses with new epochs, which anybody may write at a broker without access rules, ended a
+/// gateway's intake for good.
+pub(super) async fn a_rival_count_is_kept_and_followed_when_the_known_one_is_silent(store: &Store) {
+    let (own, one, two) = (Epoch::at(1), Epoch::at(2), Epoch::at(3));
+    birth(store, Some(own), 1, 0).await;
+    put(store, &(1..=3).map(|n| counted(n, own)).collect::<Vec<_>>()).await;
+    for forged in [one, two] {
+        assert!(born(store, Some(forged), (1, 0), 5.0).await, "told");
+    }
+    assert_eq!(receipt(store).await, (3, vec![]), "the receipt stays that of the known count");
+    put(store, &[counted(4, own), counted(6, own)]).await;
+    assert_eq!(receipt(store).await, (4, vec![[5, 5]]));
+    // whose it is nobody can tell: it is judged, and moves nothing
+    let stored = put(store, &[repeated(1, 1, Some(two))]).await;
+    assert_eq!((stored.events, stored.refused), (1, 0));
+    let stored = put(store, &[repeated(1, 2, Some(one))]).await;
+    assert_eq!(stored.refusals[0].cause, RefusalCause::Epoch, "one rival is kept, the last");
+    assert_eq!(receipt(store).await, (4, vec![[5, 5]]));
+    // a spool that is new: its gateway says so again, and is followed
+    assert!(!born(store, Some(two), (1, 1), 700.0).await);
+    assert_eq!(receipt(store).await, (0, vec![]));
+    put(store, &[repeated(1, 4, Some(two))]).await;
+    assert_eq!(receipt(store).await, (1, vec![]));
+    // staff decides at once
+    let gateway = event(1).gateway();
+    assert!(store.gateways().release_gateway(&gateway).await.expect("released"));
+    assert!(!born(store, Some(own), (5, 6), 701.0).await, "the first after a release");
 }
 
 fn counted(sequence: u64, epoch: Epoch) -> Event {
@@ -77,7 +112,7 @@ pub(super) async fn a_gateway_counts_anew_only_by_its_status(store: &Store) {
     let stored = put(store, &[repeated(2, 30, Some(before))]).await;
     assert_eq!((stored.events, stored.uncounted), (1, 1), "stored, and moves nothing");
     assert_eq!(receipt(store).await, (6, vec![]));
-    birth(store, Some(after), 1, 2).await;
+    born(store, Some(after), (1, 2), 700.0).await;
     assert_eq!(receipt(store).await, (0, vec![]), "the new count");
     let stored = put(store, &[repeated(900, 40, Some(before))]).await;
     assert_eq!(stored.events, 1, "what was on its way is kept");
@@ -211,7 +246,9 @@ pub(super) async fn an_identity_that_another_event_has_is_refused_and_not_taken_
     assert_eq!(receipt(store).await, (1, vec![]));
 }
 
-pub(super) async fn a_proven_gateway_is_believed_by_its_topic_until_it_is_released(store: &Store) {
+pub(super) async fn a_topic_that_named_a_gateway_demands_nothing_of_its_later_events(
+    store: &Store,
+) {
     let own = Some(Epoch::at(1_000));
     let of_its_count = |sequence: u64| Event { epoch: own, ..event(sequence) };
     let named = |event: Event| {
@@ -225,17 +262,21 @@ pub(super) async fn a_proven_gateway_is_believed_by_its_topic_until_it_is_releas
     store.intake().store(&[born, named(claim)], at(0.0), "dead").await.expect("stored");
     assert!(!store.gateways().gateways().await.expect("read")[0].proven, "a claim demands nothing");
     store.intake().store(&[named(of_its_count(1))], at(0.0), "dead").await.expect("stored");
-    let stored = put(store, &[of_its_count(2)]).await;
-    assert_eq!((stored.events, stored.refusals[0].cause), (0, RefusalCause::Topic));
-    assert!(store.gateways().release_gateway(&event(1).gateway()).await.expect("released"));
+    assert!(store.gateways().gateways().await.expect("read")[0].proven, "shown");
+    // whoever has read the status could have sent the named one: the short topic stays open
     assert_eq!(put(store, &[of_its_count(2)]).await.events, 1);
     assert_eq!(receipt(store).await, (2, vec![]));
 }
 
 pub(super) async fn gaps_are_lost_in_the_end(store: &Store) {
     put(store, &[event(1), event(5)]).await;
+    let old = async |s| store.gateways().old_gaps(at(s)).await.expect("looked");
+    assert_eq!(old(0.0).await, [], "noticed just now");
+    let gaps = OldGaps { gateway: event(1).gateway(), events: 3, since: at(0.0) };
+    assert_eq!(old(1.0).await, [gaps]);
     assert_eq!(store.gateways().lose_gaps(at(-1.0)).await.expect("looked"), 0, "too early");
     assert_eq!(store.gateways().lose_gaps(at(1.0)).await.expect("looked"), 3);
+    assert_eq!(old(1.0).await, [], "they are asked for no more");
     assert_eq!(receipt(store).await, (5, vec![]));
     put(store, &[event(3)]).await;
     assert_eq!(receipt(store).await, (5, vec![]), "a lost one that comes is no new count");

@@ -2,7 +2,7 @@
 
 use pdm_shared::delivery::DeadLetter;
 use pdm_shared::event::Event;
-use pdm_shared::id::EventId;
+use pdm_shared::id::{EventId, GatewayKey};
 
 use super::{at, event, incoming, judge_all, judge_some, key, put};
 use crate::{DEAD_LETTER_LANE, Incoming, MQTT_LANE, Room, RoomStage, SendOutcome, Store};
@@ -53,31 +53,72 @@ pub(super) async fn room_is_made_of_what_is_least_missed(store: &Store) {
     put(store, &[with_spectra(3)]).await;
     let there = async |event: &Event| store.history().event(event.event_id).await.expect("read");
     assert!(there(&event(1)).await.expect("kept").spectra.is_some(), "stored with spectra");
-    let made = store.retention().make_room(RoomStage::NormalWindows, None, 9).await.expect("made");
+    let (flood, honest) = (healthy(1).gateway(), event(1).gateway());
+    let make = async |stage, gateway: &GatewayKey, after, limit| {
+        store.retention().make_room(stage, gateway, after, limit).await.expect("made")
+    };
+    let made = make(RoomStage::NormalWindows, &flood, None, 9).await;
     assert_eq!(made.windows, 0, "their judgements have not left yet");
     settle_all(store).await;
 
-    let first = store.retention().make_room(RoomStage::Spectra, None, 1).await.expect("made");
+    assert_eq!(make(RoomStage::Spectra, &flood, None, 99).await.windows, 0, "none of this gateway");
+    let first = make(RoomStage::Spectra, &honest, None, 1).await;
     assert_eq!((first.windows, first.through), (1, Some(event(1).event_id)));
     assert!(there(&event(1)).await.expect("kept").spectra.is_none());
-    let rest =
-        store.retention().make_room(RoomStage::Spectra, first.through, 99).await.expect("made");
+    let rest = make(RoomStage::Spectra, &honest, first.through, 99).await;
     assert!(rest.windows >= 1, "{rest:?}");
     assert!(there(&event(2)).await.expect("kept").spectra.is_none());
     assert!(there(&event(3)).await.expect("kept").spectra.is_some(), "not judged yet");
-    let none =
-        store.retention().make_room(RoomStage::Spectra, rest.through, 99).await.expect("made");
+    let none = make(RoomStage::Spectra, &honest, rest.through, 99).await;
     assert_eq!(none.looked_at, 0);
 
-    let made = store.retention().make_room(RoomStage::NormalWindows, None, 3).await.expect("made");
+    let made = make(RoomStage::NormalWindows, &flood, None, 3).await;
     assert_eq!(made.windows, 3, "a bounded amount");
     assert!(there(&healthy(1)).await.is_none(), "the oldest");
-    let made = store.retention().make_room(RoomStage::NormalWindows, None, 99).await.expect("made");
+    let made = make(RoomStage::NormalWindows, &flood, None, 99).await;
     assert_eq!(made.windows, 1, "the last window of a bearing stays");
     assert!(there(&healthy(5)).await.is_some());
     assert!(there(&event(1)).await.is_some(), "no normal window");
     assert!(store.episodes().episode(&key()).await.expect("read").expect("stands").is_open());
     assert_eq!(store.backlog().await.expect("counted").unjudged, 1);
+}
+
+/// R-AGENT-1: a gateway that filled the store took another's windows from 60 to 1 within a minute.
+pub(super) async fn a_gateway_that_fills_the_store_deletes_its_own_history_alone(store: &Store) {
+    let honest: Vec<Event> = (1..=60)
+        .map(|number| Event {
+            gateway_id: "gw-03".parse().expect("name"),
+            bearing_id: "Y".parse().expect("name"),
+            event_id: EventId(uuid::Uuid::from_u128(
+                event(number).event_id.0.as_u128() + (1 << 41),
+            )),
+            ..healthy(number)
+        })
+        .collect();
+    put(store, &honest).await;
+    put(store, &[event(1), event(2)]).await;
+    judge_some(store, 100).await;
+    settle_all(store).await;
+    let ceiling = store.retention().size().await.expect("size").used_bytes + (2 << 20);
+    let mut room = Room::default();
+    let mut number = 0;
+    for _ in 0..8 {
+        let flood: Vec<Event> = (number + 1..=number + 100).map(healthy).collect();
+        number += 100;
+        put(store, &flood).await;
+        judge_some(store, 200).await;
+        settle_all(store).await;
+        room.make(&store.retention(), ceiling).await.expect("made");
+    }
+    let parts = store.retention().parts().await.expect("counted");
+    let windows = |gateway: &str| {
+        let of = parts.iter().find(|part| part.gateway.gateway.as_str() == gateway);
+        of.map_or(0, |part| part.windows)
+    };
+    assert_eq!((windows("gw-03"), windows("gw-01")), (60, 2), "{parts:?}");
+    assert!(windows("gw-66") < number, "room was made: {parts:?}");
+    let stands = store.episodes().episode(&key()).await.expect("read").expect("stands");
+    assert!(stands.is_open() && stands.alarm.is_some(), "the alarm stays");
 }
 
 /// Slack above the ceiling: what one look deletes at once, and what comes between two looks; here a batch.

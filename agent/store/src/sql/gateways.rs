@@ -13,7 +13,7 @@ use super::{Database, pins, refusals};
 use crate::admission::Books;
 use crate::database::{Connection, Dialect, Row, Spelt};
 use crate::encoding::{json_of, readable, sequence_of, time_of};
-use crate::{GatewayState, MAX_GAPS_IN_RECEIPT, RefusedEvents, StoreError, log};
+use crate::{GatewayState, MAX_GAPS_IN_RECEIPT, OldGaps, RefusedEvents, StoreError, log};
 
 mod numbers;
 
@@ -87,6 +87,26 @@ impl GatewayStore {
         }
         transaction.commit().await?;
         Ok(total)
+    }
+
+    /// Numbers that are asked for and were noticed to be missing before `before`, by gateway.
+    pub async fn old_gaps(&self, before: Timestamp) -> Result<Vec<OldGaps>, StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader.query(
+            "SELECT site, gateway_id, CAST(sum(last_sequence - first_sequence + 1) AS BIGINT),
+                    min(noticed_at_ms)
+             FROM sequence_gaps WHERE NOT lost AND noticed_at_ms < $1
+             GROUP BY site, gateway_id ORDER BY site, gateway_id",
+        );
+        let rows = query.bind(before.unix_ms()).fetch_all().await?;
+        let gaps = |row: &Row| {
+            Ok(OldGaps {
+                gateway: key_of(row)?,
+                events: row.get::<i64>(2)?.unsigned_abs(),
+                since: time_of(row.get(3)?)?,
+            })
+        };
+        Ok(rows.iter().map(gaps).filter_map(readable).collect())
     }
 
     /// Every gateway that has ever sent something, in the order of their names.
@@ -245,7 +265,9 @@ async fn receipt(
     Ok(Some((gateway.site.clone(), receipt)))
 }
 
-const BOOKS: &str = "SELECT highest_sequence, epoch, epoch_before, told_through, proven
+const BOOKS: &str =
+    "SELECT highest_sequence, epoch, epoch_before, told_through, proven, rival_epoch,
+            last_event_at_ms
      FROM gateways WHERE site = $1 AND gateway_id = $2";
 
 /// As [`BOOKS`], and locks the row until the transaction ends. SQLite has one writer.
@@ -271,6 +293,8 @@ fn books_of(row: &Row) -> Result<Books, StoreError> {
         epoch_before: row.get::<Option<Uuid>>(2)?.map(Epoch),
         told_through: row.get::<i64>(3)?.unsigned_abs(),
         proven: row.get(4)?,
+        rival: row.get::<Option<Uuid>>(5)?.map(Epoch),
+        heard_at_ms: row.get(6)?,
     })
 }
 
@@ -326,7 +350,7 @@ pub(super) async fn is_forgotten(
     }
 }
 
-/// Notes that a gateway's events come under a topic that names it.
+/// Notes that a gateway's events come under a topic that names it; nothing is demanded by that.
 pub(super) async fn note_proof(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
@@ -341,15 +365,18 @@ pub(super) async fn note_proof(
 /// Takes over what a gateway's birth document says of its count of sequence numbers.
 ///
 /// The first count that a gateway names goes on from what is stored of it, if that can be; another one
-/// is followed from its first number, and the events of the count before are kept when they still come.
+/// is followed from its first number, and the events of the count before are kept when they still come. While
+/// they come, within `silent_s` of `now`, the other one is a rival: whoever can write the status may have
+/// named it, so it is kept beside the first. True if it is one.
 pub(super) async fn note_count(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
     status: &GatewayStatus,
-) -> Result<(), StoreError> {
+    (now, silent_s): (Timestamp, f64),
+) -> Result<bool, StoreError> {
     let Some(before) = lock(connection, &BTreeSet::from([gateway.clone()])).await?.remove(gateway)
     else {
-        return Ok(());
+        return Ok(false);
     };
     let told = status.last_sequence.unwrap_or(0).min(HIGHEST_SEQUENCE);
     let first = status.first_sequence.unwrap_or(1).clamp(1, told.saturating_add(1));
@@ -358,8 +385,15 @@ pub(super) async fn note_count(
         let query = connection
             .query("UPDATE gateways SET told_through = $3 WHERE site = $1 AND gateway_id = $2");
         query.bind_gateway(gateway).bind(sequence_of(told)?).execute().await?;
-        return Ok(());
+        return Ok(false);
     };
+    if before.epoch.is_some() && before.is_heard(now.unix_ms(), silent_s) {
+        let query = connection
+            .query("UPDATE gateways SET rival_epoch = $3 WHERE site = $1 AND gateway_id = $2");
+        query.bind_gateway(gateway).bind(epoch.0).execute().await?;
+        log::rival_count(gateway, silent_s);
+        return Ok(true);
+    }
     let goes_on = before.epoch.is_none()
         && (before.highest <= told || has_brought(connection, gateway, status, epoch).await?);
     let highest = if goes_on { before.highest } else { first.saturating_sub(1) };
@@ -372,7 +406,7 @@ pub(super) async fn note_count(
     connection
         .query(
             "UPDATE gateways SET epoch_before = epoch, epoch = $3, told_through = $4,
-                                 highest_sequence = $5
+                                 highest_sequence = $5, rival_epoch = NULL
              WHERE site = $1 AND gateway_id = $2",
         )
         .bind_gateway(gateway)
@@ -381,7 +415,7 @@ pub(super) async fn note_count(
         .bind(sequence_of(highest)?)
         .execute()
         .await?;
-    Ok(())
+    Ok(false)
 }
 
 /// Bearings that are looked at for a gateway's count. All of them carry the same one.

@@ -47,7 +47,8 @@ impl IntakeStore {
         let is_status = |incoming: &Incoming| matches!(incoming, Incoming::Status { .. });
         for piece in batch.split_inclusive(is_status) {
             store_events(&mut connection, terms, piece, now, &mut stored).await?;
-            store_others(&mut connection, piece, now, dead_letter_topic, &mut stored).await?;
+            let others = Others { terms, now, dead_letter_topic };
+            store_others(&mut connection, piece, &others, &mut stored).await?;
         }
         dead_letters::refuse_events(&mut connection, batch, now, dead_letter_topic, &mut stored)
             .await?;
@@ -82,24 +83,25 @@ fn gateways_of(batch: &[Incoming]) -> BTreeSet<GatewayKey> {
     named.collect()
 }
 
+/// What messages other than events are stored under.
+struct Others<'a> {
+    terms: &'a IntakeTerms,
+    now: Timestamp,
+    dead_letter_topic: &'a str,
+}
+
 async fn store_others(
     connection: &mut Connection<'_>,
     piece: &[Incoming],
-    now: Timestamp,
-    dead_letter_topic: &str,
+    others: &Others<'_>,
     stored: &mut Stored,
 ) -> Result<(), StoreError> {
+    let &Others { now, dead_letter_topic, .. } = others;
     for incoming in piece {
         match incoming {
             Incoming::Event { .. } => {}
             Incoming::Status { site, status } => {
-                let lost = note_status(connection, site, status, now).await?;
-                if lost > 0 {
-                    stored.lost += lost;
-                    // the receipt that no longer asks for them
-                    let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
-                    stored.gateways.entry(gateway).or_default();
-                }
+                note_status(connection, site, status, others, stored).await?;
             }
             Incoming::Ack { key, ack, topic } => {
                 episodes::acknowledge(connection, key, ack, topic, now).await?;
@@ -320,11 +322,13 @@ async fn note_status(
     connection: &mut Connection<'_>,
     site: &SiteId,
     status: &GatewayStatus,
-    now: Timestamp,
-) -> Result<u64, StoreError> {
+    others: &Others<'_>,
+    stored: &mut Stored,
+) -> Result<(), StoreError> {
+    let now = others.now;
     let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
     if gateways::is_forgotten(connection, &gateway, status.status).await? {
-        return Ok(0);
+        return Ok(());
     }
     connection
         .query(
@@ -344,10 +348,20 @@ async fn note_status(
     match status.status {
         Presence::Online => {
             gateway_says::note_trouble(connection, &gateway, status, now).await?;
-            gateways::note_count(connection, &gateway, status).await?;
-            gateway_says::lose_gone(connection, &gateway, status).await
+            let silence = (now, others.terms.rival_silent_s);
+            if gateways::note_count(connection, &gateway, status, silence).await? {
+                gateway_says::note_twin(connection, &gateway, now).await?;
+                stored.twins.insert(gateway.clone());
+            }
+            let lost = gateway_says::lose_gone(connection, &gateway, status).await?;
+            if lost > 0 {
+                stored.lost += lost;
+                // the receipt that no longer asks for them
+                stored.gateways.entry(gateway).or_default();
+            }
+            Ok(())
         }
         // a last will that comes late may be of an earlier spool
-        Presence::Offline => Ok(0),
+        Presence::Offline => Ok(()),
     }
 }

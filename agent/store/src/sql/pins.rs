@@ -78,7 +78,7 @@ pub(super) async fn release_gateway(
     gateway: &GatewayKey,
 ) -> Result<bool, StoreError> {
     let query = connection.query(
-        "UPDATE gateways SET proven = FALSE, epoch = NULL, epoch_before = NULL
+        "UPDATE gateways SET proven = FALSE, epoch = NULL, epoch_before = NULL, rival_epoch = NULL
          WHERE site = $1 AND gateway_id = $2",
     );
     let changed = query.bind_gateway(gateway).execute().await?;

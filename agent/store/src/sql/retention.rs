@@ -3,14 +3,14 @@
 
 use std::sync::LazyLock;
 
-use pdm_shared::id::EventId;
+use pdm_shared::id::{EventId, GatewayKey};
 use pdm_shared::time::Timestamp;
 
 use super::days::{self, Reached};
 use super::{Database, room};
 use crate::database::{Connection, Identities, Spelt};
 use crate::outbox::OutboxState;
-use crate::{Forget, Forgotten, RoomMade, RoomStage, StoreError, StoreSize};
+use crate::{Forget, Forgotten, GatewayPart, RoomMade, RoomStage, StoreError, StoreSize};
 
 /// Parameters: last judgement, last row of the outbox, limit. A judgement that a waiting row of the
 /// outbox carries stays.
@@ -99,21 +99,33 @@ impl RetentionStore {
         room::size(&mut self.database.read().await?).await
     }
 
-    /// Deletes one amount of a stage. What waits for a judgement, has still to leave, is the last window of
+    /// How much the windows of each gateway take, the one with the most bytes first.
+    pub async fn parts(&self) -> Result<Vec<GatewayPart>, StoreError> {
+        room::parts(&mut self.database.read().await?).await
+    }
+
+    /// Deletes one amount of a gateway's windows, of a stage. What waits for a judgement, has still to leave, is the last window of
     /// a bearing, or has a run or a document under way stays; so do episodes, notifications, open work and
     /// users. For spectra the look begins behind `after`.
     pub async fn make_room(
         &self,
         stage: RoomStage,
+        gateway: &GatewayKey,
         after: Option<EventId>,
         limit: u32,
     ) -> Result<RoomMade, StoreError> {
         let mut transaction = self.database.write().await?;
         let mut connection = transaction.connection();
         let made = match stage {
-            RoomStage::Spectra => room::drop_spectra(&mut connection, after, limit).await?,
-            RoomStage::NormalWindows => room::drop_windows(&mut connection, true, limit).await?,
-            RoomStage::OtherWindows => room::drop_windows(&mut connection, false, limit).await?,
+            RoomStage::Spectra => {
+                room::drop_spectra(&mut connection, gateway, after, limit).await?
+            }
+            RoomStage::NormalWindows => {
+                room::drop_windows(&mut connection, true, gateway, limit).await?
+            }
+            RoomStage::OtherWindows => {
+                room::drop_windows(&mut connection, false, gateway, limit).await?
+            }
         };
         transaction.commit().await?;
         Ok(made)

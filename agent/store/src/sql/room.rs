@@ -1,4 +1,4 @@
-//! How much room the store takes, and making some: what is least missed goes first.
+//! How much room the store takes, and making some of a gateway's windows: what is least missed goes first.
 //!
 //! SQLite counts its pages: those of deleted rows are on its free list and are used again, so what is in use
 //! falls with each amount, and the file stays as large as it has been. PostgreSQL keeps the room of deleted
@@ -7,13 +7,13 @@
 
 use std::sync::LazyLock;
 
-use pdm_shared::id::EventId;
+use pdm_shared::id::{EventId, GatewayId, GatewayKey, SiteId};
 use uuid::Uuid;
 
 use super::retention::drop_what_hangs_on;
 use crate::database::{Connection, Dialect, Identities, Row, Session, Spelt};
 use crate::outbox::OutboxState;
-use crate::{RoomMade, StoreError, StoreSize, log};
+use crate::{GatewayPart, RoomMade, StoreError, StoreSize, log};
 
 /// Bytes in use, bytes held, bytes of a window where those in use are estimated. Estimated are the tables
 /// whose rows are deleted here; of the others everything that they hold is in use.
@@ -53,7 +53,11 @@ static SIZE: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// Parameters: after, limit.
+/// Windows and bytes by gateway. The length of a text in bytes is read without the text.
+const PARTS: &str = "SELECT site, gateway_id, count(*), CAST(sum(octet_length(payload)) AS BIGINT)
+     FROM events GROUP BY site, gateway_id ORDER BY 4 DESC, 1, 2";
+
+/// Parameters: after, limit, site, gateway.
 static SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         let judged = match dialect {
@@ -65,7 +69,8 @@ static SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
         };
         format!(
             "SELECT event_id, payload FROM events AS old
-             WHERE event_id > $1 AND {judged} ORDER BY event_id LIMIT $2"
+             WHERE event_id > $1 AND site = $3 AND gateway_id = $4 AND {judged}
+             ORDER BY event_id LIMIT $2"
         )
     })
 });
@@ -73,7 +78,7 @@ static SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
 /// Parameters: payload, event.
 const WITHOUT_SPECTRA: &str = "UPDATE events SET payload = $1 WHERE event_id = $2";
 
-/// Parameter: limit. Judgements of windows that may go, the oldest first.
+/// Parameters: limit, site, gateway. Judgements of its windows that may go, the oldest first.
 fn windows(of_level: &str) -> Spelt {
     let waiting = OutboxState::Waiting;
     Spelt::each(|_| {
@@ -86,6 +91,9 @@ fn windows(of_level: &str) -> Spelt {
                    AND event_id NOT IN (SELECT last_event_id FROM bearings
                                         WHERE last_event_id IS NOT NULL)
                    AND event_id NOT IN (SELECT event_id FROM checkpoints)
+                   AND EXISTS (SELECT 1 FROM events AS one
+                               WHERE one.event_id = pdm_agent_memory.event_id
+                                 AND one.site = $2 AND one.gateway_id = $3)
                  ORDER BY id LIMIT $1)
              RETURNING event_id"
         )
@@ -108,14 +116,28 @@ pub(super) async fn size(reader: &mut Session) -> Result<StoreSize, StoreError> 
     Ok(StoreSize { used_bytes: bytes(0)?, held_bytes: bytes(1)?, window_bytes: bytes(2)? })
 }
 
-/// Takes the spectra out of the next judged windows behind `after`.
+/// How much the windows of each gateway take, the one with the most bytes first.
+pub(super) async fn parts(reader: &mut Session) -> Result<Vec<GatewayPart>, StoreError> {
+    let rows = reader.query(PARTS).fetch_all().await?;
+    let part = |row: &Row| {
+        let gateway =
+            GatewayKey::new(SiteId::from_any(row.get(0)?), GatewayId::from_any(row.get(1)?));
+        let (windows, bytes): (i64, i64) = (row.get(2)?, row.get(3)?);
+        Ok(GatewayPart { gateway, windows: windows.unsigned_abs(), bytes: bytes.unsigned_abs() })
+    };
+    rows.iter().map(part).collect()
+}
+
+/// Takes the spectra out of the gateway's next judged windows behind `after`.
 pub(super) async fn drop_spectra(
     connection: &mut Connection<'_>,
+    gateway: &GatewayKey,
     after: Option<EventId>,
     limit: u32,
 ) -> Result<RoomMade, StoreError> {
     let after = after.map_or(Uuid::nil(), |event| event.0);
     let query = connection.query(&SPECTRA).bind(after).bind(i64::from(limit));
+    let query = query.bind_gateway(gateway);
     let rows = query.fetch_all().await?;
     let mut made = RoomMade { looked_at: rows.len() as u64, ..RoomMade::default() };
     for row in &rows {
@@ -146,14 +168,16 @@ fn without_spectra(row: &Row) -> Result<Option<String>, StoreError> {
     Ok(spectra.filter(|spectra| !spectra.is_null()).map(|_| event.to_string()))
 }
 
-/// Deletes the oldest judged windows of a kind, with their judgements and what hangs on them.
+/// Deletes the gateway's oldest judged windows of a kind, with their judgements and what hangs on them.
 pub(super) async fn drop_windows(
     connection: &mut Connection<'_>,
     is_normal: bool,
+    gateway: &GatewayKey,
     limit: u32,
 ) -> Result<RoomMade, StoreError> {
     let statement = if is_normal { &NORMAL_WINDOWS } else { &OTHER_WINDOWS };
-    let rows = connection.query(statement).bind(i64::from(limit)).fetch_all().await?;
+    let query = connection.query(statement).bind(i64::from(limit)).bind_gateway(gateway);
+    let rows = query.fetch_all().await?;
     let events = rows.iter().map(|row| row.get(0).map(EventId));
     let events = events.collect::<Result<Vec<EventId>, StoreError>>()?;
     drop_what_hangs_on(connection, &events).await?;

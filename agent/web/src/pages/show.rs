@@ -158,13 +158,25 @@ const TOLD_AGE_S: f64 = 2.0 * 3600.0;
 /// measures at least once.
 const OLD_S: f64 = 12.0 * 3600.0;
 
-/// How old a measurement is, where that matters, and whether it is old.
+/// A measurement that lies so far ahead of the clock is said to, s: its gateway's clock was or is ahead, and a time of
+/// judgement beside it is the earlier one. Chosen: clocks without a time service differ by less.
+const AHEAD_S: f64 = 60.0;
+
+/// How old a measurement is, where that matters, or how far ahead of the clock, and whether it is no present one.
 pub(super) fn age(
     at: Option<Timestamp>,
     now: Timestamp,
     language: Language,
 ) -> (Option<String>, bool) {
     let Some(seconds) = at.map(|at| now.seconds_since(at)) else { return (None, false) };
+    if seconds <= -AHEAD_S {
+        let by = hours(-seconds / 3600.0, language);
+        let told = match language {
+            Language::Ko => format!("시계보다 {by} 앞섬"),
+            Language::En => format!("{by} ahead of the clock"),
+        };
+        return (Some(told), true);
+    }
     let told = (seconds >= TOLD_AGE_S).then(|| {
         let age = hours(seconds / 3600.0, language);
         match language {
@@ -189,6 +201,19 @@ pub(crate) fn address(key: &BearingKey) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// R-UI-1: a measurement of 55 min ahead stood beside an earlier time of judgement without a word.
+    #[test]
+    fn a_measurement_ahead_of_the_clock_says_so() {
+        let now = Timestamp::from_unix_ms(1_795_238_000_000).expect("a time");
+        let told = |by_s: f64, language| age(Some(now.plus_seconds(by_s)), now, language);
+        let (said, is_bad) = told(3300.0, Language::En);
+        assert!(is_bad && said.as_deref().is_some_and(|said| said.ends_with("ahead of the clock")));
+        let (said, _) = told(3300.0, Language::Ko);
+        assert!(said.is_some_and(|said| said.starts_with("시계보다") && said.ends_with("앞섬")));
+        assert_eq!(told(5.0, Language::En), (None, false), "clocks differ by seconds");
+        assert_eq!(told(-5.0, Language::En), (None, false));
+    }
 
     #[test]
     fn figures_have_three_digits() {

@@ -5,8 +5,9 @@
 //! send nothing lose their places to each other ([`pdm_service::places`]) and cost the broker
 //! nothing more than the [`CONNECTIONS`] that fit.
 //!
-//! With certificates a client connects and publishes as [`rules`](super::rules) allow its name; a
-//! connection that tries anything else is closed, before a byte of that packet reaches the broker.
+//! With certificates a client connects and publishes as [`rules`](super::rules) allow its name; without, on
+//! loopback, it may take no client id of this process. A connection that tries anything else is closed,
+//! before a byte of that packet reaches the broker.
 
 use std::io;
 use std::net::SocketAddr;
@@ -40,6 +41,8 @@ const FILES_OF_OTHERS: u64 = 448;
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Bytes that are read of a client at once.
 const PIECE: usize = 8 * 1024;
+/// The name of clients without a certificate, in the log.
+const LOCAL: &str = "a program of this machine";
 /// Pause after a failed `accept`, which would fail again at once and use a whole core.
 const REFUSED: Duration = Duration::from_millis(200);
 
@@ -52,6 +55,7 @@ pub(super) struct Gate {
 /// A door on its address, still shut.
 pub(super) struct ShutGate {
     listener: TcpListener,
+    names: Arc<KnownNames>,
     certified: Option<Certified>,
 }
 
@@ -59,7 +63,6 @@ pub(super) struct ShutGate {
 #[derive(Clone)]
 struct Certified {
     tls: TlsAcceptor,
-    names: Arc<KnownNames>,
     /// Replaces the login of a client, whose certificate was its proof.
     password: Arc<InsidePassword>,
 }
@@ -75,10 +78,9 @@ impl Gate {
         let listener = TcpListener::bind(listen).await?;
         let certified = certified.map(|(tls, password)| Certified {
             tls: TlsAcceptor::from(tls),
-            names: Arc::new(KnownNames::new(inside)),
             password: Arc::new(password),
         });
-        Ok(ShutGate { listener, certified })
+        Ok(ShutGate { listener, names: Arc::new(KnownNames::new(inside)), certified })
     }
 
     /// Takes nobody any more and closes every connection.
@@ -129,11 +131,11 @@ async fn take(gate: ShutGate, inside: SocketAddr, places: Arc<Places>, stop: Can
             place = Places::take(&places, peer.ip()) => place,
             () = stop.cancelled() => return,
         };
-        let certified = gate.certified.clone();
+        let (certified, names) = (gate.certified.clone(), Arc::clone(&gate.names));
         let (stop, lost) = (stop.clone(), Arc::clone(&lost));
         tokio::spawn(async move {
             tokio::select! {
-                ended = joined(client, certified, inside, &place) => {
+                ended = joined(client, certified, names, inside, &place) => {
                     if let Err(error) = ended {
                         tracing::debug!(%peer, %error, "a connection to the broker ended");
                     }
@@ -158,14 +160,15 @@ fn told(lost: &AtomicU64, peer: SocketAddr) {
 async fn joined(
     client: TcpStream,
     certified: Option<Certified>,
+    names: Arc<KnownNames>,
     inside: SocketAddr,
     place: &Place,
 ) -> io::Result<()> {
     // acknowledgements are small and must not wait for more bytes
     client.set_nodelay(true)?;
     match certified {
-        None => relayed(client, inside, place).await,
-        Some(Certified { tls, names, password }) => {
+        None => relayed(Checked::of(client, None, names, None), inside, place).await,
+        Some(Certified { tls, password }) => {
             let accepted = tokio::time::timeout(HANDSHAKE, tls.accept(client)).await;
             let slow = |_elapsed| io::Error::from(io::ErrorKind::TimedOut);
             let client = accepted.map_err(slow)??;
@@ -180,7 +183,8 @@ async fn joined(
             };
             let _open =
                 names.connects(&name).ok_or_else(many).inspect_err(|e| refused(&name, e))?;
-            relayed(Checked::of(client, name, names, &password), inside, place).await
+            let login = Some(password.end_of_connect());
+            relayed(Checked::of(client, Some(name), names, login), inside, place).await
         }
     }
 }
@@ -199,7 +203,8 @@ async fn relayed(
 /// The client's side, with what it publishes held to the rules of its name.
 struct Checked<C> {
     client: C,
-    name: String,
+    /// The name of its certificate; none on loopback without certificates.
+    name: Option<String>,
     names: Arc<KnownNames>,
     packets: Packets,
     /// Bytes that are checked and not read yet.
@@ -207,9 +212,19 @@ struct Checked<C> {
 }
 
 impl<C> Checked<C> {
-    fn of(client: C, name: String, names: Arc<KnownNames>, password: &InsidePassword) -> Self {
-        let packets = Packets::with_login(password.end_of_connect());
-        Self { client, name, names, packets, passed: Vec::new() }
+    fn of(client: C, name: Option<String>, names: Arc<KnownNames>, login: Option<Vec<u8>>) -> Self {
+        Self { client, name, names, packets: Packets::with_login(login), passed: Vec::new() }
+    }
+}
+
+/// Whether a client may claim this.
+fn may(name: Option<&str>, names: &KnownNames, claim: &Claim<'_>) -> bool {
+    match (name, claim) {
+        (None, Claim::ClientId(id)) => !names.is_inside(id),
+        (None, Claim::Session(_) | Claim::Topic(_)) => true,
+        (Some(name), Claim::ClientId(id)) => names.may_connect_as(name, id),
+        (Some(name), Claim::Session(id)) => names.may_keep(name, id),
+        (Some(name), Claim::Topic(topic)) => may_publish(name, topic),
     }
 }
 
@@ -227,12 +242,10 @@ impl<C: AsyncRead + Unpin> AsyncRead for Checked<C> {
             if piece.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }
-            let may = |claim: Claim<'_>| match claim {
-                Claim::ClientId(id) => names.may_connect_as(name, id),
-                Claim::Session(id) => names.may_keep(name, id),
-                Claim::Topic(topic) => may_publish(name, topic),
-            };
-            packets.take(piece.filled(), passed, may).inspect_err(|error| refused(name, error))?;
+            let name = name.as_deref();
+            let may = |claim: Claim<'_>| may(name, names, &claim);
+            let taken = packets.take(piece.filled(), passed, may);
+            taken.inspect_err(|error| refused(name.unwrap_or(LOCAL), error))?;
         }
         let fits = passed.len().min(into.remaining());
         into.put_slice(&passed[..fits]);
@@ -250,7 +263,7 @@ fn refused(name: &str, error: &io::Error) {
         let claim = in_one_line(&claim, MAX_LINE);
         tracing::warn!(
             %name, %claim, count,
-            "a client published or connected as its certificate's name may not, its connection is closed"
+            "a client published or connected as it may not, its connection is closed"
         );
     }
 }

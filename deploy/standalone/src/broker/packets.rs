@@ -1,6 +1,6 @@
 //! The packets that a client sends, read just as far as their topic: CONNECT for the client id and the
-//! topic of the last will, PUBLISH for its own. Everything else passes. A CONNECT leaves with the login of
-//! the gate in place of the client's.
+//! topic of the last will, PUBLISH for its own. Everything else passes. Where the gate has a login, a CONNECT
+//! leaves with it in place of the client's.
 //!
 //! Nothing of a packet is handed on before its topic is checked. What has to be kept for that is
 //! bounded: the head of a PUBLISH, or a CONNECT of [`MAX_CONNECT`].
@@ -24,8 +24,8 @@ const WITH_LOGIN: u8 = 0b1100_0000;
 /// What is known of a stream of packets.
 #[derive(Debug)]
 pub(super) struct Packets {
-    /// User name and password that end a CONNECT, as they stand in the packet.
-    login: Vec<u8>,
+    /// User name and password that end a CONNECT, as they stand in the packet; none: it passes as it is.
+    login: Option<Vec<u8>>,
     /// Bytes that are not checked yet.
     held: Vec<u8>,
     /// Bytes of the present packet that may pass.
@@ -72,8 +72,9 @@ fn malformed() -> io::Error {
 }
 
 impl Packets {
-    /// No packets yet; each CONNECT gets this user name and password, with their lengths before them.
-    pub(super) const fn with_login(login: Vec<u8>) -> Self {
+    /// No packets yet; each CONNECT gets this user name and password, with their lengths before them, if there
+    /// are some.
+    pub(super) const fn with_login(login: Option<Vec<u8>>) -> Self {
         Self { login, held: Vec::new(), passing: 0 }
     }
 
@@ -111,8 +112,14 @@ impl Packets {
                         return Err(io::Error::new(io::ErrorKind::PermissionDenied, told));
                     }
                     may_topic(connect.will.as_deref(), &may)?;
-                    self.held.drain(..length);
-                    checked.extend(connect.with_login(&self.login));
+                    let own = self.held.drain(..length);
+                    match &self.login {
+                        Some(login) => {
+                            drop(own);
+                            checked.extend(connect.with_login(login));
+                        }
+                        None => checked.extend(own),
+                    }
                 }
                 Start::Packet { length, topic } => {
                     may_topic(topic.as_deref(), &may)?;
@@ -279,7 +286,7 @@ mod tests {
     const LOGIN: &[u8] = b"\0\x04gate\0\x04pass";
 
     fn packets() -> Packets {
-        Packets::with_login(LOGIN.to_vec())
+        Packets::with_login(Some(LOGIN.to_vec()))
     }
 
     fn owns(claim: Claim<'_>) -> bool {
@@ -351,6 +358,22 @@ mod tests {
                 packets().take(&own, &mut checked, owns).expect("allowed");
                 assert_eq!(checked, logged_in(connecting(level, will)), "{level} {will:?}");
             }
+        }
+    }
+
+    /// On loopback without certificates nothing of a CONNECT changes, and its client id is still held to the rules.
+    #[test]
+    fn without_a_login_of_the_gate_a_connect_passes_as_it_is() {
+        for level in [4, MQTT_5] {
+            let mut own = connecting(level, Some("own"));
+            own[9] |= WITH_LOGIN;
+            own.extend(b"\0\x03eve\0\x05guess");
+            own[1] = u8::try_from(own.len() - 2).expect("short");
+            let mut checked = Vec::new();
+            Packets::with_login(None).take(&own, &mut checked, owns).expect("allowed");
+            assert_eq!(checked, own, "{level}");
+            let refused = Packets::with_login(None).take(&own, &mut Vec::new(), |_| false);
+            assert_eq!(refused.map_err(|error| error.kind()), Err(io::ErrorKind::PermissionDenied));
         }
     }
 

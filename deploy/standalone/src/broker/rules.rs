@@ -97,9 +97,14 @@ impl KnownNames {
         true
     }
 
+    /// Whether a client of this process has this id, which then nobody else may have.
+    pub(super) fn is_inside(&self, client_id: &str) -> bool {
+        self.inside.iter().any(|one| one == client_id)
+    }
+
     /// Whether the client with this name may connect with this id.
     pub(super) fn may_connect_as(&self, name: &str, client_id: &str) -> bool {
-        if self.inside.iter().any(|one| one == client_id) {
+        if self.is_inside(client_id) {
             return false;
         }
         if client_id.starts_with(AGENT) {

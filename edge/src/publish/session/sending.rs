@@ -26,6 +26,10 @@ const STATE_DELAY: Duration = Duration::from_secs(1);
 /// Shortest time between two publications of the status when the count of losses changes it.
 const STATUS_DELAY: Duration = Duration::from_secs(10);
 
+/// Shortest time between two publications of the status while receipts name another count of sequence numbers.
+/// Chosen: the agent follows a new count after minutes, and an agent that takes a status costs a write.
+const STATUS_AGAIN: Duration = Duration::from_secs(30);
+
 /// Most rows read ahead: the default flight, so that a whole flight is ready when PUBACKs arrive.
 const READ_AHEAD: usize = 256;
 
@@ -87,7 +91,10 @@ impl Session<'_> {
             || too_large != self.told_large
             || broker_trouble != self.told_broker
             || self.said() != self.told;
-        if is_news && self.status_at.elapsed() >= STATUS_DELAY {
+        let is_due = is_news && self.status_at.elapsed() >= STATUS_DELAY;
+        // the agent may follow a count that another client has named
+        let is_unheard = self.is_not_followed && self.status_at.elapsed() >= STATUS_AGAIN;
+        if is_due || is_unheard {
             self.tell_status(link, Presence::Online)?;
         }
         Ok(idle)
@@ -178,7 +185,7 @@ impl Session<'_> {
 
     /// Publishes the states that are newer than those published last.
     async fn send_states(&mut self, link: &Link) -> Result<(), SendError> {
-        if self.room() == 0 {
+        if self.room() == 0 || !self.publisher.publishes_states() {
             return Ok(());
         }
         let last = self.publisher.spool.watch().borrow().last_sequence;
@@ -215,6 +222,7 @@ impl Session<'_> {
         let Publisher { settings, spool, clock, .. } = self.publisher;
         let tally = *spool.watch().borrow();
         self.told_numbering = Some(spool.numbering());
+        self.is_not_followed = false;
         let progress = *self.publisher.progress.borrow();
         let said = self.said();
         let document = documents::status(settings, spool, presence, &progress, &said, clock.now());

@@ -55,6 +55,9 @@ impl Session<'_> {
         if let Some(item) = &item {
             self.publisher.limit().took(item.size().0);
         }
+        if let Some(Publication::State { .. }) = item {
+            self.publisher.state_answered(true);
+        }
         if let Some(Publication::Event { sequence, .. }) = item {
             self.refused_since = None;
             self.taken.push(sequence);
@@ -62,10 +65,15 @@ impl Session<'_> {
         }
     }
 
-    /// The broker declined one publication. All sending pauses, and the event is sent again.
+    /// The broker declined one publication. All sending pauses, and the event is sent again. A state that is
+    /// declined holds nothing up: the next one says more.
     fn declined(&mut self, packet_id: u16, reason: &str, lanes: &mut Lanes) {
         self.answered_at = Instant::now();
         let item = self.in_flight.answered(packet_id);
+        if let Some(Publication::State { .. }) = item {
+            self.publisher.state_answered(false);
+            return;
+        }
         let wait = DECLINED_WAIT.saturating_mul(1 << self.declined.min(16)).min(DECLINED_LONGEST);
         if self.pause_until.is_none() {
             log::publication_declined(reason, wait);
@@ -170,6 +178,10 @@ impl Session<'_> {
                 self.publisher
                     .progress
                     .send_modify(|progress| progress.received += covered.deleted);
+                Ok(())
+            }
+            Ok(ReceiptOutcome::AnotherCount) => {
+                self.is_not_followed = true;
                 Ok(())
             }
             Ok(ReceiptOutcome::Foreign) => Ok(()),

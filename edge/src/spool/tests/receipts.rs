@@ -132,7 +132,7 @@ async fn a_receipt_of_another_count_changes_nothing() {
     spool.commit(&mut batch(3)).await.expect("commits");
     spool.acknowledge(&[1, 2, 3]).await.expect("acknowledges");
     let other = Receipt { epoch: Some(Epoch::at(0)), ..receipt(2, &[]) };
-    assert_eq!(spool.apply(&other).await.expect("ignores"), ReceiptOutcome::Foreign);
+    assert_eq!(spool.apply(&other).await.expect("ignores"), ReceiptOutcome::AnotherCount);
     let own = Receipt { epoch: Some(spool.numbering().epoch), ..receipt(2, &[]) };
     assert_eq!(applied(&spool, &own).await.deleted, 2);
 }

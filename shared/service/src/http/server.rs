@@ -3,8 +3,8 @@
 //! keeps the others out.
 //!
 //! A connection keeps its place ([`crate::places`]) while a request that passed the guard is
-//! answered. All others wait: for a request's head, for a refusal; these may lose their places to
-//! new connections.
+//! answered. All others wait: for a request's head, for the rest of its body, for a refusal; these may lose
+//! their places to new connections.
 
 mod body;
 
@@ -187,7 +187,8 @@ impl Service<Request<Incoming>> for Guarded {
             let answer = (StatusCode::TOO_MANY_REQUESTS, after, told).into_response();
             return Box::pin(std::future::ready(Ok(answer)));
         }
-        let mut request = request.map(|body| Body::new(InTime::new(body, BODY)));
+        let place = self.place.clone();
+        let mut request = request.map(|body| Body::new(InTime::new(body, BODY, place)));
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(self.place.clone());
         let (answer, place) = (self.routes.call(request), self.place.clone());

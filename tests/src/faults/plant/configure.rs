@@ -37,7 +37,8 @@ impl Plant {
         // the oracle holds every notification as an obligation: none is held back for a summary, none
         // is told with another's, and none past the store, which keeps no account of it
         format!(
-            "{store}[silence]\nstore_after_s = 0.0\n[broker]\naddresses = [\"127.0.0.1:{}\"]\nkeep_alive_s = 5\n\
+            "{store}[silence]\nstore_after_s = 0.0\n[intake]\nrival_silent_s = 1.0\n\
+             [broker]\naddresses = [\"127.0.0.1:{}\"]\nkeep_alive_s = 5\n\
              [notify]\nrepeat_after_h = 0.001\nrepeat_limit = 3\ngroup_wait_s = 0.5\n\
              related_within_min = 0.0\nper_recipient_per_hour = 10000\n\
              {mail}[[notify.webhook]]\nname = \"staff\"\n{form}url = \"{}\"\n",

@@ -16,7 +16,16 @@ use crate::places::Place;
 pub(super) struct InTime {
     body: Incoming,
     end: Pin<Box<Sleep>>,
+    place: Place,
+    /// The place waits for the rest of the body.
+    waits: bool,
 }
+
+/// The caller holds as many requests open as it may by the time its body is there. The handler that reads it
+/// answers with an error.
+#[derive(Debug, thiserror::Error)]
+#[error("too many requests are open")]
+struct TooMany;
 
 /// The body did not come in time. The handler that reads it answers with an error.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +36,20 @@ type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 impl InTime {
     /// The body, to be read within `time`.
-    pub(super) fn new(body: Incoming, time: Duration) -> Self {
-        Self { body, end: Box::pin(tokio::time::sleep(time)) }
+    pub(super) fn new(body: Incoming, time: Duration, place: Place) -> Self {
+        Self { body, end: Box::pin(tokio::time::sleep(time)), place, waits: false }
+    }
+
+    /// A frame, or the end. With the last one the request holds its place again.
+    fn come(
+        &mut self,
+        frame: Option<Result<Frame<Bytes>, hyper::Error>>,
+    ) -> Option<Result<Frame<Bytes>, BodyError>> {
+        let is_whole = frame.is_none() || self.body.is_end_stream();
+        if is_whole && std::mem::take(&mut self.waits) && self.place.goes_on().is_err() {
+            return Some(Err(TooMany.into()));
+        }
+        frame.map(|frame| frame.map_err(BodyError::from))
     }
 }
 
@@ -41,8 +62,9 @@ impl HttpBody for InTime {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
-            return Poll::Ready(frame.map(|frame| frame.map_err(BodyError::from)));
+            return Poll::Ready(self.come(frame));
         }
+        self.waits |= self.place.awaits();
         match self.end.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Some(Err(TooSlow.into()))),
             Poll::Pending => Poll::Pending,
