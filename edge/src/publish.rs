@@ -39,6 +39,7 @@ use crate::remarks::Remarks;
 use crate::settings::BrokerSettings;
 use crate::spool::{Spool, SpoolError};
 
+mod answers;
 mod asked;
 mod documents;
 mod in_flight;
@@ -56,6 +57,7 @@ mod v5;
 pub use link::Down;
 pub use probe::probe;
 
+use answers::DemandAnswers;
 use limit::PacketLimit;
 use session::{Session, SessionEnd};
 use unsteady::Unsteady;
@@ -84,6 +86,8 @@ pub struct Publisher {
     remarks: Remarks,
     /// Where demands for captures go; `None`: nothing is captured.
     capturing: Option<Capturing>,
+    /// What became of demands that came over the broker.
+    answers: DemandAnswers,
 }
 
 /// A connection that lasted this long resets the wait before the next attempt: longer than
@@ -104,7 +108,8 @@ impl Publisher {
         progress: watch::Sender<Progress>,
     ) -> Self {
         let (limit, remarks) = (Mutex::default(), Remarks::default());
-        Self { settings, spool, clock, progress, limit, remarks, capturing: None }
+        let answers = DemandAnswers::default();
+        Self { settings, spool, clock, progress, limit, remarks, capturing: None, answers }
     }
 
     /// The publisher whose status tells of sources that deliver nothing.

@@ -4,7 +4,7 @@ use pdm_shared::text::Language;
 
 use super::data::{Passage, Report, Subject};
 use super::document::{Block, Document, Mark, Pair, Speaker, Table, colour};
-use super::words;
+use super::{waveform, words};
 
 mod grounds;
 mod plots;
@@ -109,6 +109,7 @@ fn full(report: &Report, speaker: Speaker) -> Vec<Block> {
     blocks.push(speaker.section("핵심 측정값", "Key values"));
     blocks.push(tiles(report, speaker));
     blocks.extend(plots(report, speaker));
+    blocks.extend(waveform::blocks(report.waveform.as_ref(), speaker));
     blocks.extend(thoughts(report, speaker));
     blocks.extend(history(report, speaker));
     blocks.extend(research(report, speaker));

@@ -7,6 +7,7 @@ use crate::compose::{passage, title, whereabouts};
 use crate::data::Passage;
 use crate::document::{Block, Document, Mark, Speaker, Table, colour};
 use crate::drawing::Colour;
+use crate::waveform;
 
 /// The document of a work order.
 pub fn document(order: &WorkOrder, language: Language) -> Document {
@@ -80,6 +81,7 @@ fn blocks(order: &WorkOrder, speaker: Speaker) -> Vec<Block> {
         blocks.push(speaker.section("작업 후 인수", "Acceptance"));
         blocks.extend(quoted(&order.acceptance, speaker));
     }
+    blocks.extend(waveform::blocks(order.waveform.as_ref(), speaker));
     blocks.push(speaker.section("확인", "Sign-off"));
     blocks.push(Block::Text(
         speaker.word("역할 · 성명 · 일시 · 서명", "Role · name · date · signature"),

@@ -278,6 +278,7 @@ fn status(presence: Presence, seconds: f64) -> GatewayStatus {
         too_large: None,
         gone: Vec::new(),
         thrown_out: false,
+        capture_answers: Vec::new(),
     }
 }
 

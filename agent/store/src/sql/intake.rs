@@ -8,7 +8,8 @@ use pdm_shared::id::{BearingKey, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
 use super::{
-    Database, bulk, dead_letters, episodes, gateway_says, gateways, pins, refusals, work_reports,
+    Database, bulk, capture_demands, dead_letters, episodes, gateway_says, gateways, pins,
+    refusals, work_reports,
 };
 use crate::admission::{Admitted, Books, Desk};
 use crate::database::Connection;
@@ -345,6 +346,7 @@ async fn note_status(
         Presence::Online => {
             gateway_says::note_trouble(connection, &gateway, status, now).await?;
             gateways::note_count(connection, &gateway, status).await?;
+            capture_demands::answered(connection, site, &status.capture_answers).await?;
             gateway_says::lose_gone(connection, &gateway, status).await
         }
         // a last will that comes late may be of an earlier spool
