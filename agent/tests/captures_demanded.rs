@@ -310,7 +310,8 @@ fn a_folder_of_captures_is_analysed_replayed_and_back_tested() {
     );
     fs::write(folder.path().join("events.jsonl"), &replayed.stdout).expect("written");
 
-    fs::write(folder.path().join("agent.toml"), "").expect("written");
+    let config = "[store]\nsqlite = \"agent.db\"\n";
+    fs::write(folder.path().join("agent.toml"), config).expect("written");
     let tested = Command::new(binary("pdm-agent"))
         .args(["backtest", "--from", "events.jsonl", "--config", "agent.toml", "--out", "report"])
         .current_dir(folder.path())

@@ -237,7 +237,7 @@ const OF_EVENTS: [Claim; 63] = claims![
 ];
 
 /// What pages, users and the asset graph need.
-const OF_PEOPLE: [Claim; 21] = claims![
+const OF_PEOPLE: [Claim; 22] = claims![
     pages::the_fleet_is_listed_worst_first_with_its_alarms,
     pages::windows_are_told_as_their_events_and_judgements,
     pages::the_last_spectra_are_found,

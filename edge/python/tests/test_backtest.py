@@ -131,7 +131,7 @@ def test_the_real_program_is_asked(tmp_path, monkeypatch):
     run = pb.simulate_run(snapshots=40, seed=1)
     events = []
     pb.monitor(run, rpm=1797.0, bearing="6205", baseline_windows=10, period_s=3600.0, events=events)
-    (tmp_path / "agent.toml").write_text("")
+    (tmp_path / "agent.toml").write_text('[store]\nsqlite = "agent.db"\n')
     out = tmp_path / "report"
     done = pb.backtest(events, config=tmp_path / "agent.toml", out=out)
     assert done.document["windows"] == 40 and len(done.figures) == 2

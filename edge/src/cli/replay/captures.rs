@@ -42,7 +42,7 @@ pub(super) fn replay(args: &Args) -> anyhow::Result<Exit> {
     for capture in captures(&args.files)? {
         bearings.entry(capture.document.key()).or_default().push(capture);
     }
-    let mut summary = Summary::default();
+    let mut summary = Summary::of_bearings();
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut sequence = 0;
     for captures in bearings.into_values() {
