@@ -4,13 +4,15 @@ use pdm_shared::text::Language;
 
 use super::data::{Passage, Report, Subject};
 use super::document::{Block, Document, Mark, Pair, Speaker, Table, colour};
-use super::{waveform, words};
+use super::words;
 
 mod grounds;
 mod plots;
+mod waveform;
 
 use grounds::{history, research, thoughts};
 use plots::plots;
+pub(crate) use waveform::waveform_blocks;
 
 /// The document of a report.
 pub fn document(report: &Report, language: Language) -> Document {
@@ -109,7 +111,7 @@ fn full(report: &Report, speaker: Speaker) -> Vec<Block> {
     blocks.push(speaker.section("핵심 측정값", "Key values"));
     blocks.push(tiles(report, speaker));
     blocks.extend(plots(report, speaker));
-    blocks.extend(waveform::blocks(report.waveform.as_ref(), speaker));
+    blocks.extend(waveform_blocks(report.waveform.as_ref(), speaker));
     blocks.extend(thoughts(report, speaker));
     blocks.extend(history(report, speaker));
     blocks.extend(research(report, speaker));

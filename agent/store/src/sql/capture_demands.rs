@@ -107,7 +107,7 @@ async fn newest_of(
 }
 
 /// Keeps what the gateways of a site answer, each demand once.
-pub(super) async fn answered(
+pub(super) async fn note_answers(
     connection: &mut Connection<'_>,
     site: &SiteId,
     answers: &[CaptureAnswer],
@@ -133,7 +133,7 @@ pub(super) async fn answered(
 
 /// Ends the demands that a capture shows: by their identity; by their time where the gateway's program is older
 /// and repeats that alone.
-pub(super) async fn arrived(
+pub(super) async fn note_arrival(
     connection: &mut Connection<'_>,
     key: &BearingKey,
     document: &CaptureDocument,

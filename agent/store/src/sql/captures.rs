@@ -156,7 +156,7 @@ impl CaptureStore {
             .bind(text)
             .execute()
             .await?;
-        capture_demands::arrived(&mut connection, &note.key, document).await?;
+        capture_demands::note_arrival(&mut connection, &note.key, document).await?;
         transaction.commit().await?;
         Ok(noted > 0)
     }

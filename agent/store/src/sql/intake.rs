@@ -346,7 +346,7 @@ async fn note_status(
         Presence::Online => {
             gateway_says::note_trouble(connection, &gateway, status, now).await?;
             gateways::note_count(connection, &gateway, status).await?;
-            capture_demands::answered(connection, site, &status.capture_answers).await?;
+            capture_demands::note_answers(connection, site, &status.capture_answers).await?;
             gateway_says::lose_gone(connection, &gateway, status).await
         }
         // a last will that comes late may be of an earlier spool

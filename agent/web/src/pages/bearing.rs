@@ -81,7 +81,7 @@ async fn gather(
         levels => levels(reader),
         files,
         captures => captures::rows(shared, &key, reader).await?,
-        demand => demands::shown(shared, &key, reader).await?,
+        demand => demands::demand_shown(shared, &key, reader).await?,
         work => work.collect::<Vec<_>>(),
         recorded => asked.shown(shared, &address).await?,
         reports => reports::rows(shared, &key).await?,

@@ -71,7 +71,10 @@ pub(super) fn is_part(asked: &str, usual: &str, other: &str) -> Result<bool, Pro
 }
 
 /// The capture of an address, which names its bearing too.
-pub(super) async fn found(shared: &Shared, names: &CaptureNames) -> Result<CaptureFound, Problem> {
+pub(super) async fn capture_found(
+    shared: &Shared,
+    names: &CaptureNames,
+) -> Result<CaptureFound, Problem> {
     let (site, equipment, bearing, id) = names;
     let key = key_of(&(site.clone(), equipment.clone(), bearing.clone()))?;
     let id = Uuid::parse_str(id).map_err(|_other| Problem::unknown("capture"))?;
@@ -97,7 +100,7 @@ async fn gather(
     reader: &Reader,
 ) -> Result<Value, Problem> {
     let plant = &shared.site.plant;
-    let CaptureFound { row, document, .. } = found(shared, names).await?;
+    let CaptureFound { row, document, .. } = capture_found(shared, names).await?;
     let is_whole = is_part(&asked.part, "window", "all")?;
     let others = plant.captures(&row.key, None, TO_COMPARE).await?;
     let others: Vec<&CaptureRow> =
@@ -131,7 +134,7 @@ async fn gather(
         curves => curves_address(&address, over_id, is_whole),
         lines => drawn.as_ref().map(|drawn| lines(drawn)),
         bearing_address => show::address(&row.key),
-        demand => demands::shown(shared, &row.key, reader).await?,
+        demand => demands::demand_shown(shared, &row.key, reader).await?,
         name => row.key.to_string(),
         file => document.file.name.clone(),
         megabytes => format!("{:.1}", row.bytes as f64 / 1e6),
@@ -340,7 +343,7 @@ pub(super) async fn npy_document(
 
 /// The capture of an address, where it is one of that bearing.
 async fn id_of(shared: &Shared, names: &CaptureNames) -> Result<Uuid, Problem> {
-    Ok(found(shared, names).await?.row.capture_id)
+    Ok(capture_found(shared, names).await?.row.capture_id)
 }
 
 fn answered(answer: Result<Response, Problem>, viewer: &Viewer, headers: &HeaderMap) -> Response {
@@ -356,7 +359,7 @@ pub(super) async fn sound(
 ) -> Response {
     let content = async {
         let is_all = is_part(&asked.part, "band", "all")?;
-        let found = found(&shared, &names).await?;
+        let found = capture_found(&shared, &names).await?;
         let content = shared.site.plant.capture_sound(found.row.capture_id, !is_all).await?;
         content.ok_or_else(|| Problem::unknown("capture"))
     };

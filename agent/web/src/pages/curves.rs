@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::captures::{CaptureNames, found, is_part};
+use super::captures::{CaptureNames, capture_found, is_part};
 use crate::Shared;
 use crate::asking::{Path, Query};
 use crate::plant::{CaptureAsked, CaptureCurve, CaptureCurveKind};
@@ -50,7 +50,7 @@ pub(super) async fn json(
     Path(names): Path<CaptureNames>,
     Query(asked): Query<CurvesAsked>,
 ) -> Result<Response, Problem> {
-    let row = found(&shared, &names).await?.row;
+    let row = capture_found(&shared, &names).await?.row;
     let zoom = zoom_of(&asked)?;
     let over = match asked.over.as_str() {
         "" => None,
@@ -73,7 +73,7 @@ pub(super) async fn json(
 /// Another capture of the same bearing.
 async fn other_of(shared: &Shared, names: &CaptureNames, id: &str) -> Result<Uuid, Problem> {
     let (site, equipment, bearing, _) = names.clone();
-    Ok(found(shared, &(site, equipment, bearing, id.to_owned())).await?.row.capture_id)
+    Ok(capture_found(shared, &(site, equipment, bearing, id.to_owned())).await?.row.capture_id)
 }
 
 /// The part of one curve.

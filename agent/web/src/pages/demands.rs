@@ -39,7 +39,7 @@ impl BearingForm for DemandForm {
 }
 
 /// The newest demand for a waveform of a bearing, and whether one can be made.
-pub(super) async fn shown(
+pub(super) async fn demand_shown(
     shared: &Shared,
     key: &BearingKey,
     reader: &Reader,
