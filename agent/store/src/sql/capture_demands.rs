@@ -92,7 +92,7 @@ impl CaptureStore {
 }
 
 const NEWEST: &str =
-    "SELECT demand_id, site, equipment_id, bearing_id, by_name, asked_at_ms, answered_at_ms,
+    "SELECT site, equipment_id, bearing_id, demand_id, by_name, asked_at_ms, answered_at_ms,
             refusal, capture_id
      FROM capture_demands WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
      ORDER BY asked_at_ms DESC LIMIT 1";
