@@ -1,7 +1,8 @@
 //! Captured waveforms of gateways: files in one folder, named by the capture's identity, whole or not there.
 //!
-//! `upload` takes them in parts, `drawn` makes pictures and sound of them for people, `npy` another form. A file without a row is what a
-//! crash left, and [`Captures::sweep`] deletes it. A row without a file stays: its folder may be away for a while.
+//! `upload` takes them in parts, `drawn` makes pictures and sound of them for people, `npy` another form of them,
+//! `shown` what documents show. A file without a row is what a crash left, and [`Captures::sweep`] deletes it. A row
+//! without a file stays: its folder may be away for a while.
 
 mod drawn;
 mod folder;

@@ -1,6 +1,7 @@
 //! The pages: templates filled with the rows of [`crate::plant`].
 //!
-//! `captures` a captured waveform, whose curves `capture_plot` draws and `curves` hands to a script, `demands` the wish for one; `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm, `trend` the
+//! `captures` a captured waveform, whose curves `capture_plot` draws and `curves` hands to a script, `demands` the
+//! wish for one; `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm, `trend` the
 //! windows of its trend; `analysis`
 //! a judgement in five thoughts; `equipment` a machine with its graph; `episodes` and `episode` what
 //! stands and what is done about it, `forms` the forms that stand on several pages; `work` the actions

@@ -132,7 +132,7 @@ async fn gather(
         is_exact => document.steps.is_exact,
         is_whole,
         curves => curves_address(&address, over_id, is_whole),
-        lines => drawn.as_ref().map(|drawn| lines(drawn)),
+        lines => drawn.as_ref().map(lines),
         bearing_address => show::address(&row.key),
         demand => demands::demand_shown(shared, &row.key, reader).await?,
         name => row.key.to_string(),
