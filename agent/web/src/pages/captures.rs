@@ -225,6 +225,7 @@ fn listed(row: &CaptureRow, reader: &Reader) -> Value {
         address => address_of(row),
         reasons => reasons.join(", "),
         is_reference => row.reasons.contains(&CaptureReason::Reference),
+        is_own => false,
         started_at => show::value(row.started_at),
         seconds => format!("{:.1}", row.duration_s),
         rate => format!("{:.0}", row.sampling_rate_hz),
