@@ -177,7 +177,10 @@ async fn samples_of_bursts_in_json_come_back_bit_equal() {
     let message = format!("{{\"x\": {counts:?}, \"odr\": {RATE_HZ}.0}}");
     let port = broker.port();
     captured(folder.path(), (&source, OWN_UNIT), &counts, SCALE * 9.806_65, async move |edge| {
-        let (client, mut connection) = Client::new(MqttOptions::new("node", "127.0.0.1", port), 8);
+        let mut options = MqttOptions::new("node", "127.0.0.1", port);
+        // the burst is larger than what the client sends unasked
+        options.set_max_packet_size(1 << 20, 1 << 20);
+        let (client, mut connection) = Client::new(options, 8);
         std::thread::spawn(
             move || while connection.iter().next().is_some_and(|one| one.is_ok()) {},
         );
