@@ -1,11 +1,14 @@
 //! Captured waveforms of gateways: files in one folder, named by the capture's identity, whole or not there.
 //!
-//! `upload` takes them in parts, `drawn` makes pictures and sound of them for people. A file without a row is what a
-//! crash left, and [`Captures::sweep`] deletes it. A row without a file stays: its folder may be away for a while.
+//! `upload` takes them in parts, `drawn` makes pictures and sound of them for people, `npy` another form of them,
+//! `shown` what documents show. A file without a row is what a crash left, and [`Captures::sweep`] deletes it. A row
+//! without a file stays: its folder may be away for a while.
 
 mod drawn;
 mod folder;
 mod log;
+mod npy;
+mod shown;
 mod upload;
 
 use std::path::PathBuf;
@@ -17,7 +20,7 @@ use pdm_web::plant::PlantError;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use crate::settings::CapturesSettings;
+use crate::settings::{AgentSettings, CapturesSettings};
 use folder::Incoming;
 use pdm_store::{BearingOwners, Store};
 pub(crate) use upload::{PartRange, Refusal, RefusalCause};
@@ -52,6 +55,16 @@ impl Captures {
         let incoming = Incoming::beside(&folder);
         let drawing = Arc::new(Semaphore::new(1));
         Self { store, clock, owners, folder, incoming, settings, drawing }
+    }
+
+    /// Captures of the settings; none where they are not kept.
+    pub(crate) fn of_settings(
+        settings: &AgentSettings,
+        store: &Store,
+        clock: &SharedClock,
+    ) -> Option<Self> {
+        let kept = settings.captures.clone()?;
+        Some(Self::new(store.clone(), Arc::clone(clock), settings.gateways.clone(), kept))
     }
 
     fn place(&self, id: Uuid) -> PathBuf {

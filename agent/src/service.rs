@@ -28,6 +28,7 @@ use pdm_shared::time::Timestamp;
 use pdm_tools::client::ClientError;
 use pdm_tools::mcp;
 
+use crate::captures::Captures;
 use parts::{Parts, Stops};
 use task::Task;
 use tooling::{StoreParts, Tooling};
@@ -219,6 +220,8 @@ impl Agent {
                 lead_time: settings.rules.lead_time.clone(),
                 store: store.clone(),
                 knowledge: knowledge.clone(),
+                captures: Captures::of_settings(&settings, &store, &clock),
+                page_url: settings.page_address(),
             }));
         }
         let broker = settings.notify.mqtt.then(|| MQTT_LANE.to_owned());

@@ -95,6 +95,11 @@ pub struct AgentSettings {
 }
 
 impl AgentSettings {
+    /// The address under which people reach the pages, where one is configured.
+    pub(crate) fn page_address(&self) -> Option<String> {
+        self.notify.page_url.clone().or_else(|| self.http.public_url.clone())
+    }
+
     /// Settings for an agent beside its broker on one machine: plain TCP, SQLite, notifications to
     /// MQTT only, no HTTP.
     pub fn embedded(host: impl Into<String>, port: u16, store: impl Into<PathBuf>) -> Self {

@@ -46,7 +46,7 @@ pub use client::{UploadError, UploadRefused, UploadSettings};
 pub use folder::{
     CaptureError, StoredCapture, list, parse_document, read_document, sha256_of, upload_of,
 };
-pub use tap::{Capturing, Demanded, Tap};
+pub use tap::{AskedBy, Capturing, Demanded, Tap};
 
 use inbox::Inbox;
 use recorder::{Message, Recorder};

@@ -9,6 +9,7 @@ pub use pdm_service::exit::{Failure, exit_of};
 pub mod analyze;
 pub mod bearings;
 pub mod capture;
+mod captured;
 pub mod check;
 pub mod mcp;
 pub mod recording_options;

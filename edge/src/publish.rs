@@ -40,6 +40,7 @@ use crate::remarks::Remarks;
 use crate::settings::BrokerSettings;
 use crate::spool::{Spool, SpoolError};
 
+mod answers;
 mod asked;
 mod documents;
 mod in_flight;
@@ -57,6 +58,7 @@ mod v5;
 pub use link::Down;
 pub use probe::probe;
 
+use answers::DemandAnswers;
 use limit::PacketLimit;
 use session::{Session, SessionEnd};
 use unsteady::Unsteady;
@@ -87,6 +89,8 @@ pub struct Publisher {
     remarks: Remarks,
     /// Where demands for captures go; `None`: nothing is captured.
     capturing: Option<Capturing>,
+    /// What became of demands that came over the broker.
+    answers: DemandAnswers,
 }
 
 /// A connection that lasted this long resets the wait before the next attempt: longer than
@@ -111,8 +115,18 @@ impl Publisher {
         progress: watch::Sender<Progress>,
     ) -> Self {
         let (limit, remarks) = (Mutex::default(), Remarks::default());
-        let states_refused = AtomicU8::new(0);
-        Self { settings, spool, clock, progress, limit, states_refused, remarks, capturing: None }
+        let (states_refused, answers) = (AtomicU8::new(0), DemandAnswers::default());
+        Self {
+            settings,
+            spool,
+            clock,
+            progress,
+            limit,
+            states_refused,
+            remarks,
+            capturing: None,
+            answers,
+        }
     }
 
     /// The publisher whose status tells of sources that deliver nothing.

@@ -6,6 +6,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::bounds::{LINE_PATTERN, MAX_LINE, is_hidden};
 use crate::event::SpeedSource;
@@ -13,24 +14,14 @@ use crate::fault::Fault;
 use crate::id::{BearingId, BearingKey, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
 use crate::time::Timestamp;
 
+mod demand;
+
+pub use demand::{
+    CAPTURE_DEMAND_SCHEMA, CaptureAnswer, CaptureDemand, CaptureRefusal, MAX_ANSWERS,
+};
+
 /// The value of `schema` in the document of a capture.
 pub const CAPTURE_SCHEMA: &str = "pdm.capture/1";
-
-/// The value of `schema` in a demand.
-pub const CAPTURE_DEMAND_SCHEMA: &str = "pdm.capture_demand/1";
-
-/// A request to the gateway that measures a bearing to capture its waveform.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CaptureDemand {
-    /// Always [`CAPTURE_DEMAND_SCHEMA`].
-    pub schema: String,
-    /// Who asks, for the gateway's log.
-    #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
-    pub by: String,
-    /// When it was asked, so that a demand that waited for the gateway is known by its age.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked_at: Option<Timestamp>,
-}
 
 /// Largest document that is taken over a network, bytes: ten times one with all triggers and gaps.
 pub const MAX_DOCUMENT_BYTES: usize = 128 * 1024;
@@ -105,6 +96,9 @@ pub struct CaptureTrigger {
     /// When a demand was asked, where it says so: one that waited for the gateway shows a later state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<Timestamp>,
+    /// The demand, where it has an identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demand_id: Option<Uuid>,
 }
 
 /// Why a capture is shorter than was asked for.
@@ -426,6 +420,17 @@ impl CaptureDocument {
     /// The bearing as `equipment/bearing`.
     pub fn within_site(&self) -> String {
         format!("{}/{}", self.equipment_id, self.bearing_id)
+    }
+
+    /// Its reasons in the order of its triggers, each once.
+    pub fn reasons(&self) -> Vec<CaptureReason> {
+        let mut reasons = Vec::new();
+        for trigger in &self.triggers {
+            if !reasons.contains(&trigger.reason) {
+                reasons.push(trigger.reason);
+            }
+        }
+        reasons
     }
 
     /// Whether one of its reasons is this one.

@@ -9,6 +9,7 @@ use crate::bounds::{
     self, BoundError, LINE_PATTERN, MAX_BEARINGS, MAX_LINE, MAX_NOTE, MAX_REASON_BYTES,
     MAX_TOPIC_BYTES, MAX_WITHIN_SITE, MAX_WORD,
 };
+use crate::capture::{CaptureAnswer, MAX_ANSWERS};
 use crate::episode::{EpisodeState, Transition};
 use crate::event::{Event, IsoZone, TrendDirection};
 use crate::fault::Fault;
@@ -164,6 +165,10 @@ pub struct GatewayStatus {
     /// client may use its name.
     #[serde(default, skip_serializing_if = "is_false")]
     pub thrown_out: bool,
+    /// The newest answers to demands for captures since the gateway's start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = MAX_ANSWERS))]
+    pub capture_answers: Vec<CaptureAnswer>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -327,6 +332,11 @@ impl GatewayStatus {
         bounded("bearings", bounds::count(self.bearings.len(), MAX_BEARINGS))?;
         for bearing in &self.bearings {
             bounded("bearings", bounds::line(bearing, MAX_WITHIN_SITE))?;
+        }
+        bounded("capture_answers", bounds::count(self.capture_answers.len(), MAX_ANSWERS))?;
+        for refusal in self.capture_answers.iter().filter_map(|answer| answer.refusal.as_ref()) {
+            bounded("capture_answers.cause", bounds::line(&refusal.cause, MAX_WORD))?;
+            bounded("capture_answers.told", bounds::line(&refusal.told, MAX_LINE))?;
         }
         Ok(())
     }

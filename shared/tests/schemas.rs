@@ -237,7 +237,7 @@ fn from_agent_and_staff() -> Vec<Channel> {
             "capture",
             bearing(BearingTopic::Capture),
             "capture_demand",
-            (Receives, Neither),
+            (Receives, Sends),
             false,
             "Request to the gateway to capture the waveform of the bearing.",
         ),

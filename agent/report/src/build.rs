@@ -43,6 +43,7 @@ pub fn report(case: &CaseFile) -> Report {
         disagreement: diagnosis.disagreement.clone(),
         knowledge: knowledge(case),
         plots: plots::plots(case),
+        waveform: case.waveform.clone(),
     }
 }
 

@@ -21,6 +21,8 @@ use pdm_shared::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::waveform::Waveform;
+
 /// Number of a bearing's past windows in a report: one point for each millimetre of a plot on an A4
 /// page.
 pub const LOOK_BACK: u32 = 180;
@@ -51,6 +53,9 @@ pub struct CaseFile {
     pub asset: Asset,
     /// The plant's data for planning.
     pub planning: Planning,
+    /// The waveform; none where the agent takes no captures.
+    #[serde(default)]
+    pub waveform: Option<Waveform>,
 }
 
 /// One earlier window.

@@ -8,9 +8,11 @@ use super::words;
 
 mod grounds;
 mod plots;
+mod waveform;
 
 use grounds::{history, research, thoughts};
 use plots::plots;
+pub(crate) use waveform::waveform_blocks;
 
 /// The document of a report.
 pub fn document(report: &Report, language: Language) -> Document {
@@ -109,6 +111,7 @@ fn full(report: &Report, speaker: Speaker) -> Vec<Block> {
     blocks.push(speaker.section("핵심 측정값", "Key values"));
     blocks.push(tiles(report, speaker));
     blocks.extend(plots(report, speaker));
+    blocks.extend(waveform_blocks(report.waveform.as_ref(), speaker));
     blocks.extend(thoughts(report, speaker));
     blocks.extend(history(report, speaker));
     blocks.extend(research(report, speaker));

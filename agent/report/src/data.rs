@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case_file::ResearchRound;
 use super::findings::{BETWEEN_QUOTES, quotes};
+use super::waveform::Waveform;
 
 /// The value of `schema` in a report.
 pub const REPORT_SCHEMA: &str = "pdm.report/1";
@@ -73,6 +74,9 @@ pub struct Report {
     pub knowledge: Vec<Passage>,
     /// The data of the plots.
     pub plots: Plots,
+    /// The waveform; absent where the agent takes no captures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waveform: Option<Waveform>,
 }
 
 impl Report {

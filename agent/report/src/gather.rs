@@ -36,6 +36,7 @@ pub fn fresh(
         english: BTreeMap::new(),
         asset: settings.asset_of(&event),
         planning: settings.planning(lead_time),
+        waveform: None,
         event,
         diagnosis,
     }

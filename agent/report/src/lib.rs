@@ -33,6 +33,7 @@ pub mod pdf;
 mod plots;
 pub mod settings;
 mod svg;
+pub mod waveform;
 pub mod words;
 pub mod work_order;
 

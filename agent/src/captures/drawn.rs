@@ -3,7 +3,7 @@
 
 use pdm_shared::capture::CaptureDocument;
 use pdm_shared::units::Band;
-use pdm_waveform::{Curve, DrawingOptions, Pictures, draw_pictures, pcm_sound, samples_of};
+use pdm_waveform::{Curve, DrawingOptions, Pictures, Ranges, draw_pictures, pcm_sound, samples_of};
 use pdm_web::plant::{
     CaptureAsked, CaptureCurve, CaptureCurveKind, CaptureDrawn, CaptureMark, PlantError,
 };
@@ -24,12 +24,9 @@ impl Captures {
             None => None,
         };
         self.computed(move || {
-            let asked = DrawingOptions {
-                columns: asked.columns,
-                band,
-                is_whole: asked.is_whole,
-                ranges: None,
-            };
+            let ranges = asked.zoom.map(|zoom| zoomed(&document, zoom));
+            let (columns, is_whole) = (asked.columns, asked.is_whole);
+            let asked = DrawingOptions { columns, band, is_whole, ranges };
             let pictures = draw_pictures(&samples, &document, &asked);
             drop(samples);
             let over = over.map(|(document, samples, _)| {
@@ -92,6 +89,20 @@ impl Captures {
         });
         done.await.map_err(|error| PlantError::Unreadable(error.to_string()))
     }
+}
+
+/// The axes of a capture, one of them in part: what lies outside of the whole is left out.
+fn zoomed(document: &CaptureDocument, (kind, [from, to]): (CaptureCurveKind, [f64; 2])) -> Ranges {
+    let mut ranges = Ranges::of_document(document);
+    let range = match kind {
+        CaptureCurveKind::Waveform => &mut ranges.waveform_s,
+        CaptureCurveKind::Spectrum => &mut ranges.spectrum_hz,
+        CaptureCurveKind::Envelope => &mut ranges.envelope_hz,
+        CaptureCurveKind::Cepstrum => &mut ranges.cepstrum_s,
+        CaptureCurveKind::Orders => &mut ranges.orders,
+    };
+    *range = (from.max(range.0), to.min(range.1));
+    ranges
 }
 
 fn drawn_of(

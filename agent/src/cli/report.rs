@@ -2,14 +2,17 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pdm_knowledge::Knowledge;
 use pdm_report::files::{self, Format, Written};
+use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::id::EventId;
 
 use super::{Lang, failure};
+use crate::captures::Captures;
 use crate::documents::{self, GatherError};
 use crate::service::open_store;
 use crate::settings::AgentSettings;
@@ -75,9 +78,17 @@ async fn write(args: &Args, settings: &AgentSettings) -> Result<Written, Failure
     let store = open_store(&settings.store).await.map_err(failure::store)?;
     let knowledge = Knowledge::open(&settings.knowledge).await.map_err(failure::knowledge)?;
     let lead_time = &settings.rules.lead_time;
-    let case = documents::stored(&store, Some(&knowledge), reports, lead_time, args.event_id)
+    let mut case = documents::stored(&store, Some(&knowledge), reports, lead_time, args.event_id)
         .await
         .map_err(not_gathered)?;
+    let clock: SharedClock = Arc::new(SystemClock);
+    if let Some(captures) = Captures::of_settings(settings, &store, &clock) {
+        let (named, address) = (case.diagnosis.fault_type, settings.page_address());
+        match captures.waveform(&case.event, named, address.as_deref()).await {
+            Ok(waveform) => case.waveform = Some(waveform),
+            Err(error) => tracing::warn!(%error, "the documents have no waveform"),
+        }
+    }
     store.close().await;
     let languages = args.lang.map_or_else(|| reports.languages.clone(), |lang| vec![lang.into()]);
     let formats = if args.format.is_empty() { &reports.formats } else { &args.format };

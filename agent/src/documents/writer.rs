@@ -11,11 +11,14 @@ use pdm_report::{CaseFile, LOOK_BACK, english, findings, gather, grounds};
 use pdm_store::Store;
 
 use super::stored::add_designation;
+use crate::captures::Captures;
 use crate::workflow::documents::{DocumentError, DocumentOutcome, Documents, Written};
 use crate::workflow::state::State;
 
 /// How long one look-up for a document may take: the alarm has named the documents by then. Chosen: three look-ups for the two documents of an alarm, together 1.5 s.
 const LOOK_UP: Duration = Duration::from_millis(500);
+/// How long the picture of a waveform may take. Chosen: 60 s at 51.2 kHz are drawn within 2 s on a small server.
+const DRAWING: Duration = Duration::from_secs(5);
 
 /// Writes the documents of a run into the configured folder.
 #[derive(Debug)]
@@ -28,6 +31,10 @@ pub struct Writer {
     pub store: Store,
     /// Knowledge base with the passages that documents quote.
     pub knowledge: Knowledge,
+    /// Captured waveforms, where they are kept.
+    pub(crate) captures: Option<Captures>,
+    /// The address of the pages, where one is configured.
+    pub(crate) page_url: Option<String>,
 }
 
 impl Writer {
@@ -44,6 +51,14 @@ impl Writer {
         case.memory.clone_from(&state.memory_context.recent);
         case.work.clone_from(&state.memory_context.work);
         case.research = findings::of_run(&state.inquiry);
+        if let Some(captures) = &self.captures {
+            let picture = captures.waveform(&case.event, fault, self.page_url.as_deref());
+            match tokio::time::timeout(DRAWING, picture).await {
+                Ok(Ok(waveform)) => case.waveform = Some(waveform),
+                Ok(Err(error)) => tracing::warn!(%error, "the documents have no waveform"),
+                Err(_elapsed) => tracing::warn!("the documents have no waveform: it took too long"),
+            }
+        }
         // a document without passages is better than none, and states that there is no procedure
         match in_time(grounds::look_up(&self.knowledge, fault)).await {
             Ok(grounds) => case.grounds = grounds,

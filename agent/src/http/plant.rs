@@ -17,18 +17,20 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
-use pdm_store::{EpisodeRecord, GatewayState, Incoming, Reported, Store, StoreError};
+use pdm_store::{EpisodeRecord, Incoming, Reported, Store, StoreError};
 use pdm_web::plant::{
-    Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, CaptureAsked, CaptureDrawn,
-    CaptureFound, CaptureRow, ChangeRequest, Changed, ChannelRow, DocumentFile, DocumentRow,
-    DutyRow, EpisodeAlarm, EpisodeDetail, EpisodeFilter, GatewayRow, MachineAround, MachinePlaces,
-    PhotoFile, PhotoKept, PhotoKind, PhotoRow, Place, Plant, PlantError, RefusedRow, Remark,
-    ReportRow, ShelfEnd, ShelfRequest, Shelved, WindowRow, Withdrawn, WorkRow, WorkSheet,
+    Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, CaptureAsked, CaptureDemandRow,
+    CaptureDemanded, CaptureDrawn, CaptureFound, CaptureNpy, CaptureRow, ChangeRequest, Changed,
+    ChannelRow, DocumentFile, DocumentRow, DutyRow, EpisodeDetail, EpisodeFilter, GatewayRow,
+    MachineAround, MachinePlaces, PhotoFile, PhotoKept, PhotoKind, PhotoRow, Place, Plant,
+    PlantError, RefusedRow, Remark, ReportRow, ShelfEnd, ShelfRequest, Shelved, WindowRow,
+    Withdrawn, WorkRow, WorkSheet,
 };
 use uuid::Uuid;
 
 use super::orders::Orders;
-use super::{articles, documents, duty, surroundings, unacknowledged};
+use super::rows::{detail_of, gateway_of};
+use super::{articles, demanded, documents, duty, surroundings, unacknowledged};
 use crate::captures::Captures;
 use crate::intake::parse::episode_topic;
 use crate::photos::Photos;
@@ -336,6 +338,32 @@ impl Plant for StoredPlant {
         }
     }
 
+    async fn capture_npy(&self, id: Uuid) -> Result<Option<CaptureNpy>, PlantError> {
+        match &self.captures {
+            Some(captures) => captures.npy(id).await,
+            None => Ok(None),
+        }
+    }
+
+    fn takes_captures(&self) -> bool {
+        self.captures.is_some()
+    }
+
+    async fn demand_capture(
+        &self,
+        key: &BearingKey,
+        by: &str,
+    ) -> Result<CaptureDemanded, PlantError> {
+        demanded::demand(self, key, by).await
+    }
+
+    async fn capture_demand(
+        &self,
+        key: &BearingKey,
+    ) -> Result<Option<CaptureDemandRow>, PlantError> {
+        Ok(self.store.captures().capture_demand_of(key, self.clock.now()).await?)
+    }
+
     async fn capture_drawn(
         &self,
         id: Uuid,
@@ -449,39 +477,5 @@ impl Plant for StoredPlant {
             return Ok(Shelved::Refused("the bearing was never judged".to_owned()));
         }
         Ok(Shelved::Yes)
-    }
-}
-
-fn detail_of(
-    (key, record): (BearingKey, EpisodeRecord),
-    row: Option<&BearingRow>,
-) -> EpisodeDetail {
-    let is_open = record.episode.closed_at.is_none();
-    let document = record.episode.document(&key);
-    let alarm = record.alarm.map(|alarm| EpisodeAlarm {
-        notification_id: alarm.notification.notification_id,
-        risk_level: alarm.risk,
-        title: alarm.notification.title,
-        event_id: alarm.notification.event_id,
-        repeats: alarm.repeats,
-        repeat_at: alarm.repeat_at,
-    });
-    // the message may be of an earlier stage
-    let standing = row.filter(|_| is_open && alarm.is_some());
-    let told = alarm.as_ref().map(|alarm: &EpisodeAlarm| alarm.title.clone());
-    let title = standing.map(BearingRow::standing_title).or(told);
-    EpisodeDetail { document, title, alarm }
-}
-
-fn gateway_of(state: GatewayState) -> GatewayRow {
-    GatewayRow {
-        site: state.gateway.site,
-        gateway_id: state.gateway.gateway,
-        presence: state.presence.map(|(presence, _)| presence),
-        presence_at: state.presence.map(|(_, at)| at),
-        last_event_at: state.last_event_at,
-        highest_sequence: state.highest_sequence,
-        lost_events: state.lost_events,
-        proven: state.proven,
     }
 }

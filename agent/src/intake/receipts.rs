@@ -144,7 +144,8 @@ impl Receipts {
         let Ok(payload) = serde_json::to_vec(receipt) else { return true };
         let what = GatewayTopic::Receipt;
         let topic = Topic::Gateway { site, gateway: receipt.gateway_id.clone(), what };
-        let message = Message { topic: topic.under(&self.prefix), payload, retain: true };
+        let message =
+            Message { topic: topic.under(&self.prefix), payload, retain: true, expires_s: None };
         match timeout(PUBLISH, self.publisher.publish(message)).await {
             Ok(Ok(_confirmed)) => true,
             Ok(Err(error)) => {

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 use pdm_service::error_chain::error_chain;
 use rumqttc::Outgoing;
-use rumqttc::v5::mqttbytes::v5::{DisconnectReasonCode, Packet, PubAckReason};
+use rumqttc::v5::mqttbytes::v5::{DisconnectReasonCode, Packet, PubAckReason, PublishProperties};
 use rumqttc::v5::mqttbytes::{Error as MqttError, QoS};
 use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions, StateError};
 use tokio::sync::{mpsc, oneshot};
@@ -35,8 +35,8 @@ pub(crate) enum PublishError {
 }
 
 /// Bytes of a PUBLISH beside topic and payload: header and remaining length (5), length of the topic
-/// (2), packet identifier (2), properties (1), and some reserve.
-const PACKET_OVERHEAD: usize = 16;
+/// (2), packet identifier (2), properties (1, with an end 6), and some reserve.
+const PACKET_OVERHEAD: usize = 24;
 
 /// What the broker says of a message that it has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub(crate) struct Message {
     pub(crate) topic: String,
     pub(crate) payload: Vec<u8>,
     pub(crate) retain: bool,
+    /// How long the broker keeps it for a receiver that is away, s; without an end where there is none.
+    pub(crate) expires_s: Option<u32>,
 }
 
 impl Message {
@@ -286,8 +288,12 @@ impl Connection {
                         continue;
                     }
                     let bytes = message.bytes();
-                    let sent = client.try_publish(
-                        message.topic, QoS::AtLeastOnce, message.retain, message.payload,
+                    let properties = PublishProperties {
+                        message_expiry_interval: message.expires_s,
+                        ..PublishProperties::default()
+                    };
+                    let sent = client.try_publish_with_properties(
+                        message.topic, QoS::AtLeastOnce, message.retain, message.payload, properties,
                     );
                     match sent {
                         Ok(()) => in_flight.queued.push_back((waiting, bytes)),

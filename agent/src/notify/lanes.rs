@@ -18,6 +18,7 @@ use pdm_shared::delivery::Notification;
 use pdm_shared::time::Timestamp;
 use pdm_store::due::LONGEST_RETRY_S;
 use pdm_store::{Claimed, OutboxStore, SendOutcome, StoreError, VECTORS_LANE};
+use pdm_web::plant::DEMAND_LIFE_S;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -276,6 +277,7 @@ impl Lane {
                 topic: row.topic.clone().unwrap_or_default(),
                 payload: row.payload.clone().into_bytes(),
                 retain: row.retain,
+                expires_s: left_s(row, self.clock.now()),
             };
             let queued = tokio::time::timeout_at(deadline, publisher.queue(message)).await;
             waiting.push(queued.ok());
@@ -383,6 +385,14 @@ pub(super) fn is_notification(row: &Claimed) -> bool {
     row.topic.as_deref().is_some_and(|topic| topic.ends_with("/notification"))
 }
 
+/// How long a publication has a meaning, s; none where it always has one. A demand for a waveform that has waited
+/// too long here, for a broker that was away, is left for a second to a gateway that is connected.
+fn left_s(row: &Claimed, now: Timestamp) -> Option<u32> {
+    let is_demand = row.topic.as_deref().is_some_and(|topic| topic.ends_with("/capture"));
+    let left = DEMAND_LIFE_S - now.seconds_since(row.created_at).max(0.0);
+    is_demand.then_some(left.max(1.0) as u32)
+}
+
 /// Why a publication has no PUBACK.
 #[derive(Debug)]
 pub(super) enum Unconfirmed {
@@ -437,6 +447,26 @@ mod tests {
         let mut many: Vec<Claimed> = (1..20).map(|id| row(id, "diagnosis")).collect();
         many.push(row(20, "notification"));
         assert_eq!(ids(urgent_first(many))[..2], [20, 1]);
+    }
+
+    /// R-AGENT-7: a gateway that is back after an hour is not asked for the waveform of then.
+    #[test]
+    fn a_demand_for_a_waveform_ends_and_a_judgement_does_not() {
+        let now = Timestamp::from_unix_ms(3_600_000).expect("in range");
+        let row = |what: &str, age_s: f64| Claimed {
+            id: 1,
+            key: Uuid::nil(),
+            topic: Some(format!("pdm/v1/s/e/b/{what}")),
+            retain: false,
+            group: None,
+            payload: String::new(),
+            attempts: 0,
+            created_at: now.plus_seconds(-age_s),
+        };
+        assert_eq!(left_s(&row("capture", 0.0), now), Some(600));
+        assert_eq!(left_s(&row("capture", 590.0), now), Some(10));
+        assert_eq!(left_s(&row("capture", 3000.0), now), Some(1));
+        assert_eq!(left_s(&row("diagnosis", 3000.0), now), None);
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Channel for NotificationTopic {
                 Topic::Bearing { key, what: BearingTopic::Notification }.under(&self.prefix);
             let payload = serde_json::to_vec(notification)
                 .map_err(|error| SendError::Never(error.to_string()))?;
-            let message = Message { topic, payload, retain: false };
+            let message = Message { topic, payload, retain: false, expires_s: None };
             let queued = tokio::time::timeout_at(deadline, self.publisher.queue(message)).await;
             confirmation(queued.ok(), deadline).await.map(|_confirmed| ()).map_err(|error| {
                 match error {

@@ -210,6 +210,8 @@ impl Stage {
             lead_time: settings.rules.lead_time.clone(),
             store: store.clone(),
             knowledge: tooling.knowledge.clone(),
+            captures: None,
+            page_url: None,
         };
         let workflow = Workflow::new(Expert::new(settings.rules), Arc::clone(&shared))
             .with_reasoner(reasoner)

@@ -325,9 +325,7 @@ impl Parts {
 
     /// Captured waveforms, where they are kept.
     fn captures(&self) -> Option<Captures> {
-        let settings = self.settings.captures.clone()?;
-        let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
-        Some(Captures::new(store, clock, self.settings.gateways.clone(), settings))
+        Captures::of_settings(&self.settings, &self.store, &self.clock)
     }
 
     /// Where documents are written, if they are.

@@ -63,10 +63,11 @@ pub use removal::{History, PlantPart, Removal, TakenOut};
 pub use retention::{Forget, Forgotten, GatewayPart, RoomMade, RoomStage, StoreSize};
 pub use room::Room;
 pub use sql::{
-    CaptureNote, CaptureRoom, CaptureStore, CeilingStore, DeskStore, EpisodeStore, FollowUpStore,
-    GatewayStore, GraphStore, HistoryStore, IntakeStore, JudgementStore, MessageStore,
-    OpinionStore, OutboxStore, PageStore, PhotoBounds, PhotoNoted, PhotoStore, RecoveredTable,
-    Recovery, RemovalStore, RetentionStore, ReviseAssets, SeriesStore, StoredAccounts, recover,
+    CaptureDemandNote, CaptureNote, CaptureRoom, CaptureStore, CeilingStore, DeskStore,
+    EpisodeStore, FollowUpStore, GatewayStore, GraphStore, HistoryStore, IntakeStore,
+    JudgementStore, MessageStore, OpinionStore, OutboxStore, PageStore, PhotoBounds, PhotoNoted,
+    PhotoStore, RecoveredTable, Recovery, RemovalStore, RetentionStore, ReviseAssets, SeriesStore,
+    StoredAccounts, recover,
 };
 pub use store::{Store, connect, open};
 pub use trouble::StoreTrouble;

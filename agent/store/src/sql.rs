@@ -9,6 +9,7 @@ use crate::database::{Pool, Session, Transaction};
 
 mod accounts;
 pub(crate) mod bulk;
+mod capture_demands;
 mod captures;
 mod ceilings;
 mod channels;
@@ -47,6 +48,7 @@ mod windows;
 mod work_reports;
 
 pub use accounts::StoredAccounts;
+pub use capture_demands::CaptureDemandNote;
 pub use captures::{CaptureNote, CaptureRoom, CaptureStore};
 pub use ceilings::CeilingStore;
 pub use desk::DeskStore;

@@ -183,7 +183,8 @@ pub fn draw_pictures(
 
 impl Ranges {
     /// The axes of a capture.
-    fn of_document(document: &CaptureDocument) -> Self {
+    #[must_use]
+    pub fn of_document(document: &CaptureDocument) -> Self {
         let (rate_hz, orders) = (document.sampling_rate_hz, &document.bearing);
         let shaft_hz = document.speed.shaft_speed_rpm / 60.0;
         let lead_s = document.window.first_sample as f64 / rate_hz;

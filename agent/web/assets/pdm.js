@@ -157,3 +157,20 @@ if (main) {
   live();
   setTimeout(learn, 0, main); // in a task of its own, after the page is shown
 }
+
+/** A demand that waits is asked after every three seconds; the part of the page that shows it changes with it. */
+async function awaitAnswer() {
+  const waiting = document.querySelector('[data-waits]');
+  const part = waiting?.closest('section');
+  if (!part) return;
+  const answer = document.hidden ? null : await fetch(waiting.dataset.waits).catch(() => null);
+  const told = answer?.ok ? await answer.json() : null;
+  if (told && told.state !== waiting.dataset.state && !part.contains(document.activeElement)) {
+    const page = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => null);
+    const text = page?.ok ? await page.text() : '';
+    const fresh = new DOMParser().parseFromString(text, 'text/html').querySelector(`#${part.id}`);
+    if (fresh) part.replaceChildren(...fresh.childNodes);
+  }
+  setTimeout(awaitAnswer, 3000);
+}
+awaitAnswer();

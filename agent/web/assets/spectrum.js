@@ -1,6 +1,7 @@
 // The last spectrum of a bearing with harmonic and sideband cursors.
 /* global uPlot */
 
+import { colour, cursorsOf, drawCursors, positive } from './cursors.js';
 import { plantTime } from './times.js';
 
 const figure = document.querySelector('#spectrum');
@@ -11,7 +12,6 @@ const kind = figure.querySelector('select[name=kind]');
 const fundamental = figure.querySelector('input[name=fundamental]');
 const spacing = figure.querySelector('input[name=spacing]');
 const buttons = [...figure.querySelectorAll('button[data-line]')];
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const beside = figure.querySelector('select[name=beside]');
 const besideAt = figure.querySelector('input[name=beside_at]');
@@ -19,8 +19,6 @@ const besideBearing = figure.querySelector('select[name=beside_bearing]');
 const besideTold = figure.querySelector('.beside');
 const own = figure.dataset.api.replace('/api/v1', '');
 
-const HARMONICS = 10;
-const SIDEBANDS = 3;
 let event = null;
 let plot = null;
 let cursor = 0;
@@ -29,7 +27,6 @@ let over = null; // the spectrum that lies over the last one
 const shaftHz = () => (event.operating.shaft_speed_rpm ?? 0) / 60;
 const frequencyOf = (line) => (line === 'shaft' ? shaftHz() : event.frequency_domain[line].frequency_hz);
 const lines = () => event.spectra[kind.value];
-const positive = (input) => { const value = Number(input.value); return value > 0 ? value : null; };
 
 /** The amplitude at a frequency: the highest of the three nearest lines. */
 function amplitudeAt(hz) {
@@ -80,40 +77,8 @@ async function layOver() {
   tellOver();
 }
 
-/** The cursors: harmonics of the fundamental, and sidebands about each. */
-function cursors() {
-  const base = positive(fundamental);
-  if (!base) return [];
-  const apart = positive(spacing);
-  const end = lines().df_hz * lines().amplitude.length;
-  const found = [];
-  for (let n = 1; n <= HARMONICS && n * base < end; n += 1) {
-    found.push({ hz: n * base, side: false });
-    for (let k = 1; apart && k <= SIDEBANDS; k += 1) {
-      for (const hz of [n * base - k * apart, n * base + k * apart]) {
-        if (hz > 0 && hz < end) found.push({ hz, side: true });
-      }
-    }
-  }
-  return found;
-}
-
-function drawCursors(self) {
-  const { ctx, bbox } = self;
-  ctx.save();
-  ctx.lineWidth = devicePixelRatio;
-  for (const { hz, side } of cursors()) {
-    const x = self.valToPos(hz, 'x', true);
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
-    ctx.strokeStyle = colour(side ? '--watch' : '--critical');
-    ctx.setLineDash(side ? [2, 4] : [6, 4]);
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-  }
-  ctx.restore();
-}
+/** The cursors of the fields. */
+const cursors = () => cursorsOf(positive(fundamental), positive(spacing), lines().df_hz * lines().amplitude.length);
 
 function say(index) {
   const hz = index * lines().df_hz;
@@ -134,7 +99,7 @@ function draw() {
     width: canvas.clientWidth, height: 288, scales: { x: { time: false } },
     series: [{ label: 'Hz' }, { label: unit, stroke: colour('--link'), width: 1, points: { show: false } }, ...(other ? [{ label: words.beside, stroke: colour('--warning'), width: 1, points: { show: false } }] : [])],
     axes: [{ ...axis, label: 'Hz' }, axis],
-    hooks: { draw: [drawCursors], setCursor: [(self) => { if (self.cursor.idx !== null) { cursor = self.cursor.idx; say(cursor); } }] },
+    hooks: { draw: [(self) => drawCursors(self, cursors())], setCursor: [(self) => { if (self.cursor.idx !== null) { cursor = self.cursor.idx; say(cursor); } }] },
   }, [amplitude.map((_, index) => index * df), amplitude, ...(other ? [other] : [])], canvas);
   plot.over.addEventListener('click', () => set(cursor * df));
 }

@@ -12,8 +12,8 @@ use uuid::Uuid;
 use crate::Shared;
 use crate::access::Viewer;
 use crate::plant::{
-    Acknowledged, Acknowledgement, ChangeRequest, Changed, PhotoKind, PhotoRow, PlantChange,
-    ShelfRequest, Shelved, TakenOut, Withdrawn, WorkRow,
+    Acknowledged, Acknowledgement, CaptureDemandRow, CaptureDemanded, ChangeRequest, Changed,
+    PhotoKind, PhotoRow, PlantChange, ShelfRequest, Shelved, TakenOut, Withdrawn, WorkRow,
 };
 use crate::problem::Problem;
 
@@ -116,6 +116,29 @@ pub(crate) async fn remark(
     shared.site.plant.remark(key, &by, &note).await?;
     viewer.did(shared, "page", "note", format!("{key} by {by:?}")).await;
     Ok(())
+}
+
+/// Asks the gateway of a bearing for its waveform; the demand that stands now.
+pub(crate) async fn demand_capture(
+    shared: &Shared,
+    viewer: &Viewer,
+    via: &str,
+    key: &BearingKey,
+    typed: &str,
+) -> Result<CaptureDemandRow, Problem> {
+    let by = signature(viewer, typed)?;
+    match shared.site.plant.demand_capture(key, &by).await? {
+        CaptureDemanded::Asked(row) => {
+            viewer.did(shared, via, "ask for waveform", format!("{key} by {by:?}")).await;
+            Ok(row)
+        }
+        CaptureDemanded::Waits(row) => Ok(row),
+        CaptureDemanded::NoPlace => {
+            let told = "the agent takes no waveforms: its configuration has no [captures]";
+            Err(Problem::new(StatusCode::CONFLICT, told))
+        }
+        CaptureDemanded::Unknown => Err(Problem::unknown("bearing")),
+    }
 }
 
 /// Until when a bearing may be shelved.

@@ -1,8 +1,9 @@
 //! The API: the rows of [`crate::plant`] as JSON under `/api/v1`, described by `openapi.json`.
 //!
-//! This file reads; `acting` acts, and `changing` is for administrators.
+//! This file and `captures` read; `acting` acts, and `changing` is for administrators.
 
 pub(crate) mod acting;
+mod captures;
 pub(crate) mod changing;
 
 use std::sync::Arc;
@@ -12,7 +13,6 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use pdm_shared::capture::CaptureDocument;
 use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
@@ -44,8 +44,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
             "/bearings/{site}/{equipment}/{bearing}/shelf",
             post(acting::shelve).delete(acting::unshelve),
         )
-        .route("/bearings/{site}/{equipment}/{bearing}/captures", get(captures))
-        .route("/captures/{id}", get(capture))
+        .merge(captures::router())
         .route("/events/{event_id}", get(event))
         .route("/events/{event_id}/diagnosis", get(diagnosis))
         .route("/events/{event_id}/trace", get(trace))
@@ -339,24 +338,6 @@ async fn work_of(State(shared): Asking, Path(id): Path<String>) -> Result<Respon
 async fn photos(State(shared): Asking, Path(id): Path<String>) -> Result<Response, Problem> {
     let items = shared.site.plant.photos(event_id_of(&id)?).await?;
     Ok(Json(Listed { items, next: None }).into_response())
-}
-
-async fn captures(
-    State(shared): Asking,
-    Path(names): Path<Names>,
-    Query(asked): Query<Asked>,
-) -> Result<Response, Problem> {
-    let (limit, before) = (asked.limit()?, asked.before()?);
-    let items = shared.site.plant.captures(&key_of(&names)?, before, limit).await?;
-    let next = next_of(items.len(), limit, items.last().map(|row| row.started_at));
-    Ok(Json(Listed { items, next }).into_response())
-}
-
-async fn capture(State(shared): Asking, Path(id): Path<String>) -> Answer<CaptureDocument> {
-    let id =
-        Uuid::parse_str(&id).map_err(|_other| Problem::parameter("capture_id", &id, "a UUID"))?;
-    let found = shared.site.plant.capture(id).await?;
-    found.map(|found| Json(found.document)).ok_or_else(|| Problem::unknown("capture"))
 }
 
 async fn duty(State(shared): Asking) -> Result<Response, Problem> {

@@ -17,6 +17,7 @@ mod api;
 mod asking;
 mod assets;
 pub mod audit;
+mod capture_files;
 mod compressed;
 pub mod configuration;
 mod cursor;

@@ -15,11 +15,11 @@ use serde_json::{Map, Value, json};
 
 use crate::Shared;
 use crate::accounts::Act;
-use crate::api::acting::{AckBody, FollowUpBody, ShelfBody};
+use crate::api::acting::{AckBody, DemandBody, FollowUpBody, ShelfBody};
 use crate::api::changing::{ForgetBody, ReasonBody, RenameBody, ReplaceBody};
 use crate::plant::{
-    BearingRow, CaptureRow, ChannelRow, DutyRow, EpisodeDetail, GatewayRow, PhotoRow, RefusedRow,
-    SpectrumRow, TakenOut, WindowRow, WorkRow,
+    BearingRow, CaptureDemandRow, CaptureRow, ChannelRow, DutyRow, EpisodeDetail, GatewayRow,
+    PhotoRow, RefusedRow, SpectrumRow, TakenOut, WindowRow, WorkRow,
 };
 use crate::talk;
 
@@ -42,6 +42,8 @@ struct ActingRoute {
     method: &'static str,
     summary: &'static str,
     body: Option<fn(&mut SchemaGenerator) -> Value>,
+    /// What is answered with 202; nothing with 204 where there is none.
+    answer: Option<fn(&mut SchemaGenerator) -> Value>,
 }
 
 /// A route of the API that changes the plant: who calls it needs the role of an administrator.
@@ -53,7 +55,7 @@ struct ChangingRoute {
 
 const BEARING: &str = "/bearings/{site}/{equipment}/{bearing}";
 
-const ROUTES: [Route; 21] = [
+const ROUTES: [Route; 22] = [
     Route {
         path: "/bearings",
         summary: "Every bearing, worst first",
@@ -84,6 +86,12 @@ const ROUTES: [Route; 21] = [
         summary: "Captured waveforms of a bearing, newest first",
         query: &["before", "limit"],
         answer: list::<CaptureRow>,
+    },
+    Route {
+        path: "/bearings/{site}/{equipment}/{bearing}/captures/demand",
+        summary: "The newest demand for a waveform of a bearing: waiting, taken, arrived, refused or lapsed",
+        query: &[],
+        answer: one::<CaptureDemandRow>,
     },
     Route {
         path: "/captures/{id}",
@@ -167,30 +175,41 @@ const ROUTES: [Route; 21] = [
     },
 ];
 
-const ACTING: [ActingRoute; 4] = [
+const ACTING: [ActingRoute; 5] = [
     ActingRoute {
         path: "/bearings/{site}/{equipment}/{bearing}/acknowledgements",
         method: "post",
         summary: "Acknowledge the alarm that a person saw",
         body: Some(one::<AckBody>),
+        answer: None,
     },
     ActingRoute {
         path: "/bearings/{site}/{equipment}/{bearing}/shelf",
         method: "post",
         summary: "Shelve a bearing: staff is told nothing for a time",
         body: Some(one::<ShelfBody>),
+        answer: None,
     },
     ActingRoute {
         path: "/bearings/{site}/{equipment}/{bearing}/shelf",
         method: "delete",
         summary: "End the shelf of a bearing",
         body: None,
+        answer: None,
+    },
+    ActingRoute {
+        path: "/bearings/{site}/{equipment}/{bearing}/captures",
+        method: "post",
+        summary: "Ask the gateway for a waveform of now; the demand that stands, an earlier one while it waits",
+        body: Some(one::<DemandBody>),
+        answer: Some(one::<CaptureDemandRow>),
     },
     ActingRoute {
         path: "/events/{event_id}/follow-ups",
         method: "post",
         summary: "Report what became of the work that a judgement asked for, and what was found",
         body: Some(one::<FollowUpBody>),
+        answer: None,
     },
 ];
 
@@ -251,6 +270,31 @@ const CHAT: [ChatRoute; 2] = [
     },
 ];
 
+/// A file of a capture.
+struct FileRoute {
+    path: &'static str,
+    summary: &'static str,
+    kind: &'static str,
+}
+
+const FILES: [FileRoute; 3] = [
+    FileRoute {
+        path: "/captures/{id}/capture.wav",
+        summary: "The WAV file of a capture as its gateway has sent it: 32-bit float, m/s²",
+        kind: "audio/wav",
+    },
+    FileRoute {
+        path: "/captures/{id}/capture.npy",
+        summary: "The same samples as a NumPy file",
+        kind: "application/octet-stream",
+    },
+    FileRoute {
+        path: "/captures/{id}/capture.npy.json",
+        summary: "The document of the NumPy file (pdm.capture/1), with its own name, length and hash",
+        kind: "application/json",
+    },
+];
+
 /// Any event: the summary says which.
 fn text(_: &mut SchemaGenerator) -> Value {
     json!({})
@@ -294,6 +338,15 @@ pub(crate) fn document() -> Value {
     for route in &ACTING {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method] = act(route, &mut schemas);
+    }
+    for FileRoute { path, summary, kind } in &FILES {
+        let answer = json!({ "description": "the file", "content": { *kind: {} } });
+        let told = json!({
+            "summary": summary,
+            "parameters": parameters(path, &[]),
+            "responses": responses("200", &answer),
+        });
+        paths.insert((*path).to_owned(), json!({ "get": told }));
     }
     for route in &CHANGING {
         paths.insert(route.path.to_owned(), json!({ "post": changed(route, &mut schemas) }));
@@ -348,6 +401,15 @@ fn act(route: &ActingRoute, schemas: &mut SchemaGenerator) -> Value {
         "parameters": parameters(route.path, &[]),
         "responses": responses("204", &json!({ "description": "done" })),
     });
+    if let Some(answer) = route.answer {
+        told["responses"] = responses(
+            "202",
+            &json!({
+                "description": "what stands now",
+                "content": { "application/json": { "schema": answer(schemas) } },
+            }),
+        );
+    }
     if let Some(body) = route.body {
         let schema = body(schemas);
         told["requestBody"] =
@@ -381,7 +443,7 @@ fn responses(status: &str, answer: &Value) -> Value {
         ("403", "a role that is too low, or not from this machine where no token is configured"),
         ("404", "nothing is stored under that name"),
         ("405", "the route has no such method"),
-        ("409", "another alarm stands by now, or none; a new name is known already"),
+        ("409", "another alarm stands by now, or none; a new name is known already; no waveforms are taken"),
         ("413", "the body is too large"),
         ("415", "the body is not JSON"),
         ("422", "the body is not what it has to be"),

@@ -1,6 +1,7 @@
 //! The pages: templates filled with the rows of [`crate::plant`].
 //!
-//! `captures` a captured waveform, whose curves `capture_plot` draws; `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm, `trend` the
+//! `captures` a captured waveform, whose curves `capture_plot` draws and `curves` hands to a script, `demands` the
+//! wish for one; `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm, `trend` the
 //! windows of its trend; `analysis`
 //! a judgement in five thoughts; `equipment` a machine with its graph; `episodes` and `episode` what
 //! stands and what is done about it, `forms` the forms that stand on several pages; `work` the actions
@@ -18,6 +19,8 @@ mod capture_plot;
 mod captures;
 mod channels;
 mod chat;
+mod curves;
+mod demands;
 mod documents;
 mod duty;
 mod episode;
@@ -64,6 +67,7 @@ use pdm_service::http::callers::Role;
 use pdm_shared::text::Language;
 use serde::Deserialize;
 
+use demands::DemandForm;
 use forms::{AckForm, ShelfForm};
 pub(crate) use installed::missing;
 
@@ -131,6 +135,11 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
 /// The page of a captured waveform and its files.
 fn captured() -> Router<Arc<Shared>> {
     Router::new()
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/captures",
+            post(forms::on_bearing::<DemandForm>),
+        )
+        .route("/bearings/{site}/{equipment}/{bearing}/captures/demand.json", get(demands::json))
         .route("/bearings/{site}/{equipment}/{bearing}/captures/{id}", get(captures::page))
         .route(
             "/bearings/{site}/{equipment}/{bearing}/captures/{id}/capture.wav",
@@ -139,6 +148,18 @@ fn captured() -> Router<Arc<Shared>> {
         .route(
             "/bearings/{site}/{equipment}/{bearing}/captures/{id}/capture.json",
             get(captures::json),
+        )
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/curves.json",
+            get(curves::json),
+        )
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/capture.npy",
+            get(captures::npy),
+        )
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/captures/{id}/capture.npy.json",
+            get(captures::npy_document),
         )
         .route(
             "/bearings/{site}/{equipment}/{bearing}/captures/{id}/sound.wav",
@@ -157,8 +178,9 @@ pub(crate) fn open_router() -> Router<Arc<Shared>> {
         .route("/offline", get(installed::offline))
 }
 
-const TEMPLATES: [(&str, &str); 42] = [
+const TEMPLATES: [(&str, &str); 43] = [
     ("capture.html", include_str!("../templates/capture.html")),
+    ("demand.html", include_str!("../templates/demand.html")),
     ("captures.html", include_str!("../templates/captures.html")),
     ("removal.html", include_str!("../templates/removal.html")),
     ("ack.html", include_str!("../templates/ack.html")),

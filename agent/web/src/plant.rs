@@ -20,6 +20,7 @@ use uuid::Uuid;
 
 mod acts;
 mod capture;
+mod demand;
 mod desk;
 mod episode;
 mod machine;
@@ -31,7 +32,10 @@ mod work;
 pub use acts::{Acknowledged, Acknowledgement, ShelfEnd, ShelfRequest, Shelved};
 pub use capture::{
     CaptureAsked, CaptureCurve, CaptureCurveKind, CaptureDrawn, CaptureFound, CaptureMark,
-    CaptureRow,
+    CaptureNpy, CaptureRow,
+};
+pub use demand::{
+    CaptureDemandRow, CaptureDemanded, DEMAND_LIFE_S, DEMAND_PATIENCE_S, DemandState,
 };
 pub use desk::{Article, ArticleRow, ArticleSection, DutyGap, DutyOverride, DutyRow};
 pub use episode::{EpisodeAlarm, EpisodeDetail, EpisodeFilter};
@@ -416,6 +420,25 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
 
     /// Its WAV file.
     async fn capture_wav(&self, id: Uuid) -> Result<Option<Vec<u8>>, PlantError>;
+
+    /// Its samples as a NumPy file, with the document of that file.
+    async fn capture_npy(&self, id: Uuid) -> Result<Option<CaptureNpy>, PlantError>;
+
+    /// Whether the agent takes captures of gateways.
+    fn takes_captures(&self) -> bool;
+
+    /// Asks the gateway of a bearing for a capture.
+    async fn demand_capture(
+        &self,
+        key: &BearingKey,
+        by: &str,
+    ) -> Result<CaptureDemanded, PlantError>;
+
+    /// The newest demand for the waveform of a bearing.
+    async fn capture_demand(
+        &self,
+        key: &BearingKey,
+    ) -> Result<Option<CaptureDemandRow>, PlantError>;
 
     /// Its pictures.
     async fn capture_drawn(

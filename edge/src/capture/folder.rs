@@ -434,8 +434,7 @@ pub fn sha256_of(path: &Path) -> io::Result<String> {
 /// What a WAV reader shows: the names of `INFO` as libsndfile and Audacity read them.
 fn texts(document: &CaptureDocument) -> Vec<(&'static [u8; 4], String)> {
     let point = document.measuring_point.as_ref().map_or(String::new(), |p| format!(" {p}"));
-    let reasons: Vec<&str> =
-        document.triggers.iter().map(|trigger| trigger.reason.as_str()).collect();
+    let reasons: Vec<&str> = document.reasons().iter().map(|reason| reason.as_str()).collect();
     let sensitivity = document
         .sensor
         .sensitivity_mv_per_g

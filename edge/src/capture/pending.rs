@@ -55,9 +55,13 @@ impl Pending {
         }
         let mut has_new = false;
         for trigger in triggers.into_iter().filter(|trigger| !is_reference(trigger)) {
-            if !self.is_for(trigger.reason) && self.triggers.len() < MAX_TRIGGERS {
+            let is_new = !self.is_for(trigger.reason);
+            // who asked by another demand finds the capture by it; the stretch stays as it is
+            let is_other = trigger.demand_id.is_some()
+                && self.triggers.iter().all(|one| one.demand_id != trigger.demand_id);
+            if (is_new || is_other) && self.triggers.len() < MAX_TRIGGERS {
                 self.triggers.push(trigger);
-                has_new = true;
+                has_new |= is_new;
             }
         }
         if has_new {

@@ -10,7 +10,6 @@ use pdm_service::clock::SharedClock;
 use pdm_shared::capture::{CaptureReason, CaptureTrigger};
 use pdm_shared::event::Event;
 use pdm_shared::id::{GatewayId, SiteId};
-use pdm_shared::time::Timestamp;
 use tokio::sync::Notify;
 
 use super::chunk::Origin;
@@ -21,7 +20,7 @@ use super::log::{self, Refused};
 use super::pending::Pending;
 use super::ring::{Ring, Wanted};
 use super::standing::{self, Standing};
-use super::tap::{DemandAnswer, Demanded};
+use super::tap::{AskedBy, DemandAnswer, Demanded};
 use super::watch::{HourBudget, Watch};
 use super::{CapturePoint, CaptureSettings};
 use crate::remarks::Remarks;
@@ -46,7 +45,7 @@ pub(super) enum Message {
     /// A window was judged.
     Judged { point: usize, first: u64, samples: u64, event: Box<Event> },
     /// Somebody asks for a capture of a bearing.
-    Demand { bearing: String, asked_at: Option<Timestamp>, answer: DemandAnswer },
+    Demand { bearing: String, asked: AskedBy, answer: DemandAnswer },
 }
 
 /// A window that was judged.
@@ -178,8 +177,8 @@ impl Recorder {
             inbox::Taken::Item(Message::Judged { point, first, samples, event }) => {
                 self.judged(point, Judged { first, samples, event: *event });
             }
-            inbox::Taken::Item(Message::Demand { bearing, asked_at, answer }) => {
-                answer.answer_demand(self.demanded(&bearing, asked_at));
+            inbox::Taken::Item(Message::Demand { bearing, asked, answer }) => {
+                answer.answer_demand(self.demanded(&bearing, asked));
             }
             inbox::Taken::Nothing => self.behind = 0,
             inbox::Taken::Closed => return false,
@@ -224,7 +223,7 @@ impl Recorder {
         state.is_rise_owed |= reasons.contains(&CaptureReason::Alarm);
         if !reasons.is_empty() {
             // what is refused is told, and an alarm stays owed
-            let _told = self.triggered(at, reasons, Some(&judged), None);
+            let _told = self.triggered(at, reasons, Some(&judged), AskedBy::default());
         }
         if let Some(state) = self.points.get_mut(at) {
             state.newest = Some(judged);
@@ -243,7 +242,7 @@ impl Recorder {
     }
 
     /// Asks for a capture of each point of a bearing; returns what becomes of it.
-    fn demanded(&mut self, bearing: &str, asked_at: Option<Timestamp>) -> Demanded {
+    fn demanded(&mut self, bearing: &str, asked: AskedBy) -> Demanded {
         let mut refused = None;
         let mut is_taken = false;
         for at in 0..self.points.len() {
@@ -251,7 +250,7 @@ impl Recorder {
                 continue;
             }
             let newest = self.points[at].newest.clone();
-            match self.triggered(at, vec![CaptureReason::Demand], newest.as_ref(), asked_at) {
+            match self.triggered(at, vec![CaptureReason::Demand], newest.as_ref(), asked) {
                 Ok(()) => is_taken = true,
                 Err(Refused::Storm) => {
                     let (most, now) = (self.settings.per_hour, Instant::now());
@@ -269,7 +268,7 @@ impl Recorder {
         at: usize,
         mut reasons: Vec<CaptureReason>,
         judged: Option<&Judged>,
-        asked_at: Option<Timestamp>,
+        asked: AskedBy,
     ) -> Result<(), Refused> {
         let now = Instant::now();
         let state = &self.points[at];
@@ -279,7 +278,7 @@ impl Recorder {
             reasons.retain(|reason| *reason != CaptureReason::Reference);
         }
         let Some(&first) = reasons.first() else { return Ok(()) };
-        let triggers = self.triggers(&reasons, judged, asked_at);
+        let triggers = self.triggers(&reasons, judged, asked);
         let is_demand = reasons == [CaptureReason::Demand];
         let wanted = self.wanted(at, judged, is_demand);
         let length = self.settings.before_s + self.settings.after_s;
@@ -318,11 +317,12 @@ impl Recorder {
         &self,
         reasons: &[CaptureReason],
         judged: Option<&Judged>,
-        asked_at: Option<Timestamp>,
+        AskedBy { asked_at, demand_id }: AskedBy,
     ) -> Vec<CaptureTrigger> {
         let at = judged.map_or_else(|| self.clock.now(), |judged| judged.event.measured_at);
         let event_id = judged.map(|judged| judged.event.event_id);
-        let of = |&reason: &CaptureReason| CaptureTrigger { reason, at, event_id, asked_at };
+        let of =
+            |&reason: &CaptureReason| CaptureTrigger { reason, at, event_id, asked_at, demand_id };
         reasons.iter().map(of).collect()
     }
 

@@ -9,6 +9,7 @@ use pdm_shared::event::Event;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
 use super::CapturePoint;
 use super::chunk::Origin;
@@ -164,6 +165,15 @@ impl fmt::Debug for DemandAnswer {
     }
 }
 
+/// What a demand says of itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AskedBy {
+    /// When it was asked.
+    pub asked_at: Option<Timestamp>,
+    /// Its identity.
+    pub demand_id: Option<Uuid>,
+}
+
 /// Asks for captures. Clones ask the same captures.
 #[derive(Debug, Clone)]
 pub struct Capturing {
@@ -181,12 +191,12 @@ impl Capturing {
         self.bearings.contains(bearing)
     }
 
-    /// Asks for a capture of a bearing, named `equipment/bearing`; `asked_at`: where the demand says when it was
-    /// asked. `told` gets the answer once, on the thread of the captures where they give it.
+    /// Asks for a capture of a bearing, named `equipment/bearing`; `asked`: where the demand says when it was
+    /// asked, and which it is. `told` gets the answer once, on the thread of the captures where they give it.
     pub fn demand(
         &self,
         bearing: &str,
-        asked_at: Option<Timestamp>,
+        asked: AskedBy,
         told: impl FnOnce(Demanded) + Send + 'static,
     ) {
         let answer = DemandAnswer(Some(Box::new(told)));
@@ -194,7 +204,7 @@ impl Capturing {
             answer.answer_demand(Demanded::Unknown(self.bearings.iter().cloned().collect()));
             return;
         }
-        let message = Message::Demand { bearing: bearing.to_owned(), asked_at, answer };
+        let message = Message::Demand { bearing: bearing.to_owned(), asked, answer };
         // what finds no room is dropped, and by that answered
         let _is_queued = self.inbox.push(0, message, false);
     }
@@ -202,7 +212,7 @@ impl Capturing {
     /// Asks for a capture of a bearing and waits for the answer.
     pub async fn answer(&self, bearing: &str) -> Demanded {
         let (told, answer) = oneshot::channel();
-        self.demand(bearing, None, move |demanded| {
+        self.demand(bearing, AskedBy::default(), move |demanded| {
             // nobody waits any more: a request that was given up
             let _left = told.send(demanded);
         });

@@ -142,7 +142,8 @@ fn captured(
 /// Asks for a capture and waits for the answer.
 fn demanded(capturing: &Capturing, bearing: &str) -> Demanded {
     let (told, answer) = std::sync::mpsc::sync_channel(1);
-    capturing.demand(bearing, None, move |demanded| told.send(demanded).expect("waits"));
+    capturing
+        .demand(bearing, AskedBy::default(), move |demanded| told.send(demanded).expect("waits"));
     answer.recv().expect("an answer, whatever becomes of the demand")
 }
 

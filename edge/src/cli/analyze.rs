@@ -11,7 +11,6 @@ use pdm_service::exit::{Exit, Failure, exit_of};
 use super::recording_options::{MachineArgs, RecordingArgs, usage};
 use crate::plot;
 
-mod captured;
 mod list;
 mod measure;
 mod table;
@@ -23,8 +22,8 @@ use measure::Analysis;
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// Recordings: WAV, CSV and other tables, Excel (.xlsx), NumPy, MATLAB, HDF5, Parquet, LabVIEW LVM and
-    /// TDMS, universal files, JSON, IMS ASCII; also in gzip or zip
-    #[arg(value_name = "FILE", required_unless_present = "list")]
+    /// TDMS, universal files, JSON, IMS ASCII; also in gzip or zip; or a folder of captures, oldest first
+    #[arg(value_name = "FILE|DIR", required_unless_present = "list")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     recording: RecordingArgs,
@@ -65,6 +64,7 @@ Examples:
   pdm-edge analyze InnerRaceFault.mat --variable bearing.gs --rpm 1500 --bearing NICE --plot out.png
   pdm-edge analyze today.wav --baseline new.wav --scale 0.000305 --rpm 1480 --bearing 6205
   pdm-edge analyze --list recordings.csv --json > events.jsonl
+  pdm-edge analyze captures/ --json > events.jsonl
 
 Exit codes: 0 done, 64 wrong option, 65 damaged file, 66 missing file, 74 reading failed.";
 
@@ -144,7 +144,15 @@ fn jobs(args: &Args) -> anyhow::Result<Vec<Job>> {
         baseline: args.baseline.clone(),
         baseline_rate: args.baseline_rate,
     };
-    let mut jobs: Vec<Job> = args.files.iter().cloned().map(given).collect();
+    let mut jobs = Vec::new();
+    for path in &args.files {
+        if path.is_dir() {
+            let captures = super::captured::captures(std::slice::from_ref(path))?;
+            jobs.extend(captures.into_iter().map(|capture| given(capture.path)));
+        } else {
+            jobs.push(given(path.clone()));
+        }
+    }
     if let Some(path) = &args.list {
         jobs.extend(list::read_jobs(path, &given(PathBuf::new()))?);
     }

@@ -141,7 +141,7 @@ fn listed(settings: &CaptureSettings, json: bool) -> anyhow::Result<Exit> {
             continue;
         }
         let id = document.capture_id.to_string();
-        let reasons: Vec<&str> = document.triggers.iter().map(|t| t.reason.as_str()).collect();
+        let reasons: Vec<&str> = document.reasons().iter().map(|reason| reason.as_str()).collect();
         let point = document.measuring_point.as_ref().map_or("", |point| point.as_str());
         let seconds = document.samples as f64 / document.sampling_rate_hz;
         let exact = if document.steps.is_exact { "exact" } else { "rounded" };
@@ -226,7 +226,10 @@ fn exported(
         }
     };
     let samples = copied.and_then(|samples| {
-        copy(&capture.path, &named("json"), &[], 0)?;
+        match format {
+            Format::Wav => drop(copy(&capture.path, &named("json"), &[], 0)?),
+            Format::Npy => describe(&capture, &samples, &named("json"))?,
+        }
         Ok(samples)
     });
     let samples = samples.map_err(|error| Failure::new(Exit::Io, error))?;
@@ -245,6 +248,21 @@ fn copy(from: &Path, to: &Path, head: &[u8], skip: u64) -> anyhow::Result<PathBu
     io::copy(&mut BufReader::new(source.take(u64::MAX)), &mut out).with_context(shown)?;
     out.flush().with_context(shown)?;
     Ok(to.to_owned())
+}
+
+/// Writes the document of a file of another form: its own name, length and hash; the rest as it was captured.
+fn describe(capture: &StoredCapture, samples: &Path, to: &Path) -> anyhow::Result<()> {
+    let shown = || format!("{}", to.display());
+    let mut document: serde_json::Value = serde_json::from_reader(open_regular(&capture.path)?)?;
+    let name = samples.file_name().map(|name| name.to_string_lossy().into_owned());
+    document["file"] = serde_json::json!({
+        "name": name,
+        "bytes": std::fs::metadata(samples).with_context(shown)?.len(),
+        "sha256": capture::sha256_of(samples).with_context(shown)?,
+    });
+    let mut made = File::options().write(true).create_new(true).open(to).with_context(shown)?;
+    made.write_all(serde_json::to_string_pretty(&document)?.as_bytes()).with_context(shown)?;
+    Ok(())
 }
 
 fn taken(settings: &EdgeSettings, bearing: &str) -> anyhow::Result<Exit> {

@@ -14,6 +14,7 @@ use pdm_shared::event::Event;
 use pdm_shared::id::{BearingId, EquipmentId, MeasuringPoint};
 use pdm_shared::time::Timestamp;
 
+use super::captured::has_captures;
 use super::recording_options::{Machine, MachineArgs, RecordingArgs, usage};
 use super::run::{runtime, started};
 use crate::condition::MonitorSettings;
@@ -21,6 +22,7 @@ use crate::pipeline::{Edge, OfflineError, measure_all};
 use crate::settings::{self, EdgeSettings, Pace, PointSettings, SourceSettings, Timing};
 use crate::source::{Interpretation, RecordingOptions, SourceInput, open_sequence};
 
+mod captures;
 mod summary;
 
 use summary::Summary;
@@ -29,12 +31,13 @@ use summary::Summary;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Recordings in the order of time, or folders of snapshots, sorted by name
+    /// Recordings in the order of time, or folders of snapshots, sorted by name; or captures and folders of
+    /// captures, whose documents state time, rate, unit, speed and bearing
     #[arg(value_name = "FILE|DIR", required = true)]
     files: Vec<PathBuf>,
-    /// Seconds from the beginning of one snapshot to that of the next
+    /// Seconds from the beginning of one snapshot to that of the next; not of captures, which state their times
     #[arg(long, value_name = "S")]
-    period: f64,
+    period: Option<f64>,
     /// max, or a multiple of the speed of recording such as 1x or 60x
     #[arg(long, value_name = "max|1x|60x", default_value = "max", value_parser = pace)]
     speed: Pace,
@@ -67,6 +70,7 @@ Examples:
       --orders 5.611,7.389,3.589,0.4316 --jsonl > events.jsonl
   pdm-edge replay snapshots/ --period 600 --rate 20000 --rpm 2000 --bearing ZA-2115
   pdm-edge replay run.npy.gz --period 10 --speed 60x … --config config/edge.toml
+  pdm-edge replay captures/ --jsonl > events.jsonl
 
 Exit codes: 0 done, 64 wrong option, 65 damaged file, 66 missing file, 74 reading or writing failed,
 78 configuration.";
@@ -90,6 +94,10 @@ fn time(text: &str) -> Result<Timestamp, String> {
 /// # Errors
 /// A [`Failure`] with the exit code of what went wrong.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    if has_captures(&args.files) {
+        telemetry::start(LogFormat::Text, "warn");
+        return captures::replay(args);
+    }
     let source = source(args)?;
     match &args.config {
         None => {
@@ -110,13 +118,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 /// The recording as a source with one point a channel.
 fn source(args: &Args) -> anyhow::Result<SourceSettings> {
-    if !(args.period.is_finite() && args.period > 0.0) {
-        return Err(usage(format!("--period is {}, allowed is above 0 s", args.period)));
+    let period = args.period.ok_or_else(|| {
+        usage("--period is missing: the seconds from one snapshot to the next (captures alone state their times)")
+    })?;
+    if !(period.is_finite() && period > 0.0) {
+        return Err(usage(format!("--period is {period}, allowed is above 0 s")));
     }
     let machine = args.machine.machine()?;
     let options = RecordingOptions {
         started_at: args.start,
-        period_s: Some(args.period),
+        period_s: Some(period),
         ..args.recording.options()?
     };
     // opened once here to learn the number of channels; the pipeline opens it again
@@ -134,7 +145,7 @@ fn source(args: &Args) -> anyhow::Result<SourceSettings> {
     // the last snapshot is taken now
     let start = args.start.or_else(|| {
         let before = expected?.saturating_sub(1) as f64;
-        Some(SystemClock.now().plus_seconds(-args.period * before))
+        Some(SystemClock.now().plus_seconds(-period * before))
     });
     let options = RecordingOptions { started_at: start, ..options };
     let points = (0..channels)
@@ -143,7 +154,7 @@ fn source(args: &Args) -> anyhow::Result<SourceSettings> {
         .map_err(usage)?;
     // a new name for each replay, so that no position of an earlier one is continued
     let name = format!("replay-{}", SystemClock.now().unix_ms());
-    let timing = Timing { started_at: start, period_s: Some(args.period) };
+    let timing = Timing { started_at: start, period_s: Some(period) };
     Ok(SourceSettings {
         name,
         input: SourceInput::Recording { files: args.files.clone(), options: Box::new(options) },

@@ -1,6 +1,7 @@
 //! The status document of a gateway: birth, last will, clean stop.
 
 use pdm_shared::bounds::in_one_line;
+use pdm_shared::capture::CaptureAnswer;
 use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge, MAX_GONE, Presence, STATUS_SCHEMA};
 use pdm_shared::id::GatewayId;
 use pdm_shared::time::Timestamp;
@@ -30,6 +31,8 @@ pub(super) struct Said {
     pub(super) troubles: Vec<String>,
     /// Numbers that the agent asks for and the spool no longer has.
     pub(super) gone: Vec<[u64; 2]>,
+    /// The newest answers to demands for captures.
+    pub(super) answers: Vec<CaptureAnswer>,
 }
 
 /// What keeps the gateway from measuring or keeping, on one line.
@@ -67,6 +70,7 @@ pub(super) fn status(
         dropped: Some(tally.dropped),
         trouble: trouble(progress, &said.troubles),
         gone: said.gone.iter().take(MAX_GONE).copied().collect(),
+        capture_answers: said.answers.clone(),
         thrown_out: progress.broker_trouble == Some(BrokerTrouble::ThrownOut),
         too_large: progress.too_large.map(|large| GatewayTooLarge {
             without_spectra: large.without_spectra,

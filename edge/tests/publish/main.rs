@@ -5,6 +5,7 @@
 //! arrive and writes receipts as the contract requires.
 
 mod agent;
+mod bit_equal;
 mod captures;
 mod checks;
 mod commands;

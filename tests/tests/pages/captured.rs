@@ -66,7 +66,8 @@ fn file(document: &CaptureDocument, loudness: f64) -> Vec<u8> {
     file
 }
 
-/// Issue 39, 36.5: from the bearing to its waveform, the sound reference over it, without a script of the page.
+/// R-UI-1: from the bearing to its waveform; cursors, zoom and read-out as on the bearing's page; plots side by side
+/// where there is room, below one another on a phone; the sound reference over it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waveform_is_seen_with_the_reference_over_it() {
     let name = "a_waveform_is_seen_with_the_reference_over_it";
@@ -76,19 +77,53 @@ async fn a_waveform_is_seen_with_the_reference_over_it() {
     crate::phone::enter(&browser, &plant, "/bearings/ulsan-1/P-101/DE").await;
     browser.until("the list", "return document.querySelector('#captures a') !== null").await;
     browser.click("#captures a").await;
-    let drawn = "const all = [...document.querySelectorAll('.drawn path.own')];
-        return all.length === 5 && all.every((one) => one.getBBox().width > 500 && one.getBBox().height > 50)";
-    browser.until("five pictures", drawn).await;
+    let drawn = "const all = [...document.querySelectorAll('.drawn .u-over')];
+        return all.length === 5 && all.every((one) => one.clientWidth > 300 && one.clientHeight > 100)";
+    browser.until("five plots", drawn).await;
+    let places = "const at = (id) => document.querySelector(id).getBoundingClientRect();
+        return Math.abs(at('#envelope').top - at('#cepstrum').top) < 2
+            || Math.abs(at('#spectrum').top - at('#envelope').top) < 2";
+    assert_eq!(browser.run(places).await, json!(true), "side by side");
+    reads_and_zooms(&browser).await;
     browser.picture("capture-desk.png").await;
     let marked = "return document.querySelectorAll('#envelope line').length >= 8
         && document.querySelector('#waveform rect.window') !== null
+        && [...document.querySelectorAll('a[download]')].length === 4
         && [...document.querySelectorAll('audio')].length === 2";
     assert_eq!(browser.run(marked).await, json!(true), "marks, the judged window, two sounds");
     browser.click("a[href*='?over=']").await;
     let over = "return document.querySelectorAll('.drawn path.over').length === 5";
     browser.until("the reference", over).await;
     browser.picture("capture-over.png").await;
+    browser.until("five plots with it", drawn).await;
+    browser.look(390, false).await;
+    let below = "const at = (id) => document.querySelector(id).getBoundingClientRect();
+        const tops = ['#waveform', '#spectrum', '#envelope', '#cepstrum', '#orders'].map((id) => at(id).top);
+        return tops.every((top, n) => n === 0 || top > tops[n - 1] + 100)
+            && document.documentElement.scrollWidth <= innerWidth";
+    browser.until("below one another", below).await;
+    browser.picture("capture-phone.png").await;
     let complaints = browser.complaints().await;
     assert!(complaints.is_empty(), "{complaints:?}");
     plant.stop().await;
+}
+
+/// A line's button marks its harmonics, the keyboard reads values, and a part of the axis is drawn from the samples.
+async fn reads_and_zooms(browser: &Browser) {
+    browser.run("document.querySelectorAll('.tools button[data-hz]')[1].click()").await;
+    let cursor = "return Number(document.querySelector('input[name=fundamental]').value) > 100";
+    assert_eq!(browser.run(cursor).await, json!(true), "BPFO in Hz");
+    let keys = "const canvas = document.querySelector('#envelope .canvas'); canvas.focus();
+        const press = (key) => canvas.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+        for (let n = 0; n < 5; n += 1) press('PageDown');
+        return document.querySelector('#envelope .readout').textContent";
+    let told = browser.run(keys).await;
+    let told = told.as_str().unwrap_or_default();
+    assert!(told.contains("Hz") && told.contains("(m/s²)²"), "{told}");
+    let zoom = "const canvas = document.querySelector('#envelope .canvas');
+        canvas.dispatchEvent(new KeyboardEvent('keydown', { key: '+', bubbles: true }))";
+    let asked = "return performance.getEntriesByType('resource')
+        .some((one) => one.name.includes('plot=envelope') && one.name.includes('from='))";
+    browser.run(zoom).await;
+    browser.until("a part of the axis", asked).await;
 }

@@ -65,6 +65,16 @@ async fn documents_are_served_by_the_pages_and_no_other_file_is() {
     let stranger = client().get(format!("{}/documents/{}", plant.url, links[0])).send().await;
     assert_eq!(stranger.expect("answers").status(), StatusCode::SEE_OTHER, "to the login");
     let time = &links[0][..16];
+    for document in ["report", "work-order"] {
+        let name = format!("{time}-{event}-{document}.en.html");
+        let html = std::fs::read_to_string(folder.join(&name)).expect("was written");
+        let html = html.replace("&#x2f;", "/");
+        // R-AGENT-8: the picture where the capture was there, else that it follows; always where it is looked at
+        let is_there = html.contains("Captured waveform") && html.contains("/captures/");
+        let follows = html.contains("The waveform follows") && html.contains("/analyses/");
+        assert!(is_there != follows, "{name}");
+        assert!(html.contains(crate::plant::PUBLIC), "{name}");
+    }
     let own = format!("{time}-{event}-report.en.html");
     std::fs::remove_file(folder.join(&own)).expect("was written");
     std::os::unix::fs::symlink("/etc/passwd", folder.join(&own)).expect("linked");

@@ -53,6 +53,7 @@ pub fn work_order(case: &CaseFile) -> Option<WorkOrder> {
         people: people(case, &quoted),
         hours: work_hours(case, &quoted),
         sign_off: sign_off(),
+        waveform: case.waveform.clone(),
         safety: quoted.safety,
         preparation: quoted.preparation,
         procedure: quoted.procedure,

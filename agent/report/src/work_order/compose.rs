@@ -3,7 +3,7 @@
 use pdm_shared::text::Language;
 
 use super::data::{Priority, Resource, WorkOrder};
-use crate::compose::{passage, title, whereabouts};
+use crate::compose::{passage, title, waveform_blocks, whereabouts};
 use crate::data::Passage;
 use crate::document::{Block, Document, Mark, Speaker, Table, colour};
 use crate::drawing::Colour;
@@ -80,6 +80,7 @@ fn blocks(order: &WorkOrder, speaker: Speaker) -> Vec<Block> {
         blocks.push(speaker.section("작업 후 인수", "Acceptance"));
         blocks.extend(quoted(&order.acceptance, speaker));
     }
+    blocks.extend(waveform_blocks(order.waveform.as_ref(), speaker));
     blocks.push(speaker.section("확인", "Sign-off"));
     blocks.push(Block::Text(
         speaker.word("역할 · 성명 · 일시 · 서명", "Role · name · date · signature"),

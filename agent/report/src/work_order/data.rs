@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Passage, Subject};
+use crate::waveform::Waveform;
 
 /// The value of `schema` in a work order.
 pub const WORK_ORDER_SCHEMA: &str = "pdm.work_order/1";
@@ -67,6 +68,9 @@ pub struct WorkOrder {
     pub sources: Vec<String>,
     /// Roles that sign.
     pub sign_off: Vec<Text>,
+    /// The waveform; absent where the agent takes no captures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waveform: Option<Waveform>,
 }
 
 /// The kind of work.

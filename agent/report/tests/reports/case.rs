@@ -156,6 +156,7 @@ pub(crate) fn case() -> CaseFile {
             work_hours: None,
             planner: None,
         },
+        waveform: None,
         event,
     }
 }

@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use pdm_knowledge::document::DocumentError;
 use pdm_knowledge::pdf;
 use pdm_report::files::{self, Format, Written};
+use pdm_report::waveform::{Waveform, WaveformCurve, WaveformMark, WaveformPlot};
 use pdm_report::work_order::WorkOrder;
 use pdm_report::work_order::data::{Priority, WorkKind};
 use pdm_report::{CaseFile, Report};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
+use pdm_shared::time::Timestamp;
 
 const BOTH: [Language; 2] = [Language::Ko, Language::En];
 
@@ -325,4 +327,87 @@ fn the_data_are_read_back_as_they_were_written() {
     assert_eq!(report, pdm_report::report(&case::case()));
     let read: WorkOrder = serde_json::from_str(&text(&written, "order.json")).expect("order");
     assert_eq!(read, order(&case::case()));
+}
+
+/// A capture with the reference beside it.
+fn captured() -> Waveform {
+    let curve = |range: [f64; 2], high: f64| {
+        let step = (range[1] - range[0]) / 200.0;
+        let at = |n: i32| range[0] + step * f64::from(n);
+        let points = (0..200).map(|n| [at(n), -high * f64::from(n % 7), high * f64::from(n % 5)]);
+        let points: Vec<[f64; 3]> = points.collect();
+        let reference = points.iter().map(|[x, low, high]| [*x, low / 10.0, high / 10.0]).collect();
+        WaveformCurve { range, points, reference }
+    };
+    let time = |text: &str| Timestamp::parse(text).expect("a time");
+    let mark = |label: &str, frequency_hz, named| WaveformMark {
+        label: label.to_owned(),
+        frequency_hz,
+        named,
+    };
+    Waveform {
+        page: "https://pdm.example/bearings/ulsan-1/P-101/DE/captures/01936f3e".to_owned(),
+        capture: Some(WaveformPlot {
+            capture_id: case::case().event.event_id,
+            started_at: time("2026-11-21T05:10:11.000Z"),
+            duration_s: 13.0,
+            acceleration_m_s2: curve([-10.0, 3.0], 4.0),
+            envelope: curve([0.0, 700.0], 2.0),
+            band_hz: Some([3200.0, 6400.0]),
+            reference_at: Some(time("2026-11-20T05:10:11.000Z")),
+            marks: vec![mark("BPFO", 107.4, true), mark("BPFI", 162.2, false)],
+        }),
+    }
+}
+
+/// R-AGENT-8, R-AGENT-11: report and work order show the waveform of the alarm with the sound reference beside it, and
+/// where it is heard, in both languages and forms.
+#[test]
+fn documents_show_the_waveform_of_the_alarm_and_its_page() {
+    let mut case = case::case();
+    case.waveform = Some(captured());
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("waveform");
+    let written = written(&case, &folder);
+    assert_eq!(written.ungrounded, Vec::<String>::new());
+    let without = {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("without-waveform");
+        files::write(&case::case(), &folder, &BOTH, &Format::ALL).expect("written")
+    };
+    for kind in ["report", "work-order"] {
+        for (language, words) in [
+            ("ko", ["저장된 파형", "정상 기준", "복조 대역 3200–6400 Hz"]),
+            ("en", ["Captured waveform", "the sound reference of", "demodulated in 3200–6400 Hz"]),
+        ] {
+            let ending = format!("{kind}.{language}.html");
+            let html = text(&written, &ending).replace("&#x2f;", "/");
+            for word in words {
+                assert!(html.contains(word), "{ending}: {word}");
+            }
+            assert!(html.contains("pdm.example/bearings/ulsan-1/P-101/DE/captures/"), "{ending}");
+            let plots =
+                html.matches("<svg").count() - text(&without, &ending).matches("<svg").count();
+            assert_eq!(plots, 2, "{ending}: waveform and envelope");
+            let pdf = selected(&written, &format!("{kind}.{language}.pdf")).expect("a PDF");
+            assert!(pdf.contains(words[0]) && pdf.contains("captures/"), "{pdf}");
+        }
+    }
+    let report: Report = serde_json::from_str(&text(&written, "report.json")).expect("a report");
+    assert_eq!(report.waveform, case.waveform);
+}
+
+/// R-AGENT-8: a document that is written before its waveform has come says that it follows, and where.
+#[test]
+fn a_document_before_its_waveform_says_that_it_follows() {
+    let mut case = case::case();
+    let page = "https://pdm.example/analyses/01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11".to_owned();
+    case.waveform = Some(Waveform { page: page.clone(), capture: None });
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("waveform-follows");
+    let written = written(&case, &folder);
+    for kind in ["report", "work-order"] {
+        for (language, word) in [("ko", "파형은 뒤따라온다"), ("en", "The waveform follows")]
+        {
+            let html = text(&written, &format!("{kind}.{language}.html")).replace("&#x2f;", "/");
+            assert!(html.contains(word) && html.contains(&page), "{kind} {language}");
+        }
+    }
 }

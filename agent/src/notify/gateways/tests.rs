@@ -77,6 +77,7 @@ impl Bench {
             too_large: None,
             gone: Vec::new(),
             thrown_out: false,
+            capture_answers: Vec::new(),
         };
         let site = if n.is_multiple_of(2) { "ulsan-1" } else { "ulsan-2" }.parse().expect("name");
         let batch = [Incoming::Status { site, status }];

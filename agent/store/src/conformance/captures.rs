@@ -1,13 +1,16 @@
 //! Captured waveforms: bounded, oldest first, never those of an open alarm nor the newest reference.
 
-use pdm_shared::capture::{CaptureDocument, CaptureReason};
+use pdm_shared::capture::{CaptureAnswer, CaptureDocument, CaptureReason, CaptureRefusal};
+use pdm_shared::delivery::{GatewayStatus, Presence};
 use pdm_shared::id::{BearingKey, EventId};
-use pdm_web::plant::{CaptureFound, CaptureRow};
+use pdm_web::plant::{CaptureDemandRow, CaptureFound, CaptureRow, DemandState};
 use uuid::Uuid;
 
 use super::removal::how;
 use super::{at, event, judge_all, key, put};
-use crate::{CaptureNote, CaptureRoom, History, PlantPart, Store};
+use crate::{
+    CaptureDemandNote, CaptureNote, CaptureRoom, History, Incoming, MQTT_LANE, PlantPart, Store,
+};
 
 fn capture(number: u128, key: BearingKey, reason: CaptureReason) -> CaptureNote {
     let text = include_str!("../../../../config/examples/capture.json");
@@ -131,4 +134,73 @@ pub(super) async fn captures_go_with_their_bearing(store: &Store) {
     let found =
         store.captures().capture_by_id(Uuid::from_u128(1)).await.expect("read").expect("there");
     assert_eq!(found.row.key, other());
+}
+
+/// R-UI-1: a demand stands once for its bearing and leaves once; the gateway's status answers it, the capture ends it,
+/// and a bearing that is renamed keeps it.
+pub(super) async fn a_demand_is_known_until_its_capture_is_here(store: &Store) {
+    let demand = |number: u128, seconds: f64| {
+        let id = Uuid::from_u128(number);
+        CaptureDemandNote {
+            row: CaptureDemandRow::new(id, key(), "kim".to_owned(), at(seconds)),
+            topic: "pdm/v1/ulsan-1/P-101/DE/capture".to_owned(),
+            payload: "{}".to_owned(),
+        }
+    };
+    let ask = async |number, seconds| {
+        let asked = store.captures().demand_capture(&demand(number, seconds), at(seconds)).await;
+        let (row, is_new) = asked.expect("asked");
+        (row.demand_id.as_u128(), row.state, is_new)
+    };
+    let state = async |key: &BearingKey, seconds| {
+        let row = store.captures().capture_demand_of(key, at(seconds)).await.expect("read");
+        row.map(|row| (row.demand_id.as_u128(), row.state))
+    };
+    assert_eq!(state(&key(), 0.0).await, None);
+    assert_eq!(ask(1, 0.0).await, (1, DemandState::Waiting, true));
+    assert_eq!(ask(2, 10.0).await, (1, DemandState::Waiting, false), "one waits already");
+    let waiting = store.outbox().claim(MQTT_LANE, at(11.0), at(300.0), 9).await.expect("claimed");
+    let topics: Vec<_> = waiting.iter().filter_map(|row| row.topic.clone()).collect();
+    assert_eq!(topics, [demand(1, 0.0).topic], "one message");
+    let answered = async |number: u128, refusal: Option<CaptureRefusal>| {
+        let answer = CaptureAnswer { demand_id: Uuid::from_u128(number), at: at(12.0), refusal };
+        let status = GatewayStatus {
+            capture_answers: vec![answer],
+            ..super::intake::status(Presence::Online, 0.0)
+        };
+        let batch = [Incoming::Status { site: key().site, status }];
+        store.intake().store(&batch, at(13.0), "pdm/v1/dead-letter").await.expect("stored");
+    };
+    let refusal =
+        CaptureRefusal { cause: "used".to_owned(), told: "used up".to_owned(), wait_s: Some(60) };
+    answered(1, Some(refusal.clone())).await;
+    answered(1, None).await;
+    assert_eq!(state(&key(), 13.0).await, Some((1, DemandState::Refused)), "answered once");
+    let row = store.captures().capture_demand_of(&key(), at(13.0)).await.expect("read");
+    assert_eq!(row.expect("there").refusal, Some(refusal));
+    assert_eq!(
+        ask(3, 20.0).await,
+        (3, DemandState::Waiting, true),
+        "what was refused is asked again"
+    );
+    answered(3, None).await;
+    assert_eq!(state(&key(), 21.0).await, Some((3, DemandState::Taken)));
+    let mut note = capture(7, key(), CaptureReason::Demand);
+    note.found.document.triggers[0].demand_id = Some(Uuid::from_u128(3));
+    assert!(store.captures().note_capture(&note).await.expect("noted"));
+    assert_eq!(state(&key(), 22.0).await, Some((3, DemandState::Arrived)));
+    // a gateway of before repeats the time alone
+    assert_eq!(ask(4, 30.0).await, (4, DemandState::Waiting, true));
+    let mut note = capture(8, key(), CaptureReason::Demand);
+    note.found.document.triggers[0].asked_at = Some(at(30.0));
+    assert!(store.captures().note_capture(&note).await.expect("noted"));
+    let row = store.captures().capture_demand_of(&key(), at(31.0)).await.expect("read");
+    assert_eq!(row.expect("there").capture_id, Some(Uuid::from_u128(8)));
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let part = |key: &BearingKey| key.to_string().parse::<PlantPart>().expect("a part");
+    let removal = store.removal();
+    let renamed = removal.rename(&part(&key()), &part(&other()), History::Moves, &how(false)).await;
+    renamed.expect("renamed");
+    assert_eq!(state(&other(), 31.0).await, Some((4, DemandState::Arrived)));
 }

@@ -54,6 +54,7 @@ fn status(gateway: &str, epoch: Epoch, last: u64) -> Incoming {
         too_large: None,
         gone: vec![[1, last.max(1)]],
         thrown_out: false,
+        capture_answers: Vec::new(),
     };
     Incoming::Status { site: event(1).site, status }
 }

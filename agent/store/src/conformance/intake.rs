@@ -302,7 +302,7 @@ pub(super) async fn refused_messages_do_not_pile_up(store: &Store) {
     assert_eq!(store.backlog().await.expect("counted").dead_letters, 2);
 }
 
-fn status(presence: Presence, seconds: f64) -> GatewayStatus {
+pub(super) fn status(presence: Presence, seconds: f64) -> GatewayStatus {
     GatewayStatus {
         schema: STATUS_SCHEMA.to_owned(),
         gateway_id: event(1).gateway_id,
@@ -319,6 +319,7 @@ fn status(presence: Presence, seconds: f64) -> GatewayStatus {
         too_large: None,
         gone: Vec::new(),
         thrown_out: false,
+        capture_answers: Vec::new(),
     }
 }
 

@@ -166,6 +166,7 @@ pub(super) async fn a_gateway_is_replaced_and_taken_out(store: &Store) {
             too_large: None,
             gone: Vec::new(),
             thrown_out: false,
+            capture_answers: Vec::new(),
         },
     };
     store.intake().store(&[status(Presence::Offline)], at(0.0), "dead").await.expect("stored");

@@ -6,7 +6,7 @@ use pdm_shared::time::Timestamp;
 use pdm_web::plant::{CaptureFound, CaptureRow};
 use uuid::Uuid;
 
-use super::{Database, pins};
+use super::{Database, capture_demands, pins};
 use crate::StoreError;
 use crate::database::{Lock, Row};
 use crate::encoding::{json_of, readable, time_of};
@@ -156,6 +156,7 @@ impl CaptureStore {
             .bind(text)
             .execute()
             .await?;
+        capture_demands::note_arrival(&mut connection, &note.key, document).await?;
         transaction.commit().await?;
         Ok(noted > 0)
     }

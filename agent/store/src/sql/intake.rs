@@ -8,7 +8,8 @@ use pdm_shared::id::{BearingKey, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
 use super::{
-    Database, bulk, dead_letters, episodes, gateway_says, gateways, pins, refusals, work_reports,
+    Database, bulk, capture_demands, dead_letters, episodes, gateway_says, gateways, pins,
+    refusals, work_reports,
 };
 use crate::admission::{Admitted, Books, Desk};
 use crate::database::Connection;
@@ -353,6 +354,7 @@ async fn note_status(
                 gateway_says::note_twin(connection, &gateway, now).await?;
                 stored.twins.insert(gateway.clone());
             }
+            capture_demands::note_answers(connection, site, &status.capture_answers).await?;
             let lost = gateway_says::lose_gone(connection, &gateway, status).await?;
             if lost > 0 {
                 stored.lost += lost;

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Tables whose rows name a bearing in three columns and keep its history.
-const HISTORY: [&str; 8] = [
+const HISTORY: [&str; 9] = [
     "events",
     "pdm_agent_memory",
     "follow_ups",
@@ -24,6 +24,7 @@ const HISTORY: [&str; 8] = [
     "notifications",
     "second_opinions",
     "captures",
+    "capture_demands",
 ];
 
 /// Parameters: site, equipment or '', bearing or ''. Bearings of which something stands or is shown.
@@ -394,6 +395,7 @@ fn rename_rows(table: &str) -> &'static str {
         "acknowledgements" => statement!("acknowledgements"),
         "notifications" => statement!("notifications"),
         "captures" => statement!("captures"),
+        "capture_demands" => statement!("capture_demands"),
         _ => statement!("second_opinions"),
     }
 }

@@ -68,6 +68,26 @@ pub(super) async fn acknowledge(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
+/// What a program sends to ask for a waveform.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DemandBody {
+    /// The person; a user's token signs as the user, whatever stands here.
+    #[serde(default)]
+    #[schemars(length(max = pdm_shared::bounds::MAX_LINE))]
+    by: String,
+}
+
+pub(super) async fn demand_capture(
+    State(shared): Asking,
+    Program(viewer): Program,
+    Path(names): Path<Names>,
+    Json(body): Json<DemandBody>,
+) -> Result<Response, Problem> {
+    let row = acts::demand_capture(&shared, &viewer, "api", &key_of(&names)?, &body.by).await?;
+    Ok((StatusCode::ACCEPTED, axum::Json(row)).into_response())
+}
+
 /// What a program sends to shelve a bearing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

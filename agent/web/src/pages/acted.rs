@@ -33,6 +33,7 @@ fn name_of(action: &str, language: Language) -> String {
         "acknowledge" => ("경보 확인", "acknowledged"),
         "undo acknowledge" => ("경보 확인 취소", "took an acknowledgement back"),
         "note" => ("메모", "note"),
+        "ask for waveform" => ("파형 요청", "asked for a waveform"),
         "shelve" => ("보류", "shelved"),
         "end shelf" => ("보류 종료", "shelf ended"),
         "follow-up" => ("작업 보고", "reported work"),

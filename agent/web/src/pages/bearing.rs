@@ -19,7 +19,8 @@ use pdm_shared::text::{Language, Text};
 
 use super::reports::{self, RecordedAsked};
 use super::{
-    Reader, captures, documents, episode, equipment, fleet, forms, show, spectrum, suppressed,
+    Reader, captures, demands, documents, episode, equipment, fleet, forms, show, spectrum,
+    suppressed,
 };
 use crate::Shared;
 use crate::access::Viewer;
@@ -80,6 +81,7 @@ async fn gather(
         levels => levels(reader),
         files,
         captures => captures::rows(shared, &key, reader).await?,
+        demand => demands::demand_shown(shared, &key, reader).await?,
         work => work.collect::<Vec<_>>(),
         recorded => asked.shown(shared, &address).await?,
         reports => reports::rows(shared, &key).await?,

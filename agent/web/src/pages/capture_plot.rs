@@ -49,7 +49,9 @@ fn plot(drawn: &CaptureDrawn, curve: &CaptureCurve, language: Language) -> Value
         figure((scale.x.0 + share * (scale.x.1 - scale.x.0)) * factor)
     };
     context! {
-        id => id(curve.kind),
+        id => curve.kind.as_str(),
+        factor,
+        is_two_sided => !is_spectrum,
         title => title.in_language(language),
         unit_x => unit_x.in_language(language),
         unit_y,
@@ -70,16 +72,6 @@ const fn is_spectrum(kind: CaptureCurveKind) -> bool {
     match kind {
         CaptureCurveKind::Waveform | CaptureCurveKind::Cepstrum => false,
         CaptureCurveKind::Spectrum | CaptureCurveKind::Envelope | CaptureCurveKind::Orders => true,
-    }
-}
-
-const fn id(kind: CaptureCurveKind) -> &'static str {
-    match kind {
-        CaptureCurveKind::Waveform => "waveform",
-        CaptureCurveKind::Spectrum => "spectrum",
-        CaptureCurveKind::Envelope => "envelope",
-        CaptureCurveKind::Cepstrum => "cepstrum",
-        CaptureCurveKind::Orders => "orders",
     }
 }
 

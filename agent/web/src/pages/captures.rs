@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Extension, Path, Query, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use minijinja::context;
 use minijinja::value::Value;
@@ -19,11 +19,12 @@ use pdm_shared::time::Timestamp;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::{Reader, capture_plot, refusal, show};
+use super::{Reader, capture_plot, demands, refusal, show};
 use crate::Shared;
-use crate::access::{Viewer, encoded};
+use crate::access::Viewer;
 use crate::api::key_of;
-use crate::plant::{CaptureAsked, CaptureDrawn, CaptureFound, CaptureRow};
+use crate::capture_files::{self, named_file};
+use crate::plant::{CaptureAsked, CaptureDrawn, CaptureFound, CaptureMark, CaptureRow};
 use crate::problem::Problem;
 
 /// Columns of a plot: one for each 1.2 px of the widest page.
@@ -37,7 +38,7 @@ const TO_COMPARE: u32 = 100;
 const AFTER_S: f64 = 60.0;
 
 /// Site, machine, bearing and capture of an address.
-type CaptureNames = (String, String, String, String);
+pub(super) type CaptureNames = (String, String, String, String);
 
 /// What is asked of the page.
 #[derive(Debug, Default, Deserialize)]
@@ -60,7 +61,7 @@ pub(super) struct SoundAsked {
     part: String,
 }
 
-fn is_part(asked: &str, usual: &str, other: &str) -> Result<bool, Problem> {
+pub(super) fn is_part(asked: &str, usual: &str, other: &str) -> Result<bool, Problem> {
     match asked {
         "" => Ok(false),
         one if one == usual => Ok(false),
@@ -70,7 +71,10 @@ fn is_part(asked: &str, usual: &str, other: &str) -> Result<bool, Problem> {
 }
 
 /// The capture of an address, which names its bearing too.
-async fn found(shared: &Shared, names: &CaptureNames) -> Result<CaptureFound, Problem> {
+pub(super) async fn capture_found(
+    shared: &Shared,
+    names: &CaptureNames,
+) -> Result<CaptureFound, Problem> {
     let (site, equipment, bearing, id) = names;
     let key = key_of(&(site.clone(), equipment.clone(), bearing.clone()))?;
     let id = Uuid::parse_str(id).map_err(|_other| Problem::unknown("capture"))?;
@@ -96,7 +100,7 @@ async fn gather(
     reader: &Reader,
 ) -> Result<Value, Problem> {
     let plant = &shared.site.plant;
-    let CaptureFound { row, document, .. } = found(shared, names).await?;
+    let CaptureFound { row, document, .. } = capture_found(shared, names).await?;
     let is_whole = is_part(&asked.part, "window", "all")?;
     let others = plant.captures(&row.key, None, TO_COMPARE).await?;
     let others: Vec<&CaptureRow> =
@@ -108,7 +112,8 @@ async fn gather(
             Some(*one.ok_or_else(|| Problem::unknown("capture"))?)
         }
     };
-    let drawn = CaptureAsked { columns: COLUMNS, is_whole, over: over.map(|over| over.capture_id) };
+    let over_id = over.map(|over| over.capture_id);
+    let drawn = CaptureAsked { columns: COLUMNS, is_whole, over: over_id, zoom: None };
     let drawn = plant.capture_drawn(row.capture_id, drawn).await?;
     let reference = |other: &&&CaptureRow| other.reasons.contains(&CaptureReason::Reference);
     let address = address_of(&row);
@@ -126,12 +131,30 @@ async fn gather(
         not_finite => document.not_finite,
         is_exact => document.steps.is_exact,
         is_whole,
+        curves => curves_address(&address, over_id, is_whole),
+        lines => drawn.as_ref().map(lines),
         bearing_address => show::address(&row.key),
+        demand => demands::demand_shown(shared, &row.key, reader).await?,
         name => row.key.to_string(),
         file => document.file.name.clone(),
         megabytes => format!("{:.1}", row.bytes as f64 / 1e6),
         address,
     })
+}
+
+/// Where the script finds the curves that the page draws.
+fn curves_address(address: &str, over: Option<Uuid>, is_whole: bool) -> String {
+    let part = if is_whole { "all" } else { "window" };
+    let over = over.map_or_else(String::new, |over| format!("&over={over}"));
+    format!("{address}/curves.json?part={part}{over}")
+}
+
+/// The lines of bearing and shaft with their frequencies, for the buttons of the cursors.
+fn lines(drawn: &CaptureDrawn) -> Vec<Value> {
+    let line = |mark: &CaptureMark| {
+        context! { name => mark.name.clone(), hz => format!("{:.3}", mark.order * drawn.shaft_hz) }
+    };
+    drawn.marks.iter().map(line).collect()
 }
 
 /// The stretch of the spectra and the band of the envelope, in words.
@@ -202,6 +225,7 @@ fn listed(row: &CaptureRow, reader: &Reader) -> Value {
         address => address_of(row),
         reasons => reasons.join(", "),
         is_reference => row.reasons.contains(&CaptureReason::Reference),
+        is_own => false,
         started_at => show::value(row.started_at),
         seconds => format!("{:.1}", row.duration_s),
         rate => format!("{:.0}", row.sampling_rate_hz),
@@ -254,25 +278,37 @@ pub(super) async fn rows_of_judgement(
     Ok(of_judgement.map(|row| listed(row, reader)).collect())
 }
 
+/// The captures of a bearing for the work of a judgement: those that show its window first, marked as such, then the
+/// reference and the others.
+pub(super) async fn rows_for_work(
+    shared: &Shared,
+    key: &BearingKey,
+    event_id: EventId,
+    reader: &Reader,
+) -> Result<Vec<Value>, Problem> {
+    let rows = shared.site.plant.captures(key, None, TO_COMPARE).await?;
+    let event = shared.site.plant.event(event_id).await?;
+    let shows = |row: &CaptureRow| {
+        let measured_at = event.as_ref().map(|event| event.measured_at);
+        let holds = measured_at
+            .is_some_and(|at| (0.0..row.duration_s).contains(&at.seconds_since(row.started_at)));
+        row.event_ids.contains(&event_id) || holds
+    };
+    let (own, others): (Vec<&CaptureRow>, Vec<&CaptureRow>) =
+        rows.iter().partition(|row| shows(row));
+    let own = own.into_iter().map(|row| context! { is_own => true, ..listed(row, reader) });
+    let others = others.into_iter().map(|row| listed(row, reader));
+    Ok(own.chain(others).take(IN_LIST as usize).collect())
+}
+
 pub(super) async fn wav(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     Path(names): Path<CaptureNames>,
     headers: HeaderMap,
 ) -> Response {
-    let content = async {
-        let found = found(&shared, &names).await?;
-        let content = shared.site.plant.capture_wav(found.row.capture_id).await?;
-        let content = content.ok_or_else(|| Problem::unknown("capture"))?;
-        Ok((found, content))
-    };
-    match content.await {
-        Ok((found, content)) => {
-            let name = &found.document.file.name;
-            file(content.into_response(), "audio/wav", Some(name))
-        }
-        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
-    }
+    let content = async { capture_files::wav(&shared, id_of(&shared, &names).await?).await };
+    answered(content.await, &viewer, &headers)
 }
 
 pub(super) async fn json(
@@ -281,14 +317,38 @@ pub(super) async fn json(
     Path(names): Path<CaptureNames>,
     headers: HeaderMap,
 ) -> Response {
-    match found(&shared, &names).await {
-        Ok(found) => {
-            let name = found.document.file.name.trim_end_matches(".wav");
-            let name = format!("{name}.json");
-            file(found.text.into_response(), "application/json", Some(&name))
-        }
-        Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
-    }
+    let content = async { capture_files::document(&shared, id_of(&shared, &names).await?).await };
+    answered(content.await, &viewer, &headers)
+}
+
+pub(super) async fn npy(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Path(names): Path<CaptureNames>,
+    headers: HeaderMap,
+) -> Response {
+    let content = async { capture_files::npy(&shared, id_of(&shared, &names).await?).await };
+    answered(content.await, &viewer, &headers)
+}
+
+pub(super) async fn npy_document(
+    State(shared): State<Arc<Shared>>,
+    Extension(viewer): Extension<Viewer>,
+    Path(names): Path<CaptureNames>,
+    headers: HeaderMap,
+) -> Response {
+    let content =
+        async { capture_files::npy_document(&shared, id_of(&shared, &names).await?).await };
+    answered(content.await, &viewer, &headers)
+}
+
+/// The capture of an address, where it is one of that bearing.
+async fn id_of(shared: &Shared, names: &CaptureNames) -> Result<Uuid, Problem> {
+    Ok(capture_found(shared, names).await?.row.capture_id)
+}
+
+fn answered(answer: Result<Response, Problem>, viewer: &Viewer, headers: &HeaderMap) -> Response {
+    answer.unwrap_or_else(|problem| refusal(&Reader::of(viewer, headers), &problem))
 }
 
 pub(super) async fn sound(
@@ -300,25 +360,12 @@ pub(super) async fn sound(
 ) -> Response {
     let content = async {
         let is_all = is_part(&asked.part, "band", "all")?;
-        let found = found(&shared, &names).await?;
+        let found = capture_found(&shared, &names).await?;
         let content = shared.site.plant.capture_sound(found.row.capture_id, !is_all).await?;
         content.ok_or_else(|| Problem::unknown("capture"))
     };
     match content.await {
-        Ok(content) => file(content.into_response(), "audio/wav", None),
+        Ok(content) => named_file(content.into_response(), "audio/wav", None),
         Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
     }
-}
-
-/// An answer as a file of a kind, to be kept under a name where there is one.
-fn file(mut answer: Response, kind: &'static str, name: Option<&str>) -> Response {
-    let headers = answer.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    if let Some(name) = name {
-        // a gateway's name may hold characters that a header does not take
-        let shown = format!("attachment; filename*=UTF-8''{}", encoded(name).replace('/', "%2F"));
-        let shown = HeaderValue::try_from(shown).ok();
-        headers.extend(shown.map(|shown| (header::CONTENT_DISPOSITION, shown)));
-    }
-    answer
 }

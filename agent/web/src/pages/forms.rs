@@ -23,6 +23,9 @@ use crate::{Shared, acts};
 
 /// A form by which a person acts on a bearing.
 pub(super) trait BearingForm: DeserializeOwned + Send + 'static {
+    /// The part of the bearing's page that shows what was done.
+    const PART: &'static str = "";
+
     /// Does what the form says.
     fn act(
         self,
@@ -45,7 +48,7 @@ pub(super) async fn on_bearing<F: BearingForm>(
         Err(problem) => Err(problem),
     };
     match done {
-        Ok(key) => Redirect::to(&show::address(&key)).into_response(),
+        Ok(key) => Redirect::to(&format!("{}{}", show::address(&key), F::PART)).into_response(),
         Err(problem) => refusal(&Reader::of(&viewer, &headers), &problem),
     }
 }

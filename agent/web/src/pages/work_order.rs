@@ -68,7 +68,7 @@ async fn gather(
         machine_name => places.name(&first.key),
         bearing => standing.map(|row| fleet::bearing_shown(&row, shared.site.clock.now(), reader)),
         sheet => show::value(&sheet),
-        captures => captures::rows(shared, &first.key, reader).await?,
+        captures => captures::rows_for_work(shared, &first.key, event_id, reader).await?,
         photos => photos::rows(shared, event_id).await?,
         is_open,
         due_at => show::value(rows.iter().filter_map(|row| row.due_at).min()),

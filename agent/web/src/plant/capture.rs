@@ -50,7 +50,7 @@ impl CaptureRow {
             gateway_id: document.gateway_id.clone(),
             started_at: document.started_at,
             received_at,
-            reasons: document.triggers.iter().map(|trigger| trigger.reason).collect(),
+            reasons: document.reasons(),
             event_ids,
             duration_s: document.duration_s(),
             sampling_rate_hz: document.sampling_rate_hz,
@@ -71,8 +71,19 @@ pub struct CaptureFound {
     pub text: String,
 }
 
+/// A capture as a NumPy file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaptureNpy {
+    /// The file: version 1.0, 32-bit float, m/s².
+    pub content: Vec<u8>,
+    /// Its name.
+    pub name: String,
+    /// The capture's document with name, bytes and hash of this file.
+    pub text: String,
+}
+
 /// How a capture is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CaptureAsked {
     /// Columns of a plot.
     pub columns: usize,
@@ -80,6 +91,8 @@ pub struct CaptureAsked {
     pub is_whole: bool,
     /// Another capture that is drawn over this one.
     pub over: Option<Uuid>,
+    /// A part of one curve, by its lowest and highest abscissa, in all columns.
+    pub zoom: Option<(CaptureCurveKind, [f64; 2])>,
 }
 
 /// The pictures of a capture.
@@ -116,6 +129,23 @@ pub enum CaptureCurveKind {
     Cepstrum,
     /// Amplitude, m/s², over orders.
     Orders,
+}
+
+impl CaptureCurveKind {
+    /// All, in the order of the page.
+    pub const ALL: [Self; 5] =
+        [Self::Waveform, Self::Spectrum, Self::Envelope, Self::Cepstrum, Self::Orders];
+
+    /// The word of addresses and pages.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waveform => "waveform",
+            Self::Spectrum => "spectrum",
+            Self::Envelope => "envelope",
+            Self::Cepstrum => "cepstrum",
+            Self::Orders => "orders",
+        }
+    }
 }
 
 /// A curve, thinned to the columns of its plot.

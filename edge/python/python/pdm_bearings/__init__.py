@@ -9,7 +9,9 @@ The figures are those of ``pdm-edge analyze``: the same code computes them.
 """
 
 from . import errors, programs
+from ._backtest import Backtest, backtest
 from ._bearing import Bearing, bearings
+from ._captured import Capture
 from ._core import __version__
 from ._diagnosis import DefectLine, Diagnosis, diagnose, diagnose_many, speed
 from ._features import FEATURES, features
@@ -39,7 +41,9 @@ from .errors import (
 __all__ = [
     "FEATURES",
     "M_S2_PER_G",
+    "Backtest",
     "Bearing",
+    "Capture",
     "DefectLine",
     "Diagnosis",
     "DtypeError",
@@ -57,6 +61,7 @@ __all__ = [
     "Speed",
     "UnknownBearingError",
     "__version__",
+    "backtest",
     "bearings",
     "diagnose",
     "diagnose_many",

@@ -266,9 +266,10 @@ def diagnose(
     Parameters
     ----------
     rec : Recording
-        At least 15 shaft turns; a second at 1,500 rpm has 25.
+        At least 15 shaft turns; a second at 1,500 rpm has 25. Of a whole capture its window is judged, with
+        speed and bearing of its document where they are not given.
     rpm : float
-        Shaft speed, 1/min. Required.
+        Shaft speed, 1/min. Required where no document states it.
     bearing : str or Bearing
         Name in the catalogue (see `bearings`), or a `Bearing`. Required unless ``orders`` is given.
     orders : sequence or mapping of 4 floats
@@ -304,12 +305,26 @@ def diagnose(
     against unrelated orders, with a confidence calibrated on public recordings; see
     ``docs/benchmark.md``.
     """
-    of_bearing = chosen(bearing, orders)
-    machine = _machine(rpm, rpm_tolerance_percent, of_bearing, order_tolerance_percent)
     if not isinstance(rec, Recording):
         raise InputError(
             f"a {type(rec).__name__} is no Recording: make one with Recording(data, rate=…, unit=…)"
         )
+    if rec.capture is not None:
+        told = rec.capture.machine
+        rpm = told["rpm"] if rpm is None else rpm
+        if bearing is None and orders is None:
+            bearing = told["bearing"]
+        if rpm_tolerance_percent is None:
+            rpm_tolerance_percent = told["rpm_tolerance_percent"]
+        if order_tolerance_percent is None:
+            order_tolerance_percent = told["order_tolerance_percent"]
+        start_s, length_s = rec.capture.window_s
+        note = f"the window of the capture is judged: {length_s:.3f} s from {start_s:.3f} s on"
+        notes = [*rec.notes, note]
+        rec = rec.window()
+        rec.notes = notes
+    of_bearing = chosen(bearing, orders)
+    machine = _machine(rpm, rpm_tolerance_percent, of_bearing, order_tolerance_percent)
     at = rec.index_of(channel)
     if strict:
         _check_judgeable(rec, at, "the recording")
@@ -317,6 +332,7 @@ def diagnose(
     if baseline is not None:
         if not isinstance(baseline, Recording):
             raise InputError(f"baseline= is a {type(baseline).__name__} and no Recording")
+        baseline = baseline.window()
         of_baseline = baseline.index_of(channel)
         if strict:
             _check_judgeable(baseline, of_baseline, "the baseline")

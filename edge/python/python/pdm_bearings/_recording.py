@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import channel_by_sample, check_counts, check_no_time, check_rate, given
+from ._captured import Capture, capture_of
 from .errors import InputError
 
 __all__ = ["M_S2_PER_G", "Recording", "read", "read_all"]
@@ -143,7 +144,7 @@ class Recording:
     <Recording 'recording': 1 channel × 12000 samples at 12000 Hz, 1.000 s>
     """
 
-    __slots__ = ("_core", "_names", "notes")
+    __slots__ = ("_capture", "_core", "_names", "_read_as", "notes")
 
     def __init__(
         self,
@@ -188,6 +189,8 @@ class Recording:
         at_ms = round(time.time() * 1000.0) if started_ms is None else started_ms
         self._core = _core.Samples.of_raw(raw, array.shape[0], rate_hz, meaning, str(name), at_ms)
         self._names: list[str | None] = names or [None] * array.shape[0]
+        self._capture: Capture | None = None
+        self._read_as: str | None = None
         self.notes: list[str] = []
         if missing == "refuse":
             self._check_finite()
@@ -197,6 +200,8 @@ class Recording:
         made = cls.__new__(cls)
         made._core = core
         made._names = core.channel_names
+        made._capture = None
+        made._read_as = core.interpretation
         made.notes = [] if core.interpretation is None else [core.interpretation]
         return made
 
@@ -250,7 +255,22 @@ class Recording:
     @property
     def interpretation(self) -> str | None:
         """How a file was read, in one line; ``None`` for an array."""
-        return self._core.interpretation
+        return self._read_as
+
+    @property
+    def capture(self) -> Capture | None:
+        """What the document beside a captured waveform says; ``None`` for every other recording."""
+        return self._capture
+
+    def window(self) -> Recording:
+        """The window of a capture that the gateway judged; of every other recording all of it.
+
+        `diagnose` judges it where a whole capture is given, as ``pdm-edge analyze`` does.
+        """
+        if self._capture is None:
+            return self
+        start_s, length_s = self._capture.window_s
+        return self.cut(start_s, length_s)
 
     def __repr__(self) -> str:
         plural = "" if self.channels == 1 else "s"
@@ -308,18 +328,26 @@ class Recording:
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = (self.to_numpy("m/s2"), self.rate_hz, self._names, self.name)
-        return _rebuild, (*state, self._core.measured_at_ms)
+        return _rebuild, (*state, self._core.measured_at_ms, self._capture, self.notes)
 
 
 def _rebuild(
-    accel_m_s2: np.ndarray, rate_hz: float, names: list[str | None], name: str, at_ms: int
+    accel_m_s2: np.ndarray,
+    rate_hz: float,
+    names: list[str | None],
+    name: str,
+    at_ms: int,
+    capture: Capture | None = None,
+    notes: Sequence[str] = (),
 ) -> Recording:
     made = Recording.__new__(Recording)
     raw = np.ascontiguousarray(accel_m_s2, dtype="<f8").tobytes()
     meaning = ("m/s2", None, None, 0.0)
     made._core = _core.Samples.of_raw(raw, len(accel_m_s2), rate_hz, meaning, name, at_ms)
     made._names = list(names)
-    made.notes = []
+    made._capture = capture
+    made._read_as = None
+    made.notes = list(notes)
     return made
 
 
@@ -391,7 +419,8 @@ def read(
 
     Reads WAV, CSV and other tables, Excel (.xlsx), NumPy, MATLAB (5 and 7.3), HDF5, Parquet, LabVIEW
     LVM and TDMS, universal files, JSON, IMS ASCII; also in gzip or zip. The format is found by the
-    content, not by the name.
+    content, not by the name. Beside a captured waveform stands its document (``pdm.capture/1``), which
+    states rate, unit, time, speed and bearing; what is given here counts before it.
 
     Parameters
     ----------
@@ -419,12 +448,21 @@ def read(
     Returns
     -------
     Recording
-        `Recording.interpretation` says how the file was read.
+        `Recording.interpretation` says how the file was read, `Recording.capture` what the document of a
+        captured waveform says.
 
     Raises
     ------
     FileNotFoundError, ReadError, InputError
+        `ReadError` also where a document describes another file (SHA-256).
     """
+    capture = capture_of(path)
+    if capture is not None:
+        # the head of a WAV file holds whole Hz
+        prefer = prefer or ("option" if rate is None else None)
+        rate = capture.rate_hz if rate is None else rate
+        if unit is None and sensitivity_mv_per_g is None:
+            unit = "m/s2"
     options = _options(
         rate,
         unit,
@@ -438,7 +476,24 @@ def read(
         prefer,
         decimal,
     )
-    return Recording._of(_stated(_core.read(os.fspath(path), options, int(snapshot))))
+    made = Recording._of(_stated(_core.read(os.fspath(path), options, int(snapshot))))
+    return made if capture is None else _captured(made, capture, options)
+
+
+def _captured(made: Recording, capture: Capture, options: dict[str, Any]) -> Recording:
+    """A capture with the time and the meaning that its document states."""
+    start_s, duration_s = options["start_s"], options["duration_s"]
+    is_whole = start_s == 0.0 and duration_s is None
+    first = round(start_s * made.rate_hz)
+    missing_s = sum(gap for before, gap in capture.gaps if before <= first)
+    at_ms = round(1000.0 * (capture.started_at.timestamp() + start_s + missing_s))
+    notes = [*made.notes, f"{made.name}: captured from {capture.equipment}/{capture.bearing_id}"]
+    if capture.gaps:
+        notes.append(f"{made.name}: {len(capture.gaps)} gaps in it (rec.capture.gaps)")
+    whole = capture if is_whole else None
+    dated = _rebuild(made.to_numpy("m/s2"), made.rate_hz, made._names, made.name, at_ms, whole, notes)
+    dated._read_as = made.interpretation
+    return dated
 
 
 def read_all(

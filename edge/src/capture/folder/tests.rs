@@ -22,7 +22,8 @@ fn document(n: i64, reason: CaptureReason) -> CaptureDocument {
     let at = Timestamp::from_unix_ms(1_700_000_000_000 + n * 1000).expect("valid");
     document.capture_id = EventId::at(at.unix_ms());
     document.started_at = at;
-    document.triggers = vec![CaptureTrigger { reason, at, event_id: None, asked_at: None }];
+    document.triggers =
+        vec![CaptureTrigger { reason, at, event_id: None, asked_at: None, demand_id: None }];
     (document.samples, document.window.first_sample, document.window.samples) = (50_000, 0, 50_000);
     document
 }

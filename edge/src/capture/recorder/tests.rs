@@ -7,6 +7,7 @@ use pdm_dsp::DefectOrders;
 use pdm_service::clock::SystemClock;
 use pdm_shared::event::{BaselineState, Method};
 use pdm_shared::fault::Fault;
+use pdm_shared::time::Timestamp;
 
 use super::*;
 use crate::capture::folder::list;
@@ -90,7 +91,7 @@ impl Course {
     }
 
     fn demand(&self, recorder: &mut Recorder) -> Demanded {
-        let demanded = recorder.demanded(&format!("P-{}/DE", self.at), None);
+        let demanded = recorder.demanded(&format!("P-{}/DE", self.at), AskedBy::default());
         while recorder.finish_one_due() {}
         demanded
     }
@@ -225,7 +226,7 @@ fn what_comes_while_a_file_is_written_is_taken_in_before_the_next() {
         assert!(recorder.step(&inbox));
     }
     for at in 0..POINTS {
-        assert_eq!(recorder.demanded(&format!("P-{at}/DE"), None), Demanded::Taken);
+        assert_eq!(recorder.demanded(&format!("P-{at}/DE"), AskedBy::default()), Demanded::Taken);
     }
     let mut written = 0;
     for second in 1..40 {

@@ -13,8 +13,9 @@ use pdm_shared::id::{BearingId, EquipmentId, MeasuringPoint};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
+use super::super::captured;
 use super::super::recording_options::RecordingArgs;
-use super::{Job, captured};
+use super::Job;
 use crate::analysis::{self, Judged, Machine, ReadChannel, RecordingNames};
 use crate::plot::Picture;
 use crate::source::{Interpretation, SourceError, open_recording};

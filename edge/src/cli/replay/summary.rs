@@ -21,12 +21,26 @@ struct Course {
 
 /// All points of a replay.
 #[derive(Debug, Default)]
-pub(super) struct Summary(BTreeMap<String, Course>);
+pub(super) struct Summary {
+    courses: BTreeMap<String, Course>,
+    /// Points of several bearings, which are named.
+    has_bearings: bool,
+}
 
 impl Summary {
+    /// A summary of points of several bearings.
+    pub(super) fn of_bearings() -> Self {
+        Self { has_bearings: true, ..Self::default() }
+    }
+
     pub(super) fn take(&mut self, event: &Event) {
         let point = event.measuring_point.as_ref().map_or("-", |point| point.as_str());
-        let course = self.0.entry(point.to_owned()).or_default();
+        let name = if self.has_bearings {
+            format!("{}/{} {point}", event.equipment_id, event.bearing_id)
+        } else {
+            point.to_owned()
+        };
+        let course = self.courses.entry(name).or_default();
         let at = event.measured_at;
         course.events += 1;
         course.invalid += u64::from(!event.signal_quality.valid);
@@ -53,7 +67,7 @@ impl Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (point, course) in &self.0 {
+        for (point, course) in &self.courses {
             let (Some(first), Some(last)) = (course.first, course.last) else { continue };
             let hours = last.seconds_since(first) / 3600.0;
             writeln!(

@@ -91,7 +91,10 @@ impl Session<'_> {
             || too_large != self.told_large
             || broker_trouble != self.told_broker
             || self.said() != self.told;
-        let is_due = is_news && self.status_at.elapsed() >= STATUS_DELAY;
+        // somebody waits at a page for the answer to a demand
+        let has_answer = self.publisher.answers.newest() != self.told.answers;
+        let delay = if has_answer { STATE_DELAY } else { STATUS_DELAY };
+        let is_due = is_news && self.status_at.elapsed() >= delay;
         // the agent may follow a count that another client has named
         let is_unheard = self.is_not_followed && self.status_at.elapsed() >= STATUS_AGAIN;
         if is_due || is_unheard {
@@ -214,7 +217,11 @@ impl Session<'_> {
 
     /// What the status says beside the progress.
     fn said(&self) -> Said {
-        Said { troubles: self.publisher.remarks.troubles(), gone: self.gone.clone() }
+        Said {
+            troubles: self.publisher.remarks.troubles(),
+            gone: self.gone.clone(),
+            answers: self.publisher.answers.newest(),
+        }
     }
 
     /// Publishes the gateway's status.

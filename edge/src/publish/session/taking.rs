@@ -9,10 +9,12 @@ use pdm_shared::topic::{BearingTopic, Topic};
 use tokio::time::Instant;
 
 use super::super::Publisher;
+use super::super::answers::{refusal, refusal_of};
 use super::super::lanes::Lanes;
 use super::super::link::{Down, Happening};
 use super::super::log;
 use super::{Publication, Session};
+use crate::capture::AskedBy;
 use crate::progress::ReceiptTrouble;
 use crate::settings::Protocol;
 use crate::spool::{ReceiptOutcome, SpoolError};
@@ -101,7 +103,7 @@ impl Session<'_> {
     /// Takes a demand for a capture; false if the topic is none of a demand. Demands for bearings of other
     /// gateways of the site come too, and are theirs.
     fn is_demand(&self, topic: &str, payload: &[u8], is_retained: bool) -> bool {
-        let Publisher { settings, capturing, .. } = self.publisher;
+        let Publisher { settings, capturing, clock, answers, .. } = self.publisher;
         let Some(Topic::Bearing { key, what: BearingTopic::Capture }) =
             Topic::parse(&settings.prefix, topic)
         else {
@@ -124,18 +126,31 @@ impl Session<'_> {
                 return true;
             }
         };
+        let CaptureDemand { asked_at, demand_id, .. } = demand;
         // it would come again at every connection
         if is_retained {
-            log::demand_refused(&bearing, "retained: publish it without the retain flag");
+            let told = "retained: publish it without the retain flag";
+            log::demand_refused(&bearing, told);
+            if let Some(id) = demand_id.filter(|&id| !answers.has(id)) {
+                answers.note(id, clock.now(), Some(refusal("retained", told, None)));
+            }
+            return true;
+        }
+        // the broker delivers a message twice where an acknowledgement was lost
+        if demand_id.is_some_and(|id| answers.has(id)) {
             return true;
         }
         let by = in_one_line(&demand.by, MAX_LINE).into_owned();
-        let asked_at = demand.asked_at;
-        let asked = bearing.clone();
+        let (asked, answers, clock) = (bearing.clone(), answers.clone(), clock.clone());
         // counted when the captures answer: the connection does not wait for a file that is being written
-        capturing.demand(&bearing, asked_at, move |demanded| match demanded.refusal(&asked) {
-            None => log::demanded(&asked, &by, asked_at),
-            Some(refusal) => log::demand_refused(&asked, &refusal),
+        capturing.demand(&bearing, AskedBy { asked_at, demand_id }, move |demanded| {
+            match demanded.refusal(&asked) {
+                None => log::demanded(&asked, &by, asked_at),
+                Some(refusal) => log::demand_refused(&asked, &refusal),
+            }
+            if let Some(id) = demand_id {
+                answers.note(id, clock.now(), refusal_of(&demanded, &asked));
+            }
         });
         true
     }

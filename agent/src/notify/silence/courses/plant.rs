@@ -232,6 +232,7 @@ impl Plant {
             too_large: None,
             gone: Vec::new(),
             thrown_out: false,
+            capture_answers: Vec::new(),
         };
         let site = "ulsan-1".parse().expect("name");
         let _stored = self.store(Incoming::Status { site, status }).await;

@@ -4,13 +4,13 @@
 //! command line counts; what is left out is taken from the document: rate, unit, the window of the trigger,
 //! speed and bearing. Invariant: a document whose hash is of another file is refused.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::capture::CaptureDocument;
 
-use super::super::recording_options::{MachineArgs, RecordingArgs};
-use crate::capture;
+use super::recording_options::{MachineArgs, RecordingArgs};
+use crate::capture::{self, StoredCapture};
 use crate::source::{AccelUnit, Preferred};
 
 /// The document beside a recording, if it is a capture.
@@ -22,8 +22,8 @@ pub(super) fn document(recording: &Path) -> anyhow::Result<Option<CaptureDocumen
     }
     let refused = |why: anyhow::Error| Failure::new(Exit::BadInput, why);
     let document = capture::read_document(&path).map_err(|error| refused(error.into()))?;
-    // an exported NumPy file has no hash of its own
-    if ending == "wav" {
+    // NumPy files of before had the document of the WAV file
+    if ending == "wav" || !document.file.name.ends_with(".wav") {
         let hash = capture::sha256_of(recording).map_err(|e| Failure::new(Exit::NoInput, e))?;
         if hash != document.file.sha256 {
             let (recording, path) = (recording.display(), path.display());
@@ -33,6 +33,82 @@ pub(super) fn document(recording: &Path) -> anyhow::Result<Option<CaptureDocumen
         }
     }
     Ok(Some(document))
+}
+
+/// A capture in a folder: its samples and its document.
+#[derive(Debug, Clone)]
+pub(super) struct CapturedRecording {
+    pub(super) path: PathBuf,
+    pub(super) document: CaptureDocument,
+}
+
+/// The captures among these files and folders, oldest first, each held against its hash; what else a folder holds is
+/// left out, and what looks like a capture and cannot be read is said.
+///
+/// # Errors
+/// A [`Failure`]: 65 for a file without its document or with another hash, 66 for a folder without a capture.
+pub(super) fn captures(paths: &[PathBuf]) -> anyhow::Result<Vec<CapturedRecording>> {
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            found.extend(in_folder(path)?);
+            continue;
+        }
+        let document = document(path)?.ok_or_else(|| {
+            let why = anyhow::anyhow!(
+                "{}: no capture, its document ({}, pdm.capture/1) is not there",
+                path.display(),
+                path.with_extension("json").display()
+            );
+            Failure::new(Exit::BadInput, why)
+        })?;
+        found.push(CapturedRecording { path: path.clone(), document });
+    }
+    // of a file and its folder, or of WAV and NumPy, one
+    found.sort_by_key(|one| (one.document.started_at, one.document.capture_id));
+    found.dedup_by_key(|one| one.document.capture_id);
+    Ok(found)
+}
+
+/// The captures of a folder.
+fn in_folder(folder: &Path) -> anyhow::Result<Vec<CapturedRecording>> {
+    let (listed, unread) = capture::list(folder).map_err(|error| Failure::new(Exit::Io, error))?;
+    let mut found = Vec::new();
+    for StoredCapture { path, document: named } in listed {
+        let samples = path.with_file_name(&named.file.name);
+        if !samples.is_file() {
+            super::note(&format!("left out: {} is not there", samples.display()));
+            continue;
+        }
+        if let Some(document) = document(&samples)? {
+            found.push(CapturedRecording { path: samples, document });
+        }
+    }
+    for error in unread.iter().filter(|_| !found.is_empty()) {
+        super::note(&format!("left out: {error}"));
+    }
+    if found.is_empty() {
+        let why = anyhow::anyhow!(
+            "{}: no captures in this folder (WAV or NumPy files with their documents, pdm.capture/1); name \
+             other recordings one by one",
+            folder.display()
+        );
+        return Err(Failure::new(Exit::NoInput, why).into());
+    }
+    Ok(found)
+}
+
+/// Whether one of these is a capture, or a folder that holds one.
+pub(super) fn has_captures(paths: &[PathBuf]) -> bool {
+    let is_one = |path: &PathBuf| {
+        if path.is_dir() {
+            return capture::list(path).is_ok_and(|(listed, _)| {
+                listed.iter().any(|one| one.path.with_file_name(&one.document.file.name).is_file())
+            });
+        }
+        is_capture(&path.with_extension("json"))
+    };
+    paths.iter().any(is_one)
 }
 
 /// Whether a JSON document says that it is one of a capture, of whatever version.
@@ -78,7 +154,7 @@ pub(super) fn machine(given: &MachineArgs, document: &CaptureDocument) -> Machin
 
 /// What is read, for the person at the terminal.
 pub(super) fn notice(path: &Path, document: &CaptureDocument, read: &RecordingArgs) -> String {
-    let reasons: Vec<&str> = document.triggers.iter().map(|t| t.reason.as_str()).collect();
+    let reasons: Vec<&str> = document.reasons().iter().map(|reason| reason.as_str()).collect();
     let start_s = read.start_s.unwrap_or(0.0);
     let length = read.duration_s.map_or("all".to_owned(), |s| format!("{s:.3} s"));
     let gaps = if document.gaps.is_empty() {

@@ -1,0 +1,46 @@
+//! Demands of people for waveforms: they leave by the outbox, on the topic that staff has at the broker too.
+
+use pdm_shared::capture::{CAPTURE_DEMAND_SCHEMA, CaptureDemand};
+use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::topic::{BearingTopic, Topic, is_gateway_level};
+use pdm_store::CaptureDemandNote;
+use pdm_web::plant::{CaptureDemandRow, CaptureDemanded, PlantError};
+
+use super::plant::StoredPlant;
+
+/// Asks the gateway of a bearing for a capture.
+pub(super) async fn demand(
+    plant: &StoredPlant,
+    key: &BearingKey,
+    by: &str,
+) -> Result<CaptureDemanded, PlantError> {
+    if plant.captures.is_none() {
+        return Ok(CaptureDemanded::NoPlace);
+    }
+    let is_bearing = !is_gateway_level(key.equipment.as_str());
+    if !is_bearing || plant.store.pages().standing(key).await?.is_none() {
+        return Ok(CaptureDemanded::Unknown);
+    }
+    let now = plant.clock.now();
+    let demand_id = EventId::at(now.unix_ms()).0;
+    let document = CaptureDemand {
+        schema: CAPTURE_DEMAND_SCHEMA.to_owned(),
+        by: by.to_owned(),
+        asked_at: Some(now),
+        demand_id: Some(demand_id),
+    };
+    let payload = serde_json::to_string(&document);
+    let payload = payload.map_err(|error| PlantError::Unreadable(error.to_string()))?;
+    let topic = Topic::Bearing { key: key.clone(), what: BearingTopic::Capture };
+    let note = CaptureDemandNote {
+        row: CaptureDemandRow::new(demand_id, key.clone(), by.to_owned(), now),
+        topic: topic.under(&plant.prefix),
+        payload,
+    };
+    let (row, is_new) = plant.store.captures().demand_capture(&note, now).await?;
+    if !is_new {
+        return Ok(CaptureDemanded::Waits(row));
+    }
+    tracing::info!(bearing = %key, by, %demand_id, "a gateway is asked for a waveform");
+    Ok(CaptureDemanded::Asked(row))
+}
