@@ -224,9 +224,9 @@ impl Agent {
                 page_url: settings.page_address(),
             }));
         }
-        let broker = settings.notify.mqtt.then(|| MQTT_LANE.to_owned());
-        let lanes = channels.iter().map(|channel| channel.lane().to_owned());
-        let lanes = broker.into_iter().chain(lanes).collect();
+        let broker = settings.notify.mqtt.then(|| MQTT_LANE.to_owned()).into_iter();
+        let lanes =
+            broker.chain(channels.iter().map(|channel| channel.lane().to_owned())).collect();
         let mut parts = Parts {
             settings,
             policy,
@@ -246,15 +246,14 @@ impl Agent {
         if let Some(door) = served {
             parts.serve(door);
         }
-        let lanes = parts.outbox(channels, publisher.clone());
-        parts.judging(workflow, lanes);
+        let ways = parts.outbox(channels, publisher.clone());
+        parts.judging(workflow, ways);
         let remarks = parts.intake(receiver, publisher, connected, (thrown_out, put_off));
         parts.pulse(remarks.clone());
         parts.retention(remarks.clone());
         let publishing = parts.stops.publisher.clone();
         parts.spawn(Task::Publisher, connection.run(publishing));
-        let grace = parts.settings.shutdown_grace;
-        let (stops, tasks) = (parts.stops, parts.tasks);
+        let (grace, stops, tasks) = (parts.settings.shutdown_grace, parts.stops, parts.tasks);
         Ok(Handle { stops, tasks, reporter, remarks, store, knowledge, tools, address, grace })
     }
 }

@@ -264,20 +264,7 @@ impl Connection {
                     }
                     Event::Outgoing(Outgoing::Publish(packet)) => in_flight.number(packet),
                     Event::Incoming(Packet::PubAck(ack)) => {
-                        let outcome = match ack.reason {
-                            PubAckReason::Success => Ok(Confirmed::Taken),
-                            PubAckReason::NoMatchingSubscribers => Ok(Confirmed::NoSubscriber),
-                            PubAckReason::UnspecifiedError
-                            | PubAckReason::ImplementationSpecificError
-                            | PubAckReason::NotAuthorized
-                            | PubAckReason::TopicNameInvalid
-                            | PubAckReason::PacketIdentifierInUse
-                            | PubAckReason::QuotaExceeded
-                            | PubAckReason::PayloadFormatInvalid => {
-                                Err(PublishError::Refused(format!("{:?}", ack.reason)))
-                            }
-                        };
-                        in_flight.confirm(ack.pkid, outcome);
+                        in_flight.confirm(ack.pkid, outcome_of(ack.reason));
                     }
                     Event::Incoming(_) | Event::Outgoing(_) => {}
                 },
@@ -311,5 +298,20 @@ impl Connection {
                 }
             }
         }
+    }
+}
+
+/// What the broker's answer to a message means.
+fn outcome_of(reason: PubAckReason) -> Result<Confirmed, PublishError> {
+    match reason {
+        PubAckReason::Success => Ok(Confirmed::Taken),
+        PubAckReason::NoMatchingSubscribers => Ok(Confirmed::NoSubscriber),
+        PubAckReason::UnspecifiedError
+        | PubAckReason::ImplementationSpecificError
+        | PubAckReason::NotAuthorized
+        | PubAckReason::TopicNameInvalid
+        | PubAckReason::PacketIdentifierInUse
+        | PubAckReason::QuotaExceeded
+        | PubAckReason::PayloadFormatInvalid => Err(PublishError::Refused(format!("{reason:?}"))),
     }
 }

@@ -23,7 +23,8 @@ pub(super) fn document(recording: &Path) -> anyhow::Result<Option<CaptureDocumen
     let refused = |why: anyhow::Error| Failure::new(Exit::BadInput, why);
     let document = capture::read_document(&path).map_err(|error| refused(error.into()))?;
     // NumPy files of before had the document of the WAV file
-    if ending == "wav" || !document.file.name.ends_with(".wav") {
+    if ending == "wav" || Path::new(&document.file.name).extension().is_none_or(|end| end != "wav")
+    {
         let hash = capture::sha256_of(recording).map_err(|e| Failure::new(Exit::NoInput, e))?;
         if hash != document.file.sha256 {
             let (recording, path) = (recording.display(), path.display());

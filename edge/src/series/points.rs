@@ -181,7 +181,7 @@ fn may_name_points(rows: &[FieldRow<'_>], place: usize, name: &str) -> bool {
     let is_time = ChannelRole::by_name(name) == ChannelRole::Time;
     !is_time
         && (names_points(name)
-            || words.iter().any(|word| is_said(word))
+            || words.iter().any(is_said)
             || ["id", "name"].contains(&lower.as_str()))
 }
 
@@ -285,7 +285,8 @@ mod tests {
             "{head}\n{}",
             (0..60)
                 .map(|n| format!("{},{}\n", 1_780_000_000 + 600 * n, row(n)))
-                .collect::<String>()
+                .collect::<Vec<String>>()
+                .concat()
         )
     }
 
@@ -372,7 +373,8 @@ mod tests {
     fn times_that_change_from_seconds_to_milliseconds_are_refused_with_the_line() {
         for (first, second) in [(1, 1000), (1000, 1), (1, 1_000_000)] {
             let at = |n: usize| (1_780_000_000 + 600 * n) * if n < 30 { first } else { second };
-            let rows: String = (0..60).map(|n| format!("{},{}.5\n", at(n), n % 7)).collect();
+            let rows = (0..60).map(|n| format!("{},{}.5\n", at(n), n % 7));
+            let rows = rows.collect::<Vec<String>>().concat();
             let error = read(&format!("t,v\n{rows}"), &[]).expect_err("two units of time");
             assert!(error.starts_with("line 32") && error.contains("since 1970"), "{error}");
         }

@@ -145,12 +145,11 @@ impl Place {
     /// [`Full`] if the caller, or all callers together, have as many places as they may have by now.
     pub fn goes_on(&self) -> Result<(), Full> {
         let caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match caller {
-            Some(caller) => self.admit_for(&caller),
-            None => {
-                self.admit();
-                Ok(())
-            }
+        if let Some(caller) = caller {
+            self.admit_for(&caller)
+        } else {
+            self.admit();
+            Ok(())
         }
     }
 

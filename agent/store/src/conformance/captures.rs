@@ -178,11 +178,7 @@ pub(super) async fn a_demand_is_known_until_its_capture_is_here(store: &Store) {
     assert_eq!(state(&key(), 13.0).await, Some((1, DemandState::Refused)), "answered once");
     let row = store.captures().capture_demand_of(&key(), at(13.0)).await.expect("read");
     assert_eq!(row.expect("there").refusal, Some(refusal));
-    assert_eq!(
-        ask(3, 20.0).await,
-        (3, DemandState::Waiting, true),
-        "what was refused is asked again"
-    );
+    assert_eq!(ask(3, 20.0).await, (3, DemandState::Waiting, true), "asked again");
     answered(3, None).await;
     assert_eq!(state(&key(), 21.0).await, Some((3, DemandState::Taken)));
     let mut note = capture(7, key(), CaptureReason::Demand);
@@ -196,11 +192,15 @@ pub(super) async fn a_demand_is_known_until_its_capture_is_here(store: &Store) {
     assert!(store.captures().note_capture(&note).await.expect("noted"));
     let row = store.captures().capture_demand_of(&key(), at(31.0)).await.expect("read");
     assert_eq!(row.expect("there").capture_id, Some(Uuid::from_u128(8)));
+    rename_with_history(store).await;
+    assert_eq!(state(&other(), 31.0).await, Some((4, DemandState::Arrived)));
+}
+
+async fn rename_with_history(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
     let part = |key: &BearingKey| key.to_string().parse::<PlantPart>().expect("a part");
     let removal = store.removal();
     let renamed = removal.rename(&part(&key()), &part(&other()), History::Moves, &how(false)).await;
     renamed.expect("renamed");
-    assert_eq!(state(&other(), 31.0).await, Some((4, DemandState::Arrived)));
 }

@@ -31,7 +31,7 @@ pub(super) struct CurvesAsked {
 }
 
 #[derive(Debug, Serialize)]
-struct Curves {
+struct CurvesBody {
     shaft_hz: f64,
     window_s: f64,
     curves: Vec<Shown>,
@@ -67,7 +67,7 @@ pub(super) async fn json(
     };
     let (shaft_hz, window_s) = (drawn.shaft_hz, drawn.window_s);
     let curves = drawn.curves.into_iter().filter(is_asked).map(shown).collect();
-    Ok(axum::Json(Curves { shaft_hz, window_s, curves }).into_response())
+    Ok(axum::Json(CurvesBody { shaft_hz, window_s, curves }).into_response())
 }
 
 /// Another capture of the same bearing.

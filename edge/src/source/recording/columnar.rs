@@ -83,16 +83,13 @@ fn leaves_of(content: Vec<u8>) -> Result<FileLeaves, String> {
         let Some(form) = wide::form_of(column) else {
             if column.physical_type() == PhysicalType::BYTE_ARRAY && column.max_rep_level() == 0 {
                 let mut own = text_column(&reader, index, name).map_err(told)?;
-                match own.times() {
-                    Some((times, start_of_times, note)) => {
-                        notes.extend(note);
-                        leaves.extend(times);
-                        start = start.or(start_of_times);
-                    }
-                    None => {
-                        units.extend(unit_of_words(&own.words)?);
-                        words.push(own.words);
-                    }
+                if let Some((times, start_of_times, note)) = own.times() {
+                    notes.extend(note);
+                    leaves.extend(times);
+                    start = start.or(start_of_times);
+                } else {
+                    units.extend(unit_of_words(&own.words)?);
+                    words.push(own.words);
                 }
                 continue;
             }

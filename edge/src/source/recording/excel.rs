@@ -128,7 +128,11 @@ const MOST_LINES: usize = 200;
 fn statements_of(sheets: &[SheetText]) -> String {
     let plain = sheets.iter().filter(|sheet| sheet.rows < LEAST_ROWS);
     let lines = plain.flat_map(|sheet| sheet.text.lines().take(MOST_LINES));
-    lines.filter_map(text::statement_of_cells).map(|line| format!("# {line}\n")).collect()
+    lines
+        .filter_map(text::statement_of_cells)
+        .map(|line| format!("# {line}\n"))
+        .collect::<Vec<String>>()
+        .concat()
 }
 
 /// A name without `!` is that of a sheet if there is one, else that of columns.

@@ -120,7 +120,7 @@ mod tests {
             ("fs", 25.6, "kHz", Some(25_600.0)),
             ("fs", 25_600.0, "Hz", Some(25_600.0)),
             ("dt", 39.0625, "us", Some(25_600.0)),
-            ("dt", 0.0390625, "ms", Some(25_600.0)),
+            ("dt", 0.039_062_5, "ms", Some(25_600.0)),
             ("sample_rate", 25.6, "furlongs", None),
         ] {
             for scope in ["", "meta."] {

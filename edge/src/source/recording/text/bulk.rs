@@ -96,8 +96,10 @@ mod tests {
 
     #[test]
     fn lines_of_a_bulk_import_and_of_a_log_become_a_table() {
-        let rows: String =
-            (0..20).map(|n| format!("p1,a9,DOUBLE,1780000000,{}000000,GOOD,0.{n}\n", n)).collect();
+        let rows = (0..20)
+            .map(|n| format!("p1,a9,DOUBLE,1780000000,{n}000000,GOOD,0.{n}\n"))
+            .collect::<Vec<String>>()
+            .concat();
         let (table, _) = as_table(&rows).expect("SiteWise");
         assert!(
             table.starts_with(
@@ -107,8 +109,10 @@ mod tests {
         );
         let bad = rows.replace("GOOD,0.3", "BAD,0.3");
         assert!(as_table(&bad).expect("SiteWise").0.contains("3000000,\n"));
-        let log: String =
-            (0..20).map(|n| format!("\u{1b}[0;32mI ({n}) VIB: 0.{n},1.5\u{1b}[0m\n")).collect();
+        let log = (0..20)
+            .map(|n| format!("\u{1b}[0;32mI ({n}) VIB: 0.{n},1.5\u{1b}[0m\n"))
+            .collect::<Vec<String>>()
+            .concat();
         let (table, _) = as_table(&log).expect("ESP-IDF");
         assert!(
             table.starts_with("time (ms),column 1,column 2\n0,0.0,1.5\n1,0.1,1.5\n"),

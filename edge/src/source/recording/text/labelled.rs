@@ -58,7 +58,7 @@ pub(super) fn as_table(text: &str) -> Result<Option<(String, Vec<String>)>, Stri
     let heads = names.iter().zip(units.iter().copied()).map(named);
     let above = numbered_lines(text).take_while(|(number, _)| *number <= head);
     let above = above.map(|(_, line)| line.trim()).filter(|line| !line.is_empty());
-    let mut table: String = above.map(|line| format!("# {line}\n")).collect();
+    let mut table = above.map(|line| format!("# {line}\n")).collect::<Vec<String>>().concat();
     let names_of_columns = time.iter().map(|time| (*time).to_owned()).chain(heads);
     table.push_str(&names_of_columns.collect::<Vec<_>>().join("\t"));
     table.push('\n');
@@ -107,7 +107,7 @@ fn head_lines(text: &str) -> usize {
     let goes_on =
         sample.get(first..first + SAMPLE_LINES).is_some_and(|own| own.iter().all(is_usual));
     // a first line that a monitor has cut is none of a head
-    if first < 2 || first > MOST_HEAD_LINES || !goes_on {
+    if !(2..=MOST_HEAD_LINES).contains(&first) || !goes_on {
         return 0;
     }
     sample.get(first - 1).map_or(0, |(number, _)| *number)
@@ -184,7 +184,10 @@ mod tests {
     #[test]
     fn what_a_sketch_prints_of_its_sensor_stands_above_the_table() {
         let head = "Vibration test\n-----\nSensor: XL9\nData Rate: 1600 Hz\nRange: 16 g\n\n";
-        let rows: String = (0..60).map(|n| format!("X: 0.{n:02} Y: 1 Z: -2  m/s^2\n")).collect();
+        let rows = (0..60)
+            .map(|n| format!("X: 0.{n:02} Y: 1 Z: -2  m/s^2\n"))
+            .collect::<Vec<String>>()
+            .concat();
         let read = table(&format!("{head}{rows}")).expect("labelled");
         assert!(read.starts_with("# Vibration test\n# -----\n"), "{read}");
         assert!(

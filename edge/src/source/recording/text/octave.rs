@@ -139,8 +139,10 @@ mod tests {
     }
 
     fn matrix(name: &str, rows: usize) -> String {
-        let numbers: String =
-            (0..rows).map(|n| format!(" {:.5}\n", (n as f64 * 0.7).sin())).collect();
+        let numbers = (0..rows)
+            .map(|n| format!(" {:.5}\n", (n as f64 * 0.7).sin()))
+            .collect::<Vec<String>>()
+            .concat();
         format!("# name: {name}\n# type: matrix\n# rows: {rows}\n# columns: 1\n{numbers}\n\n")
     }
 

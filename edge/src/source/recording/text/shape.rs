@@ -175,7 +175,10 @@ mod tests {
         }
         let odd = format!("acc (g)\n{}\n{}", column(400), column(320));
         assert!(said(&odd, Some(2560.0)).is_ok(), "one lost line");
-        let timed: String = (0..200).map(|n| format!("{},{}\n", n as f64 / 1e3, wave(n))).collect();
+        let timed = (0..200)
+            .map(|n| format!("{},{}\n", n as f64 / 1e3, wave(n)))
+            .collect::<Vec<String>>()
+            .concat();
         let (head, tail) = timed.split_at(timed.match_indices('\n').nth(99).expect("a line").0 + 1);
         assert!(said(&format!("t,acc (g)\n{head}\n\n{tail}"), None).is_ok(), "times go on");
         let doubled = column(100).replace('\n', "\n\n");
@@ -207,8 +210,10 @@ mod tests {
             assert!(error.contains("a channel or a recording of its own"), "{error}");
         }
         let list = (0..40).map(wave).collect::<Vec<String>>().join(", ");
-        let rows: String =
-            (0..20).map(|n| format!("2026-05-04T06:07:{n:02}Z,2560,\"[{list}]\"\n")).collect();
+        let rows = (0..20)
+            .map(|n| format!("2026-05-04T06:07:{n:02}Z,2560,\"[{list}]\"\n"))
+            .collect::<Vec<String>>()
+            .concat();
         let error = said(&format!("ts,fs,acc_g\n{rows}"), None).expect_err("lists");
         assert!(error.contains("lists") && error.contains("\"acc_g\""), "{error}");
     }

@@ -63,7 +63,7 @@ fn first_row(lines: &[&str]) -> Option<usize> {
     };
     let is_start = |at: &usize| {
         let own = &lines[*at..];
-        width(&own[0]) == usual && own.iter().take(SAMPLE_ROWS).all(|line| is_row(line))
+        width(&own[0]) == usual && own.iter().take(SAMPLE_ROWS).all(is_row)
     };
     let start = (0..lines.len()).find(is_start)?;
     (start > 0 && usual > 1).then_some(start)
