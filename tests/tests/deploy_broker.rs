@@ -51,6 +51,8 @@ impl Shipped {
         };
         let config = Arc::new(tls.client_config().expect("certificates"));
         let mut options = MqttOptions::new(name, "127.0.0.1", self.port);
+        // retained messages of another client may be large
+        options.set_max_packet_size(Some(1 << 20));
         options.set_transport(Transport::tls_with_config(TlsConfiguration::Rustls(config)));
         let (client, events) = AsyncClient::new(options, 64);
         let mut peer = Peer { client, events, heard: Vec::new() };

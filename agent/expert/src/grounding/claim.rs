@@ -62,14 +62,7 @@ impl<'a> Claim<'a> {
                 let is_below = told == "h" && self.is_less_than_an_hour();
                 // remaining lives are told in rounded days, other stretches in days that have passed
                 let is_down = in_days && !source.is_life();
-                // between two lives stand the days that have passed
-                let has_passed = in_days && source.is_of_course();
-                if is_below {
-                    value < 1.0
-                } else {
-                    self.reads(value / size, is_down)
-                        || has_passed && self.reads(value / size, true)
-                }
+                if is_below { value < 1.0 } else { self.reads(value / size, is_down) }
             }
             // minutes and hours are told to the nearest, days that have passed (`wording::ago`)
             (Unit::Ago(size), Unit::Ago(_)) => {

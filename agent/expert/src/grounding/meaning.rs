@@ -10,6 +10,8 @@ pub(super) enum Subject {
     Life,
     /// The course of the remaining life.
     LifeCourse,
+    /// Time that has passed, beside what it is of: told in whole days.
+    Passed,
     Lead,
     Kurtosis,
     CrestFactor,
@@ -151,6 +153,7 @@ const PATHS: &[(&str, &[Subject])] = &[
     ("memory.next_stage_took_h", &[S::Pace]),
     ("memory.stage_here_h", &[S::Compared]),
     ("memory.compared_stage", &[S::Compared]),
+    ("memory.rul_then_before", &[S::LifeCourse, S::Passed]),
     ("memory.rul_", &[S::LifeCourse]),
     ("memory.risk_for_h", &[S::Watch, S::Warning, S::Critical]),
     ("memory.work.open", &[S::Work]),

@@ -47,12 +47,8 @@ impl Source {
         let is = |one: &Subject| {
             matches!(one, Subject::Lower | Subject::Upper | Subject::Life | Subject::LifeCourse)
         };
-        self.subjects.iter().any(is)
-    }
-
-    /// Whether it is of the course of a remaining life: two lives, and the time between them.
-    pub(super) fn is_of_course(&self) -> bool {
-        self.subjects.contains(&Subject::LifeCourse)
+        // between two lives stand the days that have passed
+        self.subjects.iter().any(is) && !self.subjects.contains(&Subject::Passed)
     }
 }
 

@@ -142,3 +142,15 @@ fn what_two_documents_say_stays_with_each() {
     assert_eq!(sources.ungrounded("MH-01은 72시간. MH-02는 10시간"), Vec::<String>::new());
     assert_eq!(sources.ungrounded("MH-01은 10시간. MH-02는 72시간"), ["10", "72"]);
 }
+
+/// Lives are told in rounded days, the time between them in days that have passed.
+#[test]
+fn the_days_between_two_lives_are_those_that_have_passed() {
+    let of = json!({ "memory": {
+        "rul_then_h": 376.0, "rul_then_before_h": 62.0, "rul_now_h": 80.0,
+    } });
+    let told = "the lower bound of the remaining life went from 16 days to 80 h in 2 days";
+    assert_eq!(missing(&of, told), Vec::<String>::new());
+    assert_eq!(missing(&of, &told.replace("16 days", "15 days")), ["15"]);
+    assert_eq!(missing(&of, &told.replace("2 days", "3 days")), ["3"]);
+}
