@@ -20,23 +20,25 @@ use super::{
 };
 use crate::toolbox::Toolbox;
 
-/// Whether a clause that was not understood has words that the answer to the rest has, so that it is no part without an
-/// answer.
+/// Whether the answer to the rest has at least half of the words of a clause that was not understood, so that it is no part
+/// without an answer. Chosen: with one word alone a question about any bearing would count as answered.
 pub(super) fn is_answered(part: &Part, told: &[(&Part, String)]) -> bool {
     if part.lookup != Lookup::NotRead {
         return false;
     }
     let all = told.iter().map(|(_, text)| text.to_lowercase()).collect::<Vec<_>>().join(" ");
     let lower = part.clause.to_lowercase();
-    let mut words = lower
+    let words = lower
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| if word.is_ascii() { word.len() > 4 } else { word.chars().count() > 1 });
-    words.any(|word| {
+    let stems = words.map(|word| -> String {
         // a Korean word without its ending
-        let stem: String =
-            if word.is_ascii() { word.into() } else { word.chars().take(2).collect() };
-        !["언제", "지금", "어떻", "어디", "무슨"].contains(&stem.as_str()) && all.contains(&stem)
-    })
+        if word.is_ascii() { word.into() } else { word.chars().take(2).collect() }
+    });
+    let says = |stem: &String| !["언제", "지금", "어떻", "어디", "무슨"].contains(&stem.as_str());
+    let stems: Vec<String> = stems.filter(says).collect();
+    let found = stems.iter().filter(|stem| all.contains(stem.as_str())).count();
+    !stems.is_empty() && 2 * found >= stems.len()
 }
 
 /// What a question was taken for, where no word of it says so; nothing where it is plain.
@@ -271,11 +273,12 @@ pub(super) async fn stated_by_plant(
     let clause = clauses.join(" ");
     if cores.is_empty() {
         // a general table answers beside it, and says which value counts
-        let asks_value = plan.iter().any(|part| part.lookup == Lookup::Value);
+        if plan.iter().all(|part| part.lookup != Lookup::Value) {
+            return None;
+        }
         let (tools, language) = (sources.tools, reader.language);
         let told = own::of_some_machine(tools, sources.fleet, &clause, language).await?;
-        let call = own::call_for(&clause);
-        return asks_value.then_some(OwnWords { stated: Vec::new(), told, call });
+        return Some(OwnWords { stated: Vec::new(), told, call: own::call_for(&clause) });
     }
     let (tools, language) = (sources.tools, reader.language);
     // a replacement begins with the machine's own lock-out, where the plant has written one

@@ -136,7 +136,7 @@ fn week_in(clause: &str, today: NaiveDate) -> Option<Vec<NaiveDate>> {
     let lower = clause.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     // a day of the next week is a day
-    if dates::names_weekday(&lower) {
+    if dates::names_weekday(&lower) || dates::names_weekend(&lower) {
         return None;
     }
     let to_monday = 7 - u64::from(today.weekday().num_days_from_monday());

@@ -154,8 +154,9 @@ pub(super) async fn report(clause: &str, sources: &Sources<'_>, reader: Reader) 
     told.extend(named.unknown.iter().map(|name| nobody(name, &people, reader.language)));
     if has(&clause.to_lowercase(), &PLAIN_WORDS.contact) {
         let none = Text::new(
-            "전화번호와 메일 주소는 제 기록에 없습니다.",
-            "My records have no telephone numbers and addresses of people.",
+            "전화번호와 메일 주소는 제 기록에 없습니다. 현장 문서에 있으면 함께 보여 드립니다.",
+            "My records have no telephone numbers and addresses of people. What a document of the plant has of them is told \
+             with this.",
         );
         told.push(none.in_language(reader.language).to_owned());
     }
@@ -279,9 +280,11 @@ pub(super) fn notes_of_all(foci: &[Focus], clause: &str, reader: Reader) -> Stri
     if is_found {
         all.retain(|(_, note)| share(note) == most);
     }
-    let head = match (all.is_empty(), is_found, language) {
+    let head = match (all.is_empty(), is_found || words.is_empty(), language) {
         (true, _, Language::Ko) => "적힌 메모나 점검 결과가 없습니다.",
         (true, _, Language::En) => "No note and no finding is recorded.",
+        (false, true, Language::Ko) if words.is_empty() => "가장 새로운 메모와 점검 결과:",
+        (false, true, Language::En) if words.is_empty() => "The newest notes and findings:",
         (false, true, Language::Ko) => "그 말이 있는 메모와 점검 결과:",
         (false, true, Language::En) => "Notes and findings with these words:",
         (false, false, Language::Ko) => {

@@ -92,7 +92,7 @@ pub(super) fn plan(
         let asked = intent::handed_over(&question.message.to_lowercase());
         return asked.into_iter().map(of).collect();
     }
-    if let Some(parts) = same_of_another(question, meant) {
+    if let Some(parts) = same_of_another(question, fleet, meant) {
         return parts;
     }
     let named = entities::named_in(&asking(&question.message), fleet).keys;
@@ -210,9 +210,11 @@ impl Draft {
 
 /// What a short question about another machine goes on with, where the question before asked for what the plant's
 /// documents state: `그럼 WP-16은?` behind a question for the grease of WP-61.
-fn same_of_another(question: &Question, meant: &Meant) -> Option<Vec<Part>> {
+fn same_of_another(question: &Question, fleet: &[CoreFields], meant: &Meant) -> Option<Vec<Part>> {
     let message = &question.message;
     let is_short = message.chars().count() <= SHORT && !intent::has_words(message);
+    // thanks behind an answer ask nothing
+    let is_short = is_short && (meant.is_in_short || names_bearing(message, fleet));
     let said = question.history.iter().rev().find(|said| said.role == Speaker::User)?;
     let goes_on = is_short && !meant.keys.is_empty() && Stated::asked_by(message).is_empty();
     (goes_on && !Stated::asked_by(&said.content).is_empty()).then(|| {
@@ -225,7 +227,12 @@ fn same_of_another(question: &Question, meant: &Meant) -> Option<Vec<Part>> {
 /// Whether a message is of a shift that is taken over, and names no machine to ask about: a long one tells of machines.
 fn hands_over(message: &str, fleet: &[CoreFields]) -> bool {
     let is_story = asking(message) != message;
-    intent::has(&message.to_lowercase(), &intent::PLAIN_WORDS.handover)
+    let lower = message.to_lowercase();
+    // "who is on for the night shift" asks for people
+    let asks_who =
+        ["who ", "who's", "누가", "누구", "당직"].iter().any(|word| lower.contains(word));
+    intent::has(&lower, &intent::PLAIN_WORDS.handover)
+        && (is_story || !asks_who)
         && (is_story || !names_bearing(message, fleet))
 }
 

@@ -24,6 +24,7 @@ pub(in crate::chat) struct PlainWords {
     thresholds: Vec<String>,
     levels: Vec<String>,
     makes_level: Vec<String>,
+    decided: Vec<String>,
     no_thresholds: Vec<String>,
     foundation: Vec<String>,
     pub(in crate::chat) flexible: Vec<String>,
@@ -81,6 +82,7 @@ pub(in crate::chat) struct PlainWords {
     pub(in crate::chat) own_lubricant: Vec<String>,
     pub(in crate::chat) own_limit: Vec<String>,
     pub(in crate::chat) own_isolation: Vec<String>,
+    pub(in crate::chat) isolation_in_documents: Vec<String>,
 }
 
 /// Words that describe one bearing by how its alarm stands: `the shelved one`.
@@ -119,7 +121,8 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
             vec![Lookup::ZoneLimits]
         }
         () if asks_thresholds(&text) => {
-            let why = names_bearing && has(&text, &QUESTION_WORDS.why);
+            let why = names_bearing && has(&text, &QUESTION_WORDS.why)
+                || is_about_one && has(&text, &words.decided);
             why.then_some(Lookup::Why).into_iter().chain([Lookup::Thresholds]).collect()
         }
         () if has(&text, &words.due_next) => {
@@ -144,7 +147,6 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
         () if is_about_one && has(&text, &words.not_running) && has(&text, &words.why_or_until) => {
             vec![Lookup::Shelf, Lookup::State]
         }
-        () if !names_bearing && has(&text, &words.handover) => handed_over(&text),
         () if asks_assigned(&text, names_bearing) => vec![Lookup::Assigned],
         () if asks_stock(&text) => vec![Lookup::Stock],
         () if has(&text, &words.procedures) => vec![Lookup::Manual],
@@ -379,7 +381,8 @@ fn asks_thresholds(text: &str) -> bool {
     let is_difference =
         count > 1 && ["차이", "다른", "differ", " vs"].iter().any(|w| text.contains(w));
     let is_of_levels = is_of_levels || is_difference;
-    (is_of_levels || has(text, &words.makes_level)) && !has(text, &words.no_thresholds)
+    (is_of_levels || has(text, &words.makes_level) || has(text, &words.decided))
+        && !has(text, &words.no_thresholds)
 }
 
 /// Whether a clause asks who has a job.

@@ -54,6 +54,13 @@ impl Stated {
         }
     }
 
+    /// Whether a text of a document says it.
+    fn is_said_in(self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        let is_isolation = self == Self::Isolation;
+        has(&text, self.words()) || is_isolation && has(&text, &PLAIN_WORDS.isolation_in_documents)
+    }
+
     /// The topic of the general table that it stands in the place of.
     pub(in crate::chat) const fn topic(self) -> Option<Topic> {
         match self {
@@ -242,7 +249,7 @@ fn lines_of(
 /// The lines of a section that name the machine; all of them where its heading does.
 fn stated_in(section: &Section, machine: &Machine, stated: Stated) -> Vec<String> {
     let head = section.heading.to_lowercase();
-    let says = |text: &str| has(&text.to_lowercase(), stated.words());
+    let says = |text: &str| stated.is_said_in(text);
     if machine.is_named_in(&head) {
         let is_it = says(&head) || section.lines.iter().any(|line| says(line));
         return if is_it { section.lines.clone() } else { Vec::new() };
@@ -258,7 +265,7 @@ fn stated_in(section: &Section, machine: &Machine, stated: Stated) -> Vec<String
 /// The lines of a section of a machine's manual, which names the machine in its title alone: all of a section that is about
 /// what is asked, else the lines that say it; none that name another machine.
 fn stated_alone(section: &Section, stated: Stated, others: &[Machine]) -> Vec<String> {
-    let says = |text: &str| has(&text.to_lowercase(), stated.words());
+    let says = |text: &str| stated.is_said_in(text);
     let is_others = |text: &str| others.iter().any(|one| one.is_named_in(&text.to_lowercase()));
     if is_others(&section.heading) {
         return Vec::new();

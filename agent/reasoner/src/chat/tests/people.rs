@@ -149,3 +149,26 @@ async fn questions_about_the_program_and_about_who_may_act_are_no_orders() {
     ])
     .await;
 }
+
+/// Words of orders, telephones, routes and handovers stand in other questions as well.
+#[tokio::test]
+async fn words_of_one_kind_in_a_question_of_another_do_not_take_it() {
+    check(&[
+        (
+            &[],
+            "Update on B-12 at pohang-1 please",
+            &["B-12 blower · DE: Warning"],
+            &["changes nothing"],
+        ),
+        (&[], "how many alarms, the number of open alarms", &["Open alarms"], &["telephone"]),
+        (&[], "포항 B-12 베어링 번호 알려줘", &["22216 EK"], &["전화번호"]),
+        (&[], "gw-7 does not answer", &["pohang-1/gw-7: offline"], &["after 45 min"]),
+        (&[], "who is on duty for the night shift?", &["park"], &["blower"]),
+        (&[], "보류된 알람 어떻게 됐어?", &["보류"], &["pdm-agent ack"]),
+        (&[], "B-12 at pohang-1 차단기 떨어졌는데 상태 어때", &["B-12 blower · DE: 경고"], &[]),
+    ])
+    .await;
+    let before = &["M12 bolt torque of B-12 at pohang-1?"][..];
+    let told = super::plant::answer_after(before, "ok thanks", None).await;
+    assert!(!told.contains("85"), "thanks ask nothing: {told}");
+}
