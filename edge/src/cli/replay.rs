@@ -175,11 +175,21 @@ fn point(
 ) -> Result<PointSettings, pdm_shared::id::NameError> {
     // a channel that was selected is the only row of the source
     let channel = args.recording.channel.unwrap_or(row);
-    Ok(PointSettings {
-        channel: row,
-        equipment: args.equipment.clone(),
-        bearing: args.bearing_name.clone(),
-        measuring_point: Some(MeasuringPoint::new(format!("channel-{channel}"))?),
+    let place = MeasuringPoint::new(format!("channel-{channel}"))?;
+    let bearing = (args.equipment.clone(), args.bearing_name.clone(), Some(place));
+    Ok(PointSettings { channel: row, ..point_on(machine, bearing) })
+}
+
+/// A point on a machine as options describe it, which knows nothing more.
+fn point_on(
+    machine: &Machine,
+    (equipment, bearing, measuring_point): (EquipmentId, BearingId, Option<MeasuringPoint>),
+) -> PointSettings {
+    PointSettings {
+        channel: 0,
+        equipment,
+        bearing,
+        measuring_point,
         orders: machine.orders,
         order_tolerance: machine.order_tolerance,
         estimate: machine.estimate.clone(),
@@ -190,7 +200,7 @@ fn point(
         envelope_band: None,
         zones: None,
         monitor: MonitorSettings::default(),
-    })
+    }
 }
 
 fn bar(hidden: bool) -> ProgressBar {

@@ -16,11 +16,9 @@ use pdm_shared::units::SampleRate;
 
 use super::super::captured::{self, CapturedRecording, captures};
 use super::super::recording_options::{RecordingArgs, usage};
-use super::Args;
 use super::summary::Summary;
-use crate::condition::MonitorSettings;
+use super::{Args, point_on};
 use crate::pipeline::point::Point;
-use crate::settings::PointSettings;
 use crate::source::{SourceError, open_recording};
 
 /// Change of the sampling rate from which levels do not compare, as a ratio: that from which a capture is cut.
@@ -183,22 +181,12 @@ impl Bearing<'_> {
 /// A point that knows nothing yet, as the document describes it.
 fn course(args: &Args, document: &CaptureDocument, end: Timestamp) -> anyhow::Result<Course> {
     let machine = captured::machine(&args.machine, document).machine()?;
-    let settings = PointSettings {
-        channel: 0,
-        equipment: document.equipment_id.clone(),
-        bearing: document.bearing_id.clone(),
-        measuring_point: document.measuring_point.clone(),
-        orders: machine.orders,
-        order_tolerance: machine.order_tolerance,
-        estimate: machine.estimate.clone(),
-        speed: machine.speed,
-        speed_tolerance: machine.speed_tolerance,
-        tachometer_ratio: 1.0,
-        speed_bins: Vec::new(),
-        envelope_band: None,
-        zones: None,
-        monitor: MonitorSettings::default(),
-    };
+    let bearing = (
+        document.equipment_id.clone(),
+        document.bearing_id.clone(),
+        document.measuring_point.clone(),
+    );
+    let settings = point_on(&machine, bearing);
     let rate_hz = document.sampling_rate_hz;
     let rate = SampleRate::new(rate_hz).map_err(|error| Failure::new(Exit::BadInput, error))?;
     let (gateway, site) = (document.gateway_id.clone(), document.site.clone());
