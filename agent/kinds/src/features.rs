@@ -3,7 +3,7 @@
 use std::hash::{Hash as _, Hasher as _};
 
 /// Places that features are hashed to.
-pub(crate) const BUCKETS: usize = 1 << 15;
+pub(crate) const BUCKETS: usize = 1 << 16;
 /// Letters of the runs that are features.
 const RUNS: std::ops::RangeInclusive<usize> = 1..=4;
 
@@ -35,7 +35,7 @@ pub(crate) fn features(text: &str, signs: &[String]) -> Vec<(usize, f32)> {
 }
 
 /// Weight of a sign beside the features of the words, which together have length 1.
-const SIGN: f32 = 0.3;
+const SIGN: f32 = 0.1;
 
 /// The words of a text in lower case; a word with a digit is one of names and numbers.
 fn words(text: &str) -> Vec<String> {

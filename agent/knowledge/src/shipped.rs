@@ -110,6 +110,11 @@ pub fn is_shipped(id: &str) -> bool {
     HASHES.contains_key(&id.trim().to_lowercase())
 }
 
+/// The ids of the documents that come with the program, in small letters.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    HASHES.keys().map(String::as_str)
+}
+
 /// True if `document` has the id of a shipped document and another content.
 pub(super) fn is_claimed_by(document: &Document) -> bool {
     let id = document.id.trim().to_lowercase();

@@ -34,6 +34,7 @@ mod passage;
 mod people;
 mod planned;
 mod planning;
+mod plant_documents;
 mod plant_records;
 mod programs;
 mod reader;

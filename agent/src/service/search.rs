@@ -29,6 +29,9 @@ impl KnowledgeSearch for SearchedKnowledge {
         let findings = self.0.find(Mode::Fused, collection, query, &filter, top_k);
         let Findings { hits, by_words_alone, answered } = findings.await.map_err(failure)?;
         let note = by_words_alone.map(|reason| format!("searched by words alone: {reason}"));
+        if question.filters.contains_key(WHOSE) {
+            return self.of_plant(collection, &question, &filter, hits).await;
+        }
         if hits.is_empty()
             && let Some(only) = self.only_ones(collection, &question, &filter, answered).await?
         {
@@ -95,6 +98,27 @@ impl SearchedKnowledge {
         Ok(Some(Answer { documents, note: Some(note), nothing_found: None }))
     }
 
+    /// The plant's own documents: those that answer, then the nearest of the others, which are marked.
+    async fn of_plant(
+        &self,
+        collection: Collection,
+        question: &Question,
+        filter: &Filter,
+        hits: Vec<Hit>,
+    ) -> Result<Answer, Failure> {
+        let (query, top_k) = (&question.query, question.top_k);
+        let nearest = self.0.find(Mode::Nearest, collection, query, filter, top_k);
+        let nearest = nearest.await.map_err(failure)?.hits;
+        let mut documents: Vec<Found> = hits.into_iter().map(found).collect();
+        for hit in nearest {
+            if documents.len() < top_k && documents.iter().all(|one| one.id != hit.chunk.id) {
+                documents.push(Found { close: Some(false), ..found(hit) });
+            }
+        }
+        let nothing_found = documents.is_empty().then(|| NO_DOCUMENT_OF_PLANT.to_owned());
+        Ok(Answer { documents, note: None, nothing_found })
+    }
+
     /// What a look-up says where a document has no such section, or where there is no such document.
     async fn no_section(&self, document: &str) -> Result<Answer, Failure> {
         let all = self.0.section(document, "").await.map_err(failure)?;
@@ -111,6 +135,13 @@ impl SearchedKnowledge {
 /// Most documents that are few: a bearing has had so many cases at most before a search is of use. Chosen with
 /// the shipped history, in which a bearing has one case and a machine three.
 const FEW: usize = 5;
+
+/// The filter that leaves the plant's own documents, and its only value.
+const WHOSE: &str = "whose";
+const PLANT: &str = "plant";
+
+/// What a search of the plant's own documents says where there is none.
+const NO_DOCUMENT_OF_PLANT: &str = "nothing found: the plant has no document of its own here";
 
 /// What a look-up by number or title says where there is no such text.
 const NO_SUCH_TEXT: &str = "nothing found: no document or section of that name";
@@ -146,8 +177,13 @@ fn filter(question: &Question) -> Result<Filter, Failure> {
                 let kind: DocType = value.parse().map_err(Failure::Permanent)?;
                 filter.doc_type = Some(kind);
             }
+            WHOSE if value == PLANT => {
+                // chunks carry the document's id as it is written
+                let ids = pdm_knowledge::shipped::ids();
+                filter.without.extend(ids.flat_map(|id| [id.to_owned(), id.to_uppercase()]));
+            }
             other => {
-                let allowed = "equipment_id, bearing_id, document, doc_type";
+                let allowed = "equipment_id, bearing_id, document, doc_type, whose (plant)";
                 let told = format!("no filter {other:?}; there are {allowed}");
                 return Err(Failure::Permanent(told));
             }

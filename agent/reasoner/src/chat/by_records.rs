@@ -5,9 +5,11 @@ use super::desk::{CoreFields, GatewayLine};
 use super::entities::Meant;
 use super::extract::{self, Sources};
 use super::planning::{self, Part};
+use super::plant_documents::{self, Answers, OwnWords};
 use super::reader::Reader;
 use super::{
-    Chat, Making, Question, answer, cut, language, people, sites, unknown_names, watching,
+    Chat, Making, Question, answer, cut, language, people, plant_records, sites, unknown_names,
+    watching,
 };
 
 impl Chat<'_> {
@@ -66,18 +68,17 @@ impl Chat<'_> {
         for name in &meant.unknown {
             parts.push(unknown_names::told_of(self.tools, name, reader).await);
         }
-        if let Some(own) = extract::stated_by_plant((plan, meant), fleet, reader, sources).await {
+        let own = plant_documents::own_words((plan, meant), fleet, reader, sources).await;
+        let is_nearest = |own: &OwnWords| own.answers == Answers::Nearest;
+        let is_told = |own: &OwnWords| !is_nearest(own) || plant_documents::is_alone(&told);
+        if let Some(own) = own.filter(is_told) {
             making.tell(vec![own.call], Some(cut(&own.told)), None);
-            told.retain(|(part, _)| !extract::is_in_place_of(&own.stated, part));
+            told.retain(|(part, _)| !plant_documents::stand_for(&own.answers, part));
             parts.push(own.told);
+        } else if plant_documents::lack(plan, &told) {
+            parts.push(plant_records::not_in_documents(reader.language).to_owned());
         }
-        extract::mark_general_values(&mut told, meant, reader.language);
-        if let Some((text, call)) = extract::beside_records(plan, reader, sources).await {
-            making.tell(vec![call], Some(cut(&text)), None);
-            // what was a guess, or a question back, is answered by the document
-            told.retain(|(part, _)| !extract::is_open_to_documents(part));
-            parts.push(text);
-        }
+        plant_documents::mark_general_values(&mut told, meant, reader.language);
         parts.extend(extract::read_as(&told, reader.language));
         if !told.is_empty() {
             parts.push(answer::fused(&told, sources.foci, reader));

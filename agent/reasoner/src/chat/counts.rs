@@ -51,6 +51,7 @@ pub(super) async fn alarm_counts(
     let open = fleet.iter().filter(|core| core.alarm.is_some());
     let open = open.filter(|core| level.is_none_or(|level| core.risk == level)).count();
     let parts = [
+        dates::unread(clause, span, reader.language),
         Some(head(&asked, span, (level, read.is_cut), reader.language)),
         change,
         by_level(&asked, level, reader.language),

@@ -1,16 +1,13 @@
 //! Answers without a model: each look-up of a plan, made and put into sentences.
 
 use chrono::NaiveDate;
-use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
 use pdm_shared::time::Timestamp;
 use serde_json::json;
 
 use super::dates::Span;
 use super::desk::{CoreFields, Desk, Focus};
-use super::entities::Meant;
 use super::intent::{self, Lookup, Topic};
-use super::passage::own::{self, OwnWords, Stated};
 use super::planning::Part;
 use super::reader::Reader;
 use super::{
@@ -118,7 +115,9 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
         Lookup::Heard | Lookup::Figures | Lookup::Speed | Lookup::Identity | Lookup::State => {
             ("read_state", of_bearing)
         }
-        Lookup::ToldOfAll | Lookup::AlarmCounts => ("read_notifications", json!({})),
+        Lookup::ToldOfAll | Lookup::AlarmCounts | Lookup::Handover => {
+            ("read_notifications", json!({}))
+        }
         Lookup::Verdicts => ("read_findings", of_bearing),
         Lookup::Thresholds => ("read_rules", json!({})),
         Lookup::ZoneLimits => ("read_zone_limits", query),
@@ -149,9 +148,11 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
             ("search_equipment_manual", query)
         }
         Lookup::Value => ("look_up_mounting_value", query),
-        Lookup::Manual | Lookup::Search | Lookup::ReplaceTime | Lookup::Replacement => {
-            ("search_equipment_manual", query)
-        }
+        Lookup::Manual
+        | Lookup::Own
+        | Lookup::Search
+        | Lookup::ReplaceTime
+        | Lookup::Replacement => ("search_equipment_manual", query),
         Lookup::Cases => ("search_maintenance_history", query),
         Lookup::Unmeasured if focus.is_some() => ("read_state", of_bearing),
         Lookup::Help
@@ -184,7 +185,9 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         Lookup::Person => people::report(clause, sources, reader).await,
         Lookup::Sound => Some(listing::sound(fleet, reader)),
         Lookup::Alarms => Some(alarms::alarms(fleet, clause, reader)),
-        Lookup::ToldOfAll => alarms::told_of_all(desk, fleet, clause, reader).await,
+        Lookup::ToldOfAll | Lookup::Handover => {
+            alarms::told_of_all(desk, fleet, clause, reader).await
+        }
         Lookup::AlarmCounts => counts::alarm_counts(desk, fleet, clause, reader).await,
         Lookup::Verdicts => {
             verdicts::verdicts(desk, (fleet, part.about.as_ref()), clause, reader).await
@@ -242,7 +245,7 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
             values::value_in_words(tools, intent::topic(clause)?, clause, language).await
         }
         Lookup::Manual => passage::manual(tools, clause, language).await,
-        Lookup::Search => passage::search(tools, clause, language).await,
+        Lookup::Search | Lookup::Own => passage::search(tools, clause, language).await,
         Lookup::Cases => passage::cases(tools, clause, language).await,
         Lookup::Help => Some(plant_records::help(language).to_owned()),
         Lookup::Act => Some(plant_records::read_only(language).to_owned()),
@@ -256,114 +259,6 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
         | Lookup::Work
         | Lookup::Told => records::record_in_words(part.lookup, focus?, clause, reader),
     }
-}
-
-/// What the plant's own documents state of the machines that are meant, where a question asks for a torque, a lubricant,
-/// a limit of vibration or a lock-out.
-pub(super) async fn stated_by_plant(
-    (plan, meant): (&[Part], &Meant),
-    fleet: &[CoreFields],
-    reader: Reader,
-    sources: &Sources<'_>,
-) -> Option<OwnWords> {
-    let mut clauses: Vec<&str> = plan.iter().map(|part| part.clause.as_str()).collect();
-    clauses.dedup();
-    let of = |key: &BearingKey| fleet.iter().find(|core| core.key == *key);
-    let cores: Vec<&CoreFields> = meant.keys.iter().filter_map(of).collect();
-    let clause = clauses.join(" ");
-    if cores.is_empty() {
-        // a general table answers beside it, and says which value counts
-        if plan.iter().all(|part| part.lookup != Lookup::Value) {
-            return None;
-        }
-        let (tools, language) = (sources.tools, reader.language);
-        let told = own::of_some_machine(tools, sources.fleet, &clause, language).await?;
-        return Some(OwnWords { stated: Vec::new(), told, call: own::call_for(&clause) });
-    }
-    let (tools, language) = (sources.tools, reader.language);
-    // a replacement begins with the machine's own lock-out, where the plant has written one
-    let is_replacement = plan.iter().any(|part| part.lookup == Lookup::Replacement);
-    let asked = if is_replacement { format!("{clause} LOTO") } else { clause.clone() };
-    if let Some(own) = own::of_machines(tools, (&cores, fleet), &asked, language).await
-        && !(is_replacement && own.told.starts_with("[EM-"))
-    {
-        return Some(own);
-    }
-    // a manual of the machine answers before that of every machine, and before the level where more is asked
-    let is_of_manual = |part: &Part| {
-        matches!(part.lookup, Lookup::Manual | Lookup::Search | Lookup::Replacement)
-            || is_open_to_documents(part)
-    };
-    if !plan.iter().any(is_of_manual) {
-        return None;
-    }
-    let told = own::of_manual(tools, (&cores, fleet), &clause, language).await?;
-    Some(OwnWords { stated: Vec::new(), told, call: own::call_for(&clause) })
-}
-
-/// Whether a part is a general answer in whose place the plant's own documents speak. A question how a machine is locked
-/// out is none whether it may run.
-pub(super) fn is_in_place_of(stated: &[Stated], part: &Part) -> bool {
-    if !stated.is_empty() && part.lookup == Lookup::State && intent::asks_permission(&part.clause) {
-        return true;
-    }
-    if !stated.is_empty() && is_open_to_documents(part) {
-        return true;
-    }
-    let is_isolation = stated.contains(&Stated::Isolation);
-    if part.lookup == Lookup::Value {
-        let topic = intent::topic(&part.clause);
-        return topic.is_some() && stated.iter().any(|one| one.topic() == topic);
-    }
-    is_isolation
-        && matches!(part.lookup, Lookup::Stop | Lookup::State | Lookup::Manual | Lookup::Work)
-}
-
-/// Says of values of a general table that they are not those of the machine that is asked about: its own are not in the
-/// plant's documents.
-pub(super) fn mark_general_values(told: &mut [(&Part, String)], meant: &Meant, language: Language) {
-    if meant.keys.is_empty() {
-        return;
-    }
-    let note = match language {
-        Language::Ko => "이 설비의 값을 현장 문서에서 찾지 못했습니다. 일반 값입니다:",
-        Language::En => "The plant's documents state no value of this machine. These are general:",
-    };
-    for (_, text) in told.iter_mut().filter(|(part, _)| part.lookup == Lookup::Value) {
-        *text = format!("{note}\n{text}");
-    }
-}
-
-/// Whether a part answers for what was guessed alone, or asks which bearing is meant.
-pub(super) fn is_open_to_documents(part: &Part) -> bool {
-    part.lookup == Lookup::Which
-        || intent::is_guessed(part.lookup, &part.clause, part.about.is_some())
-}
-
-/// What the plant's own documents say where every part of a plan asks for records of work, parts or time left:
-/// "when is the seal replaced" has the words of open work, and asks for a rule that the plant wrote down.
-pub(super) async fn beside_records(
-    plan: &[Part],
-    reader: Reader,
-    sources: &Sources<'_>,
-) -> Option<(String, StepCall)> {
-    let is_of_work = |part: &Part| {
-        matches!(
-            part.lookup,
-            Lookup::Work
-                | Lookup::WorkOfAll
-                | Lookup::Overdue
-                | Lookup::LeadTime
-                | Lookup::Stock
-                | Lookup::Stop
-                | Lookup::Life
-                | Lookup::DueNext
-        )
-    };
-    let mut read = plan.iter().filter(|part| part.lookup != Lookup::NotRead);
-    let is_open = |part: &Part| is_of_work(part) || is_open_to_documents(part);
-    let first = plan.first().filter(|_| read.all(is_open))?;
-    passage::of_plant(sources.tools, &first.clause, reader.language).await
 }
 
 /// The alarms and the work that are put off.

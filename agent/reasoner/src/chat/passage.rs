@@ -12,7 +12,9 @@ use section::{Section, best, sections};
 use terms::{Term, rarity, terms};
 
 pub(super) mod own;
+mod same_words;
 mod section;
+mod small_words;
 mod terms;
 
 /// The tools that search documents.

@@ -106,6 +106,7 @@ pub(super) fn plan(
         draft.read(&clause, question, (fleet, meant));
     }
     let Draft { mut parts, silent, not_read, .. } = draft;
+    in_parts_of_handover(&mut parts);
     leave_vague(&mut parts);
     add_unasked(&mut parts, silent, question, (&named, meant));
     if parts.is_empty() {
@@ -222,6 +223,15 @@ fn same_of_another(question: &Question, fleet: &[CoreFields], meant: &Meant) -> 
         let lookup = if intent::topic(&clause).is_some() { Lookup::Value } else { Lookup::Manual };
         vec![Part { about: None, lookup, clause }]
     })
+}
+
+/// A handover as the look-ups that it is made of.
+fn in_parts_of_handover(parts: &mut Vec<Part>) {
+    let Some(at) = parts.iter().position(|part| part.lookup == Lookup::Handover) else { return };
+    let clause = parts.remove(at).clause;
+    let asked = intent::handed_over(&clause.to_lowercase());
+    let of = |lookup| Part { about: None, lookup, clause: String::new() };
+    parts.splice(at..at, asked.into_iter().map(of));
 }
 
 /// Whether a message is of a shift that is taken over, and names no machine to ask about: a long one tells of machines.

@@ -250,6 +250,19 @@ pub(super) const fn help(language: Language) -> &'static str {
     }
 }
 
+/// Says that neither a document of the plant nor a record answers.
+pub(super) const fn not_in_documents(language: Language) -> &'static str {
+    match language {
+        Language::Ko => {
+            "현장 문서와 제 기록에서 그 답을 찾지 못했습니다. 제가 판정하는 것은 진동뿐입니다. 담당자나 현장 수칙에 확인하십시오."
+        }
+        Language::En => {
+            "I found no answer to that in the plant's documents or in my records. What I judge is vibration alone: \
+             ask the person in charge or the plant's own rules."
+        }
+    }
+}
+
 /// Says that the records do not hold the answer, and what they hold.
 pub(super) fn not_recorded(language: Language) -> String {
     let help = help(language);

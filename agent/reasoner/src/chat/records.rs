@@ -60,6 +60,8 @@ pub(super) fn record_in_words(
         | Lookup::DueNext
         | Lookup::Assigned
         | Lookup::Replacement
+        | Lookup::Own
+        | Lookup::Handover
         | Lookup::OutOfScope
         | Lookup::NotRead
         | Lookup::Stock

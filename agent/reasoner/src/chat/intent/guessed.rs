@@ -72,6 +72,8 @@ pub(in crate::chat) fn name(lookup: Lookup) -> Option<Text> {
         | L::Meaning
         | L::Value
         | L::Manual
+        | L::Own
+        | L::Handover
         | L::Search
         | L::Cases
         | L::Which

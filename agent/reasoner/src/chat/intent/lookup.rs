@@ -97,6 +97,8 @@ pub(in crate::chat) enum Lookup {
     Route,
     /// What the records have of a person.
     Person,
+    /// What a shift takes over.
+    Handover,
     /// Which gateways report.
     Gateways,
     /// What a word means.
@@ -105,6 +107,8 @@ pub(in crate::chat) enum Lookup {
     Value,
     /// Manuals and procedures.
     Manual,
+    /// What a document or rule of the plant itself says.
+    Own,
     /// Manuals, by words that do not say what is asked for.
     Search,
     /// Past cases.
@@ -127,6 +131,7 @@ impl Lookup {
             Self::Meaning
                 | Self::Value
                 | Self::Manual
+                | Self::Own
                 | Self::Search
                 | Self::Cases
                 | Self::ReplaceTime

@@ -4,20 +4,22 @@
 //! none. So the lines that name the machine come first, with their document.
 
 use pdm_shared::text::Language;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::super::desk::CoreFields;
 use super::super::intent::{PLAIN_WORDS, QUESTION_WORDS, Topic, has};
 use super::super::{StepCall, sites};
-use super::section::{Section, sections};
-use super::{MANUALS, documents_of, heading, manual, text_of};
-use crate::toolbox::{self, Toolbox};
+use super::{MANUALS, manual};
+use crate::toolbox::Toolbox;
+pub(in crate::chat) use answers::{OwnAnswer, answered};
 use machine::{Machine, machines};
+use units::{PlantSection, Unit, UnitKind};
 
+mod answers;
+mod documents;
 mod machine;
+mod units;
 
-/// Documents of the plant that are read for a question. Chosen: a sheet for the site and one for the machine.
-const DOCUMENTS: usize = 3;
 /// Machines of a question.
 const MACHINES: usize = 4;
 /// Sections of an answer, each of whose lines name the machine.
@@ -57,8 +59,13 @@ impl Stated {
     /// Whether a text of a document says it.
     fn is_said_in(self, text: &str) -> bool {
         let text = text.to_lowercase();
-        let is_isolation = self == Self::Isolation;
-        has(&text, self.words()) || is_isolation && has(&text, &PLAIN_WORDS.isolation_in_documents)
+        let has_more = match self {
+            Self::Torque => has_newton_metres(&text),
+            Self::Limit => text.contains("mm/s"),
+            Self::Isolation => has(&text, &PLAIN_WORDS.isolation_in_documents),
+            Self::Lubricant => false,
+        };
+        has(&text, self.words()) || has_more
     }
 
     /// The topic of the general table that it stands in the place of.
@@ -72,7 +79,7 @@ impl Stated {
 }
 
 /// What is stated of machines.
-pub(in crate::chat) struct OwnWords {
+pub(in crate::chat) struct StatedWords {
     pub(in crate::chat) stated: Vec<Stated>,
     pub(in crate::chat) told: String,
     pub(in crate::chat) call: StepCall,
@@ -85,26 +92,29 @@ pub(in crate::chat) async fn of_machines(
     (meant, fleet): (&[&CoreFields], &[CoreFields]),
     clause: &str,
     language: Language,
-) -> Option<OwnWords> {
+) -> Option<StatedWords> {
     let asked = Stated::asked_by(clause);
     if asked.is_empty() || has(&clause.to_lowercase(), &QUESTION_WORDS.act) {
         return None;
     }
     let (mut told, mut stated): (Vec<String>, Vec<Stated>) = (Vec::new(), Vec::new());
+    let all: Vec<&CoreFields> = fleet.iter().collect();
+    let everyone = machines(&all, fleet);
     for machine in machines(meant, fleet).iter().take(MACHINES) {
-        for document in documents_about(tools, machine, clause).await {
-            if is_of_another_site(&document, machine, fleet) {
+        for section in documents::about(tools, machine, clause, language).await {
+            let named = section.machines_named(&everyone);
+            if is_of_another_site(&section, machine, &named, fleet) {
                 continue;
             }
+            let others = machine.others_of(&named);
             for one in &asked {
-                let others = others_of_manual(&document, machine, fleet);
-                let found = lines_of(&document, machine, *one, (others.as_deref(), language));
+                let found = stated_in(&section, machine, *one, &others);
                 if !found.is_empty() && !stated.contains(one) {
                     stated.push(*one);
                 }
-                told.extend(
-                    found.into_iter().filter(|text| !told.contains(text)).collect::<Vec<_>>(),
-                );
+                let text = format!("{}\n{}", section.head(), found.join("\n"));
+                let is_new = !found.is_empty() && !told.contains(&text);
+                told.extend(is_new.then_some(text));
             }
         }
     }
@@ -116,11 +126,12 @@ pub(in crate::chat) async fn of_machines(
         && !meant.is_empty()
     {
         const PROCEDURE: &str = "LOTO 잠금 표지 작업 전 안전 (lock-out and tag-out before work)";
-        told.extend(manual(tools, PROCEDURE, language).await);
+        let general = manual(tools, PROCEDURE, language).await;
+        told.extend(general.map(|text| format!("{}\n{text}", no_lock_out(language))));
         stated.push(Stated::Isolation);
     }
     let call = call_for(clause);
-    (!told.is_empty()).then(|| OwnWords { stated, told: told.join("\n"), call })
+    (!told.is_empty()).then(|| StatedWords { stated, told: told.join("\n"), call })
 }
 
 /// Where the plant's own documents state of some machines what a question asks for, which names none of them: a general
@@ -138,16 +149,19 @@ pub(in crate::chat) async fn of_some_machine(
     let all: Vec<&CoreFields> = fleet.iter().collect();
     let machines = machines(&all, fleet);
     let mut told: Vec<String> = Vec::new();
-    for document in own_documents(tools, clause).await {
+    for section in documents::read(tools, &[clause.to_owned()], language).await {
+        let named = section.machines_named(&machines);
         for (machine, one) in
-            machines.iter().flat_map(|machine| asked.iter().map(move |one| (machine, *one)))
+            named.iter().flat_map(|machine| asked.iter().map(move |one| (machine, *one)))
         {
-            if is_of_another_site(&document, machine, fleet) {
+            if is_of_another_site(&section, machine, &named, fleet) {
                 continue;
             }
-            let others = others_of_manual(&document, machine, fleet);
-            let found = lines_of(&document, machine, one, (others.as_deref(), language));
-            told.extend(found.into_iter().filter(|text| !told.contains(text)).collect::<Vec<_>>());
+            let found = stated_in(&section, machine, one, &machine.others_of(&named));
+            let text = format!("{}\n{}", section.head(), found.join("\n"));
+            if !found.is_empty() && !told.contains(&text) {
+                told.push(text);
+            }
         }
     }
     if told.is_empty() {
@@ -167,7 +181,7 @@ pub(in crate::chat) async fn of_some_machine(
 
 /// The search as a step tells it.
 pub(in crate::chat) fn call_for(clause: &str) -> StepCall {
-    StepCall { name: MANUALS.to_owned(), arguments: json!({ "query": clause }) }
+    StepCall { name: MANUALS.to_owned(), arguments: json!({ "query": clause, "whose": "plant" }) }
 }
 
 /// Says that the documents state more than the answer tells.
@@ -178,271 +192,174 @@ const fn cut_off(language: Language) -> &'static str {
     }
 }
 
-/// The plant's own documents that a search finds with the question, and with the machine's names alone: words of the
-/// question may be in another language than the document.
-async fn documents_about(tools: &dyn Toolbox, machine: &Machine, clause: &str) -> Vec<Vec<Value>> {
-    let names = format!("{} {}", machine.id, machine.names.join(" "));
-    let mut documents = own_documents(tools, &format!("{names} {clause}")).await;
-    for one in own_documents(tools, &names).await {
-        if !documents.contains(&one) {
-            documents.push(one);
+/// Says that a lock-out is not that of the machine.
+const fn no_lock_out(language: Language) -> &'static str {
+    match language {
+        Language::Ko => {
+            "이 설비의 차단·잠금 절차를 현장 문서에서 찾지 못했습니다. 차단 지점은 담당자에게 확인하십시오. 일반 절차입니다:"
+        }
+        Language::En => {
+            "I found no lock-out of this machine in the plant's documents: ask its owner for the points of isolation. \
+             The general procedure:"
         }
     }
-    documents
 }
 
-/// The sections of the plant's own documents that a search finds, each with its document.
-async fn own_documents(tools: &dyn Toolbox, query: &str) -> Vec<Vec<Value>> {
-    let found = documents_of(tools, MANUALS, query).await.unwrap_or_default();
-    let own = found.iter().filter(|one| one.get("own").and_then(Value::as_bool) == Some(true));
-    let mut ids: Vec<&str> = Vec::new();
-    for id in own.filter_map(|one| one.get("id")?.as_str()?.split('#').next()) {
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
+/// Whether a document is of another site than the machine: its title names that site, or all machines that the section
+/// names are of other sites.
+fn is_of_another_site(
+    section: &PlantSection,
+    machine: &Machine,
+    named: &[Machine],
+    fleet: &[CoreFields],
+) -> bool {
+    let sites = sites::named_in(&section.title, fleet).known;
+    if !sites.is_empty() {
+        return !sites.contains(&machine.site);
     }
-    let mut documents = Vec::new();
-    for id in ids.into_iter().take(DOCUMENTS) {
-        let whole = Map::from_iter([("document".to_owned(), Value::from(id))]);
-        let read = toolbox::traced(tools, "extraction", "read_document_section", whole).await;
-        documents.extend(read.data.get("documents").and_then(Value::as_array).cloned());
-    }
-    documents
+    !named.is_empty() && named.iter().all(|one| one.site != machine.site)
 }
 
-/// Whether the title of a document names sites, and not that of the machine.
-fn is_of_another_site(document: &[Value], machine: &Machine, fleet: &[CoreFields]) -> bool {
-    let Some(first) = document.first() else { return false };
-    let text = |field: &str| first.get(field).and_then(Value::as_str).unwrap_or_default();
-    let titles = format!("{} {}", text("title"), text("title_en"));
-    let named = sites::named_in(&titles, fleet).known;
-    !named.is_empty() && !named.contains(&machine.site)
-}
-
-/// The lines that state it of the machine, each section's under its heading.
-fn lines_of(
-    document: &[Value],
+/// What a section states of a machine: all of it where its head is about that, else the pieces that say it, a step with
+/// all steps.
+fn stated_in(
+    section: &PlantSection,
     machine: &Machine,
     stated: Stated,
-    (others, language): (Option<&[Machine]>, Language),
-) -> Vec<String> {
-    let mut told = Vec::new();
-    for one in document {
-        let Some((text, _)) = text_of(one, language) else { continue };
-        let id = one.get("id").and_then(Value::as_str).unwrap_or_default();
-        let id = id.split('#').next().unwrap_or_default();
-        for section in sections(text) {
-            let mut lines = stated_in(&section, machine, stated);
-            if let Some(others) = others.filter(|_| lines.is_empty()) {
-                lines = stated_alone(&section, stated, others);
-            }
-            if !lines.is_empty() {
-                let head = heading(&section.heading, language);
-                let head = if head.is_empty() { String::new() } else { format!(" §{head}") };
-                told.push(format!("[{id}]{head}\n{}", lines.join("\n")));
-            }
-        }
-    }
-    told
-}
-
-/// The lines of a section that name the machine; all of them where its heading does.
-fn stated_in(section: &Section, machine: &Machine, stated: Stated) -> Vec<String> {
-    let head = section.heading.to_lowercase();
-    let says = |text: &str| stated.is_said_in(text);
-    if machine.is_named_in(&head) {
-        let is_it = says(&head) || section.lines.iter().any(|line| says(line));
-        return if is_it { section.lines.clone() } else { Vec::new() };
-    }
-    let is_in_head = says(&head);
-    let lines = section
-        .lines
-        .iter()
-        .filter(|line| machine.is_named_in(&line.to_lowercase()) && (is_in_head || says(line)));
-    lines.cloned().collect()
-}
-
-/// The lines of a section of a machine's manual, which names the machine in its title alone: all of a section that is about
-/// what is asked, else the lines that say it; none that name another machine.
-fn stated_alone(section: &Section, stated: Stated, others: &[Machine]) -> Vec<String> {
-    let says = |text: &str| stated.is_said_in(text);
-    let is_others = |text: &str| others.iter().any(|one| one.is_named_in(&text.to_lowercase()));
-    if is_others(&section.heading) {
-        return Vec::new();
-    }
-    let is_in_head = says(&section.heading);
-    let lines = section.lines.iter().filter(|line| !is_others(line) && (is_in_head || says(line)));
-    lines.cloned().collect()
-}
-
-/// The other machines of the plant, where a document is the manual of this one: its title names it. None where it does not.
-fn others_of_manual(
-    document: &[Value],
-    machine: &Machine,
-    fleet: &[CoreFields],
-) -> Option<Vec<Machine>> {
-    let first = document.first()?;
-    let text = |field: &str| first.get(field).and_then(Value::as_str).unwrap_or_default();
-    let title = format!("{} {}", text("title"), text("title_en")).to_lowercase();
-    let all: Vec<&CoreFields> = fleet.iter().collect();
-    let is_other = |one: &Machine| one.id != machine.id || one.site != machine.site;
-    machine
-        .is_named_in(&title)
-        .then(|| machines(&all, fleet).into_iter().filter(is_other).collect())
-}
-
-/// What a manual of one of the machines says in words of the clause, where a question about it asks for no value: the
-/// lines that have most of these words.
-pub(in crate::chat) async fn of_manual(
-    tools: &dyn Toolbox,
-    (meant, fleet): (&[&CoreFields], &[CoreFields]),
-    clause: &str,
-    language: Language,
-) -> Option<String> {
-    let mut told: Vec<String> = Vec::new();
-    for machine in machines(meant, fleet).iter().take(MACHINES) {
-        let stems = stems(clause, machine);
-        for document in documents_about(tools, machine, clause).await {
-            let Some(others) = others_of_manual(&document, machine, fleet) else { continue };
-            told.extend(lines_with(&document, &stems, &others, language));
-        }
-    }
-    told.dedup();
-    told.truncate(SECTIONS);
-    (!told.is_empty()).then(|| told.join("\n"))
-}
-
-/// Least letters of an English word that says something.
-const LEAST_LETTERS: usize = 4;
-/// Words of questions that every manual has.
-const COMMON: [&str; 34] = [
-    "what", "when", "where", "which", "does", "have", "this", "that", "with", "from", "should",
-    "could", "would", "bearing", "machine", "there", "after", "before", "need", "must", "바로",
-    "지금", "어떻", "되지", "돼요", "있어", "없어", "해야", "하면", "베어", "작업", "우리", "이거",
-    "그거",
-];
-
-/// The begins of the words of a clause that are not of the machine's name.
-fn stems(clause: &str, machine: &Machine) -> Vec<String> {
-    let own = format!("{} {}", machine.id, machine.names.join(" "));
-    let lower = clause.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric());
-    let stems = words.filter_map(|word| {
-        let is_english = word.is_ascii();
-        let stem: String = if is_english {
-            word.chars().take(5).collect()
-        } else {
-            word.chars().take(2).collect()
-        };
-        let least = if is_english { LEAST_LETTERS } else { 2 };
-        let says = stem.chars().count() >= least
-            && !stem.chars().all(|c| c.is_ascii_digit())
-            && !own.contains(&stem)
-            && !COMMON.iter().any(|common| stem.starts_with(common));
-        says.then_some(stem)
-    });
-    let mut all: Vec<String> = stems.collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
-/// The lines of a document that have most of these stems, under their headings; none that name another machine.
-fn lines_with(
-    document: &[Value],
-    stems: &[String],
     others: &[Machine],
-    language: Language,
 ) -> Vec<String> {
-    let mut found: Vec<(usize, String, String)> = Vec::new();
-    for one in document {
-        let Some((text, _)) = text_of(one, language) else { continue };
-        let id = one.get("id").and_then(Value::as_str).unwrap_or_default();
-        let id = id.split('#').next().unwrap_or_default();
-        for section in sections(text) {
-            let head = heading(&section.heading, language);
-            let is_others =
-                |text: &str| others.iter().any(|one| one.is_named_in(&text.to_lowercase()));
-            if is_others(&section.heading) {
-                continue;
-            }
-            for line in section.lines.iter().filter(|line| !is_others(line)) {
-                let lower = format!("{} {line}", section.heading).to_lowercase();
-                let count = stems.iter().filter(|stem| lower.contains(stem.as_str())).count();
-                found.push((count, format!("[{id}] §{head}"), line.clone()));
-            }
-        }
-    }
-    let most = found.iter().map(|(count, _, _)| *count).max().unwrap_or_default();
-    if most == 0 {
+    let own = section.of_machine(machine, others, false);
+    let of_machine = PlantSection { units: own, ..section.clone() };
+    let is_in_head = stated.is_said_in(&section.heading) || stated.is_said_in(&section.title);
+    let says = |unit: &&Unit| is_in_head || stated.is_said_in(&unit.text);
+    let chosen: Vec<&Unit> = of_machine.units.iter().filter(says).collect();
+    if chosen.is_empty() {
         return Vec::new();
     }
-    let mut told: Vec<String> = Vec::new();
-    for (_, head, line) in found.into_iter().filter(|(count, _, _)| *count == most) {
-        if !told.contains(&head) {
-            told.push(head);
-        }
-        told.push(line);
+    let is_whole = is_in_head || chosen.iter().any(|unit| unit.kind == UnitKind::Step);
+    if is_whole {
+        let is_told = |unit: &&Unit| is_in_head || says(unit) || unit.kind == UnitKind::Step;
+        return of_machine.units.iter().filter(is_told).map(|unit| unit.text.clone()).collect();
     }
-    told
+    let told = answers::told(&of_machine, &chosen);
+    told.lines().skip(1).map(str::to_owned).collect()
+}
+
+/// Whether a text in lower case has a figure in newton metres: `85 Nm`, `85 N·m`.
+fn has_newton_metres(text: &str) -> bool {
+    text.match_indices("nm").any(|(at, unit)| {
+        let before = text[..at].trim_end();
+        let is_word = !text[at + unit.len()..].starts_with(|c: char| c.is_alphanumeric());
+        is_word && before.ends_with(|c: char| c.is_ascii_digit())
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use serde_json::{Value, json};
 
-    const SHEET: &str = "# Line sheet\n\n## 1 Lubricants\n- C-7 air compressor: oil, ISO VG 68. No grease nipples.\n\
-        - F-2 roof fan: grease LGHP 2, 9 g a shot\n\n## 2 Torques\n- F-2 roof fan bolts M20: 380 N·m\n\n\
-        ## 3 Isolation of C-7\n- Open breaker 4, lock and tag.\n";
+    use super::units::sections_of;
+    use super::*;
 
     fn machine(id: &str, name: &str, other: &str) -> Machine {
         let names =
             |name: &str| vec![name.to_owned()].into_iter().filter(|n| !n.is_empty()).collect();
-        Machine {
-            site: "s-1".to_owned(),
-            id: id.to_owned(),
-            names: names(name),
-            others: names(other),
-            kinds: Vec::new(),
-            siblings: Vec::new(),
-        }
+        Machine { names: names(name), others: names(other), ..Machine::named(id) }
+    }
+
+    /// A document as the tool gives it, a section an entry.
+    fn document(id: &str, title: &str, sections: &[(&str, &str)]) -> Vec<PlantSection> {
+        let one = |(heading, text): &(&str, &str)| -> Value {
+            json!({ "id": id, "title": format!("{title} §{heading}"), "text": format!("{heading}\n{text}") })
+        };
+        sections_of(&sections.iter().map(one).collect::<Vec<_>>(), Language::En)
+    }
+
+    fn of(
+        document: &[PlantSection],
+        machine: &Machine,
+        stated: Stated,
+        others: &[Machine],
+    ) -> Vec<String> {
+        document.iter().flat_map(|section| stated_in(section, machine, stated, others)).collect()
     }
 
     #[test]
     fn lines_of_a_machine_are_told_and_no_others() {
-        let document = [json!({ "id": "LS-1#2", "text": SHEET })];
-        let lines =
-            |machine: &Machine, stated| lines_of(&document, machine, stated, (None, Language::En));
-        let fan = machine("f-2", "roof fan", "");
-        assert_eq!(
-            lines(&fan, Stated::Torque),
-            ["[LS-1] §2 Torques\n- F-2 roof fan bolts M20: 380 N·m"]
+        let sheet = document(
+            "LS-1",
+            "Line sheet",
+            &[
+                (
+                    "1 Lubricants",
+                    "- C-7 air compressor: oil, ISO VG 68. No grease nipples.\n- F-2 roof fan: grease LGHP 2, 9 g a shot",
+                ),
+                ("2 Torques", "- F-2 roof fan bolts M20: 380 N·m"),
+                ("3 Isolation of C-7", "- Open breaker 4, lock and tag."),
+            ],
         );
-        assert_eq!(lines(&fan, Stated::Lubricant).len(), 1);
-        assert!(lines(&fan, Stated::Isolation).is_empty());
+        let fan = machine("f-2", "roof fan", "");
         let compressor = machine("c-7", "air compressor", "gas compressor");
-        assert!(lines(&compressor, Stated::Lubricant)[0].contains("No grease nipples"));
-        assert!(lines(&compressor, Stated::Isolation)[0].contains("Open breaker 4"));
-        assert!(lines(&compressor, Stated::Torque).is_empty());
+        let beside_fan = [machine("c-7", "air compressor", "")];
+        let beside_compressor = [machine("f-2", "roof fan", "")];
+        assert_eq!(
+            of(&sheet, &fan, Stated::Torque, &beside_fan),
+            ["- F-2 roof fan bolts M20: 380 N·m"]
+        );
+        assert_eq!(of(&sheet, &fan, Stated::Lubricant, &beside_fan).len(), 1);
+        assert!(of(&sheet, &fan, Stated::Isolation, &beside_fan).is_empty());
+        let told = of(&sheet, &compressor, Stated::Lubricant, &beside_compressor);
+        assert!(told.len() == 1 && told[0].contains("No grease nipples"), "{told:?}");
+        assert!(
+            of(&sheet, &compressor, Stated::Isolation, &beside_compressor)[0].contains("breaker 4")
+        );
+        assert!(of(&sheet, &compressor, Stated::Torque, &beside_compressor).is_empty());
         let elsewhere = machine("c-7", "gas compressor", "air compressor");
-        assert!(lines(&elsewhere, Stated::Lubricant).is_empty(), "of another site");
-        assert!(lines(&machine("c-70", "", ""), Stated::Lubricant).is_empty(), "another machine");
+        assert!(of(&sheet, &elsewhere, Stated::Lubricant, &[]).is_empty(), "of another site");
+        assert!(of(&sheet, &machine("c-70", "", ""), Stated::Lubricant, &[]).is_empty());
     }
 
     /// A manual of two machines, which its sections do not name: no line of the other one is told.
     #[test]
     fn a_manual_that_names_its_machine_in_the_title_answers_for_it() {
-        let manual = "# M-7 Belt B-3 and crusher Q-1\n\n## 1 Torques\n- Cap bolts M24: 520 N·m\n\
-            - Q-1 liner bolts M36: 1900 N·m\n\n## 2 Stopping\n- Open no cover before 25 minutes have passed.\n";
-        let document =
-            [json!({ "id": "M-7#1", "title": "Belt B-3 and crusher Q-1", "text": manual })];
+        let manual = document(
+            "M-7",
+            "Belt B-3 and crusher Q-1",
+            &[
+                ("1 Fasteners", "Cap bolts M24: 520 Nm.\n\n- Q-1 liner bolts M36: 1900 N·m"),
+                ("2 Stopping", "- Open no cover before 25 minutes have passed."),
+            ],
+        );
         let belt = machine("b-3", "belt", "");
         let others = [machine("q-1", "crusher", "")];
-        let lines = lines_of(&document, &belt, Stated::Torque, (Some(&others), Language::En));
-        assert_eq!(lines, ["[M-7] §1 Torques\n- Cap bolts M24: 520 N·m"]);
-        let words = stems("may I open the cover of the belt right away?", &belt);
-        let told = lines_with(&document, &words, &others, Language::En).join("\n");
-        assert!(told.contains("25 minutes") && !told.contains("1900"), "{told}");
+        assert_eq!(of(&manual, &belt, Stated::Torque, &others), ["Cap bolts M24: 520 Nm."]);
+        assert!(of(&manual, &machine("z-9", "", ""), Stated::Torque, &others).is_empty());
+    }
+
+    /// A chart whose title says what it is of, a machine a row, and one whose machines are columns.
+    #[test]
+    fn rows_and_columns_of_a_machine_are_told_without_those_of_others() {
+        let chart = document(
+            "LC-1",
+            "Lubrication chart",
+            &[(
+                "",
+                "| Tag | Point | Product | Quantity |\n|---|---|---|---|\n| F-2 | fan | LGHP 2 | 9 g |\n| C-7 | main | none, sealed | 0 |",
+            )],
+        );
+        let (fan, compressor) = (machine("f-2", "roof fan", ""), machine("c-7", "", ""));
+        let others = [machine("f-2", "roof fan", "")];
+        assert_eq!(
+            of(&chart, &compressor, Stated::Lubricant, &others),
+            ["- Tag: C-7; Point: main; Product: none, sealed; Quantity: 0"]
+        );
+        let bolts = document(
+            "BT-1",
+            "Travelling gear of F-2 and C-7",
+            &[("1 Bolts", "| Part | F-2 | C-7 |\n|---|---|---|\n| cap | 1050 Nm | 820 Nm |")],
+        );
+        let others = [machine("c-7", "", "")];
+        assert_eq!(of(&bolts, &fan, Stated::Torque, &others), ["- Part: cap; F-2: 1050 Nm"]);
     }
 
     #[test]
@@ -463,5 +380,6 @@ mod tests {
         {
             assert_eq!(Stated::asked_by(question), [], "{question}");
         }
+        assert!(Stated::Torque.is_said_in("Roller guard M8: 20 Nm."));
     }
 }

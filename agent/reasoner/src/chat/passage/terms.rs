@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::super::intent::QUESTION_WORDS;
+use super::same_words::groups_of;
 use super::section::Section;
+use super::small_words::is_small;
 
 /// Shortest common begin of two Latin words that count as one (`lubricate`, `lubrication`).
 const COMMON: usize = 5;
@@ -89,6 +91,11 @@ pub(super) struct Term {
 const SAME: f64 = 0.6;
 
 impl Term {
+    /// The word as the question has it, without its particle.
+    pub(super) fn word(&self) -> &str {
+        &self.own
+    }
+
     /// How well a text in lower case holds the word: 1 for itself, less for one that counts as it.
     pub(super) fn share_held_by(&self, text: &str) -> f64 {
         match () {
@@ -118,6 +125,30 @@ pub(super) fn terms(clause: &str) -> Vec<Term> {
             own: stem.to_owned(),
             same: group.into_iter().flatten().filter(|one| *one != stem).cloned().collect(),
         };
+        if !terms.contains(&term) {
+            terms.push(term);
+        }
+    }
+    terms
+}
+
+/// The telling words of a question for the plant's own documents, each with those of the same meaning in both languages.
+pub(super) fn telling(clause: &str) -> Vec<Term> {
+    let lower = clause.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-');
+    let mut terms: Vec<Term> = Vec::new();
+    for word in words.filter(|word| !word.is_empty()) {
+        let stem = stem(word);
+        let is_short = stem.chars().count() < if stem.is_ascii() { 3 } else { 2 };
+        if is_short || [word, stem].into_iter().any(|one| is_small(one) || EMPTY.contains(&one)) {
+            continue;
+        }
+        let mut same: BTreeSet<String> =
+            groups_of(stem).flatten().filter(|one| *one != stem).cloned().collect();
+        // the forms of a Korean verb have its first syllables in common
+        let begin: String = stem.chars().take(2).collect();
+        same.extend((!stem.is_ascii() && begin != stem).then_some(begin));
+        let term = Term { own: stem.to_owned(), same };
         if !terms.contains(&term) {
             terms.push(term);
         }

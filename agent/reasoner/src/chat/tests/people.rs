@@ -160,7 +160,7 @@ async fn words_of_one_kind_in_a_question_of_another_do_not_take_it() {
             &["B-12 blower · DE: Warning"],
             &["changes nothing"],
         ),
-        (&[], "how many alarms, the number of open alarms", &["Open alarms"], &["telephone"]),
+        (&[], "how many alarms, the number of open alarms", &["Open now"], &["telephone"]),
         (&[], "포항 B-12 베어링 번호 알려줘", &["22216 EK"], &["전화번호"]),
         (&[], "gw-7 does not answer", &["pohang-1/gw-7: offline"], &["after 45 min"]),
         (&[], "who is on duty for the night shift?", &["park"], &["blower"]),

@@ -4,6 +4,7 @@ use super::super::super::desk::CoreFields;
 use super::super::super::intent::QUESTION_WORDS;
 
 /// A machine by its names.
+#[derive(Debug, Clone)]
 pub(super) struct Machine {
     pub(super) site: String,
     pub(super) id: String,
@@ -86,6 +87,19 @@ fn own_kinds(core: &CoreFields, fleet: &[CoreFields]) -> Vec<String> {
 }
 
 impl Machine {
+    /// A machine of this id and no name.
+    #[cfg(test)]
+    pub(super) fn named(id: &str) -> Self {
+        let none = Vec::new;
+        let (site, id) = ("s-1".to_owned(), id.to_owned());
+        Self { site, id, names: none(), others: none(), kinds: none(), siblings: none() }
+    }
+
+    /// The others of these machines.
+    pub(super) fn others_of(&self, all: &[Self]) -> Vec<Self> {
+        all.iter().filter(|one| one.id != self.id || one.site != self.site).cloned().collect()
+    }
+
     /// Whether a text in lower case is of this machine: it has its name or its id, and not the name of another machine
     /// of that id; or it is of all machines of its kind.
     pub(super) fn is_named_in(&self, text: &str) -> bool {

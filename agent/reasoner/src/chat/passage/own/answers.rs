@@ -1,0 +1,308 @@
+//! What the plant's own documents answer to a question that no record answers: the pieces that have its words. Where
+//! they have some of them alone, the answer says which it lacks; where they have none, which sections there are. A state
+//! of the machine in the place of an answer would hide that there is none.
+
+use pdm_shared::text::Language;
+
+use super::super::super::desk::CoreFields;
+use super::super::terms::{Term, telling};
+use super::machine::{Machine, machines};
+use super::units::{PlantSection, Unit, UnitKind};
+use super::{documents, is_of_another_site};
+use crate::toolbox::Toolbox;
+
+/// Pieces of an answer.
+const UNITS: usize = 6;
+/// Sections of an outline.
+const OUTLINE: usize = 12;
+/// Longest text that a paragraph is told with, those behind it together, characters.
+const LONGEST: usize = 600;
+/// Least share of the question's words, weighted by how rare they are, that a piece has which answers. Chosen by the
+/// questions of three plants whose documents answered some of them and had words alone for others.
+const ANSWERS: f64 = 0.6;
+/// Least share of a piece that is told beside what it lacks.
+const PARTLY: f64 = 0.3;
+/// Share of the best piece's fit from which on another of its section is told, too.
+const BESIDE: f64 = 0.75;
+/// What a word of another step of the same procedure counts beside one of the step.
+const OF_ANOTHER_STEP: f64 = 0.9;
+/// What a word in the heading or title counts beside one in the piece.
+const IN_HEAD: f64 = 0.8;
+
+/// What the plant's own documents say to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::chat) enum OwnAnswer {
+    /// Pieces that have its words.
+    Said(String),
+    /// Pieces that have some of them, and which they lack.
+    Partly(String),
+    /// None: the sections that there are about the machine.
+    Sections(String),
+}
+
+/// A piece of a section with the words of the question that it has.
+struct Held<'s> {
+    section: usize,
+    unit: &'s Unit,
+    /// How well it has each word, 0 to 1.
+    words: Vec<f64>,
+}
+
+/// What the plant's own documents say to a question about these machines, or about none; nothing where the plant has no
+/// documents, or none of the machine, or the question has fewer than `least_words` telling words.
+pub(in crate::chat) async fn answered(
+    tools: &dyn Toolbox,
+    (meant, fleet): (&[&CoreFields], &[CoreFields]),
+    (clause, least_words): (&str, usize),
+    language: Language,
+) -> Option<OwnAnswer> {
+    let about = machines(meant, fleet);
+    let mut queries: Vec<String> =
+        about.iter().map(|one| format!("{} {} {clause}", one.id, one.names.join(" "))).collect();
+    queries.extend(about.iter().map(|one| format!("{} {}", one.id, one.names.join(" "))));
+    queries.push(clause.to_owned());
+    let mut sections = documents::read(tools, &queries, language).await;
+    keep_those_of(&mut sections, &about, fleet);
+    let terms = of_question(clause, &about);
+    if terms.len() < least_words {
+        return None;
+    }
+    let said = said(&sections, &terms, language);
+    said.or_else(|| outline(&sections, &about, language).map(OwnAnswer::Sections))
+}
+
+/// Leaves what is of the machines, or of none; everything where no machine is meant.
+fn keep_those_of(sections: &mut Vec<PlantSection>, about: &[Machine], fleet: &[CoreFields]) {
+    if about.is_empty() {
+        return;
+    }
+    let all: Vec<&CoreFields> = fleet.iter().collect();
+    let everyone = machines(&all, fleet);
+    let is_meant = |one: &Machine| about.iter().any(|own| own.id == one.id && own.site == one.site);
+    for section in &mut *sections {
+        let named = section.machines_named(&everyone);
+        let others: Vec<Machine> = named.iter().filter(|one| !is_meant(one)).cloned().collect();
+        let mut kept: Vec<Unit> = Vec::new();
+        for machine in about.iter().filter(|one| !is_of_another_site(section, one, &named, fleet)) {
+            let own = section.of_machine(machine, &others, true);
+            kept.extend(own.into_iter().filter(|unit| !kept.contains(unit)).collect::<Vec<_>>());
+        }
+        section.units = kept;
+    }
+    sections.retain(|section| !section.units.is_empty());
+}
+
+/// The telling words of a question beside the names of its machines.
+fn of_question(clause: &str, about: &[Machine]) -> Vec<Term> {
+    let mut terms = telling(clause);
+    terms.retain(|term| {
+        let is_name = |one: &Machine| {
+            one.id.contains(term.word()) || one.names.iter().any(|name| name.contains(term.word()))
+        };
+        !about.iter().any(is_name)
+    });
+    terms
+}
+
+/// The pieces that have most of the question's words.
+fn said(sections: &[PlantSection], terms: &[Term], language: Language) -> Option<OwnAnswer> {
+    let pieces = held(sections, terms);
+    let weights = weights(&pieces, terms.len());
+    let whole: f64 = weights.iter().sum();
+    let fit = |piece: &Held<'_>| -> f64 {
+        piece.words.iter().zip(&weights).map(|(held, weight)| held * weight).sum()
+    };
+    // the first of equal ones
+    let best = pieces.iter().rev().max_by(|a, b| fit(a).total_cmp(&fit(b)))?;
+    let has = best.words.iter().zip(&weights).filter(|(held, _)| **held > 0.0);
+    let share = has.map(|(_, weight)| weight).sum::<f64>() / whole;
+    if whole <= 0.0 || share < PARTLY {
+        return None;
+    }
+    let is_beside =
+        |piece: &&Held<'_>| piece.section == best.section && fit(piece) >= BESIDE * fit(best);
+    let chosen: Vec<&Unit> = pieces.iter().filter(is_beside).map(|piece| piece.unit).collect();
+    let told = told(sections.get(best.section)?, &chosen);
+    if share >= ANSWERS {
+        return Some(OwnAnswer::Said(told));
+    }
+    let lacking = terms.iter().zip(&best.words).filter(|(_, held)| **held == 0.0);
+    let lacking: Vec<&str> = lacking.map(|(term, _)| term.word()).collect();
+    Some(OwnAnswer::Partly(format!("{}\n{told}", lacks(&lacking.join(", "), language))))
+}
+
+fn held<'s>(sections: &'s [PlantSection], terms: &[Term]) -> Vec<Held<'s>> {
+    let mut all = Vec::new();
+    for (at, section) in sections.iter().enumerate() {
+        let head = format!("{} {}", section.title, section.heading.to_lowercase());
+        let in_head: Vec<f64> =
+            terms.iter().map(|term| IN_HEAD * term.share_held_by(&head)).collect();
+        for unit in &section.units {
+            let lower = unit.text.to_lowercase();
+            let words = terms.iter().zip(&in_head);
+            let words = words.map(|(term, head)| term.share_held_by(&lower).max(*head)).collect();
+            all.push(Held { section: at, unit, words });
+        }
+    }
+    as_one_procedure(&mut all, sections.len());
+    all
+}
+
+/// Gives each step the words of all steps of its section: they answer together.
+fn as_one_procedure(pieces: &mut [Held<'_>], sections: usize) {
+    for at in 0..sections {
+        let is_step =
+            |piece: &&mut Held<'_>| piece.section == at && piece.unit.kind == UnitKind::Step;
+        let mut all: Vec<f64> = Vec::new();
+        for piece in pieces.iter_mut().filter(is_step) {
+            all.resize(piece.words.len(), 0.0);
+            for (all, one) in all.iter_mut().zip(&piece.words) {
+                *all = all.max(*one);
+            }
+        }
+        for piece in pieces.iter_mut().filter(is_step) {
+            for (one, all) in piece.words.iter_mut().zip(&all) {
+                *one = one.max(OF_ANOTHER_STEP * all);
+            }
+        }
+    }
+}
+
+/// How rare each word is among the pieces; the rarest are those that none has.
+fn weights(pieces: &[Held<'_>], words: usize) -> Vec<f64> {
+    let all = pieces.len() as f64;
+    let weight = |at: usize| {
+        let count = pieces.iter().filter(|piece| piece.words[at] > 0.0).count() as f64;
+        (1.0 + all / count.max(1.0)).ln()
+    };
+    (0..words).map(weight).collect()
+}
+
+/// Pieces of a section under its head. A paragraph goes on with those behind it; a step is told with all steps, because
+/// a procedure with a gap is dangerous; a gap is marked.
+pub(super) fn told(section: &PlantSection, chosen: &[&Unit]) -> String {
+    let has_step = chosen.iter().any(|unit| unit.kind == UnitKind::Step);
+    let steps: usize =
+        section.units.iter().filter(|u| u.kind == UnitKind::Step).map(|u| u.text.len()).sum();
+    let with_steps = has_step && steps <= 2 * LONGEST;
+    let mut lines: Vec<String> = vec![section.head()];
+    let (mut goes_on, mut left_out, mut count) = (0_usize, false, 0_usize);
+    for unit in &section.units {
+        let is_chosen =
+            chosen.contains(&unit) && count < UNITS || with_steps && unit.kind == UnitKind::Step;
+        let letters = unit.text.chars().count();
+        let is_behind =
+            goes_on > 0 && unit.kind == UnitKind::Paragraph && goes_on + letters <= LONGEST;
+        if is_chosen || is_behind {
+            lines.extend((left_out && lines.len() > 1).then(|| "…".to_owned()));
+            lines.push(unit.text.clone());
+            count += usize::from(is_chosen);
+            left_out = false;
+        } else {
+            left_out = true;
+        }
+        goes_on = match unit.kind {
+            UnitKind::Paragraph if is_chosen || is_behind => goes_on + letters,
+            _ => 0,
+        };
+    }
+    lines.join("\n")
+}
+
+/// Says which words of a question the pieces lack that are told.
+fn lacks(words: &str, language: Language) -> String {
+    match language {
+        Language::Ko => format!(
+            "현장 문서에서 그 답을 찾지 못했습니다(없는 말: {words}). 가장 가까운 곳입니다:"
+        ),
+        Language::En => format!(
+            "I found no answer to that in the plant's documents (nothing on: {words}). What comes nearest:"
+        ),
+    }
+}
+
+/// The headings of the documents that speak of the machines.
+fn outline(sections: &[PlantSection], about: &[Machine], language: Language) -> Option<String> {
+    let is_of = |section: &&PlantSection| {
+        let heading = section.heading.to_lowercase();
+        about.iter().any(|own| {
+            own.is_named_in(&section.title)
+                || own.is_named_in(&heading)
+                || section.units.iter().any(|unit| own.is_named_in(&unit.text.to_lowercase()))
+        })
+    };
+    let mut told: Vec<String> = Vec::new();
+    for section in sections.iter().filter(is_of) {
+        let line = format!("- {}", section.head());
+        if !told.contains(&line) {
+            told.push(line);
+        }
+    }
+    told.truncate(OUTLINE);
+    let head = match language {
+        Language::Ko => "현장 문서에서 그 답을 찾지 못했습니다. 이 설비가 나오는 곳:",
+        Language::En => {
+            "I found no answer to that in the plant's documents. They speak of this machine in:"
+        }
+    };
+    (!told.is_empty()).then(|| format!("{head}\n{}", told.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::units::sections_of;
+    use super::*;
+
+    fn sections() -> Vec<PlantSection> {
+        let one = |heading: &str, text: &str| json!({ "id": "ru-1", "title": format!("Yard rules §{heading}"), "text": format!("{heading}\n{text}") });
+        sections_of(
+            &[
+                one("1 Cellar", "Nobody goes in alone.\n\nThe door stays propped open."),
+                one(
+                    "2 Tool crib",
+                    "- Drills come back on Fridays.\n- A crane hook is lent with a signature of the yard master.",
+                ),
+                one("3 Filling", "1. Close valve 4.\n2. Vent the drum.\n3. Open the lid."),
+            ],
+            Language::En,
+        )
+    }
+
+    fn asked(question: &str) -> Option<OwnAnswer> {
+        said(&sections(), &telling(question), Language::En)
+    }
+
+    #[test]
+    fn a_line_that_has_the_words_of_a_question_answers_it() {
+        let Some(OwnAnswer::Said(told)) = asked("who signs for a crane hook?") else {
+            panic!("{:?}", asked("who signs for a crane hook?"));
+        };
+        assert!(
+            told.starts_with("[ru-1] §2 Tool crib\n") && told.contains("yard master"),
+            "{told}"
+        );
+        assert!(!told.contains("Drills"), "{told}");
+    }
+
+    #[test]
+    fn a_step_is_told_with_all_steps_and_a_paragraph_with_those_behind_it() {
+        let Some(OwnAnswer::Said(told)) = asked("may the lid of the drum be opened") else {
+            panic!("none")
+        };
+        assert!(told.contains("Close valve 4") && told.contains("Open the lid"), "{told}");
+        let Some(OwnAnswer::Said(told)) = asked("does nobody go into the cellar by himself") else { panic!("none") };
+        assert!(told.contains("propped open"), "{told}");
+    }
+
+    #[test]
+    fn what_no_line_says_is_said_to_lack() {
+        assert_eq!(asked("thickness of the impeller"), None);
+        let Some(OwnAnswer::Partly(told)) = asked("what does the crane hook weigh in newton")
+        else {
+            panic!("{:?}", asked("what does the crane hook weigh in newton"));
+        };
+        assert!(told.contains("newton"), "{told}");
+    }
+}

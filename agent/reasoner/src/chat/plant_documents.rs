@@ -1,0 +1,191 @@
+//! What the plant's own documents say to a question, and in whose place it stands: of what an answer has from records,
+//! from general tables, or from a guess.
+
+use pdm_shared::id::BearingKey;
+use pdm_shared::text::Language;
+
+use super::StepCall;
+use super::desk::CoreFields;
+use super::entities::Meant;
+use super::extract::Sources;
+use super::intent::{self, Lookup};
+use super::passage::own::{self, OwnAnswer, Stated};
+use super::planning::Part;
+use super::reader::Reader;
+
+/// How well the plant's documents answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answers {
+    /// They state what is asked for of the machine.
+    Stated(Vec<Stated>),
+    /// A piece of them has the words of the question.
+    Said,
+    /// They have no answer: what comes nearest.
+    Nearest,
+}
+
+/// What the plant's own documents say.
+pub(super) struct OwnWords {
+    pub(super) told: String,
+    pub(super) call: StepCall,
+    pub(super) answers: Answers,
+}
+
+/// Least of a question's words that a piece has which stands beside records. Chosen: "when is the seal replaced" has two.
+const BESIDE_RECORDS: usize = 2;
+
+/// What the plant's own documents say to a plan.
+pub(super) async fn own_words(
+    (plan, meant): (&[Part], &Meant),
+    fleet: &[CoreFields],
+    reader: Reader,
+    sources: &Sources<'_>,
+) -> Option<OwnWords> {
+    let mut clauses: Vec<&str> = plan.iter().map(|part| part.clause.as_str()).collect();
+    clauses.dedup();
+    let clause = clauses.join(" ");
+    let of = |key: &BearingKey| fleet.iter().find(|core| core.key == *key);
+    let cores: Vec<&CoreFields> = meant.keys.iter().filter_map(of).collect();
+    if let Some(stated) = stated((plan, &cores), &clause, fleet, reader, sources).await {
+        return Some(stated);
+    }
+    let least = least_words(plan)?;
+    let (tools, language) = (sources.tools, reader.language);
+    let scope = (&cores[..], fleet);
+    let (told, answers) = match own::answered(tools, scope, (&clause, least), language).await? {
+        OwnAnswer::Said(told) => (told, Answers::Said),
+        OwnAnswer::Partly(told) | OwnAnswer::Sections(told) => (told, Answers::Nearest),
+    };
+    Some(OwnWords { told, call: own::call_for(&clause), answers })
+}
+
+/// What they state of a machine, where a question asks for a torque, a lubricant, a limit of vibration or a lock-out.
+async fn stated(
+    (plan, cores): (&[Part], &[&CoreFields]),
+    clause: &str,
+    fleet: &[CoreFields],
+    reader: Reader,
+    sources: &Sources<'_>,
+) -> Option<OwnWords> {
+    let (tools, language) = (sources.tools, reader.language);
+    if cores.is_empty() {
+        // a general table answers beside it, and says which value counts
+        if plan.iter().all(|part| part.lookup != Lookup::Value) {
+            return None;
+        }
+        let told = own::of_some_machine(tools, sources.fleet, clause, language).await?;
+        let answers = Answers::Stated(Vec::new());
+        return Some(OwnWords { told, call: own::call_for(clause), answers });
+    }
+    // a replacement begins with the machine's own lock-out, where the plant has written one
+    let is_replacement = plan.iter().any(|part| part.lookup == Lookup::Replacement);
+    let asked = if is_replacement { format!("{clause} LOTO") } else { clause.to_owned() };
+    let own = own::of_machines(tools, (cores, fleet), &asked, language).await?;
+    let is_general = !own.told.starts_with('[') || own.told.starts_with("[EM-");
+    (!is_replacement || !is_general).then(|| OwnWords {
+        told: own.told,
+        call: own.call,
+        answers: Answers::Stated(own.stated),
+    })
+}
+
+/// Least of the question's words that a piece must have; nothing where the plan asks for no document.
+fn least_words(plan: &[Part]) -> Option<usize> {
+    let asks = |part: &Part| {
+        matches!(
+            part.lookup,
+            Lookup::Own
+                | Lookup::Manual
+                | Lookup::Search
+                | Lookup::Replacement
+                | Lookup::ReplaceTime
+                | Lookup::Value
+                | Lookup::Unmeasured
+        ) || is_open(part)
+    };
+    if plan.iter().any(asks) {
+        return Some(1);
+    }
+    let mut read = plan.iter().filter(|part| part.lookup != Lookup::NotRead).peekable();
+    (read.peek().is_some() && read.all(is_of_work)).then_some(BESIDE_RECORDS)
+}
+
+/// Whether a part answers with work, parts or time left: "when is the seal replaced" has the words of open work, and
+/// asks for a rule that the plant wrote down.
+const fn is_of_work(part: &Part) -> bool {
+    matches!(
+        part.lookup,
+        Lookup::Work
+            | Lookup::WorkOfAll
+            | Lookup::Overdue
+            | Lookup::LeadTime
+            | Lookup::Stock
+            | Lookup::Stop
+            | Lookup::Life
+            | Lookup::DueNext
+    )
+}
+
+/// Whether a part answers for what was guessed alone, or asks which bearing is meant.
+fn is_open(part: &Part) -> bool {
+    part.lookup == Lookup::Which
+        || intent::is_guessed(part.lookup, &part.clause, part.about.is_some())
+}
+
+/// Whether the plant's documents stand in the place of a part.
+pub(super) fn stand_for(answers: &Answers, part: &Part) -> bool {
+    let is_general = matches!(
+        part.lookup,
+        Lookup::Own | Lookup::Search | Lookup::NotRead | Lookup::Which | Lookup::Unmeasured
+    );
+    match answers {
+        Answers::Nearest => part.lookup == Lookup::Own,
+        Answers::Said => {
+            is_general || is_open(part) || matches!(part.lookup, Lookup::Manual | Lookup::Value)
+        }
+        Answers::Stated(stated) => !stated.is_empty() && is_in_place_of(stated, part),
+    }
+}
+
+/// Whether a part is a general answer in whose place the plant's own statements stand. A question how a machine is
+/// locked out is none whether it may run.
+fn is_in_place_of(stated: &[Stated], part: &Part) -> bool {
+    if part.lookup == Lookup::State && intent::asks_permission(&part.clause) || is_open(part) {
+        return true;
+    }
+    if part.lookup == Lookup::Value {
+        let topic = intent::topic(&part.clause);
+        return topic.is_some() && stated.iter().any(|one| one.topic() == topic);
+    }
+    stated.contains(&Stated::Isolation)
+        && matches!(part.lookup, Lookup::Stop | Lookup::State | Lookup::Manual | Lookup::Work)
+        || part.lookup == Lookup::Own
+}
+
+/// Whether what comes nearest is worth telling: nothing else answers, but for a guess or a question back.
+pub(super) fn is_alone(told: &[(&Part, String)]) -> bool {
+    told.iter()
+        .all(|(part, _)| is_open(part) || matches!(part.lookup, Lookup::NotRead | Lookup::Own))
+}
+
+/// Whether a plan asks for what the plant itself says, and nothing of it was found.
+pub(super) fn lack(plan: &[Part], told: &[(&Part, String)]) -> bool {
+    let is_own = |part: &Part| part.lookup == Lookup::Own;
+    plan.iter().any(is_own) && !told.iter().any(|(part, _)| is_own(part))
+}
+
+/// Says of values of a general table that they are not those of the machine that is asked about.
+pub(super) fn mark_general_values(told: &mut [(&Part, String)], meant: &Meant, language: Language) {
+    if meant.keys.is_empty() {
+        return;
+    }
+    let note = match language {
+        Language::Ko => "이 설비의 값을 현장 문서에서 찾지 못했습니다. 일반 값입니다:",
+        Language::En => {
+            "I found no value of this machine in the plant's documents. General values:"
+        }
+    };
+    for (_, text) in told.iter_mut().filter(|(part, _)| part.lookup == Lookup::Value) {
+        *text = format!("{note}\n{text}");
+    }
+}
