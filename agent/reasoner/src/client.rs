@@ -58,7 +58,7 @@ pub enum ModelError {
     /// The budget is used up.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
-    /// What was spent today cannot be read or written.
+    /// The spending of today cannot be read or written.
     #[error("the budget of the day cannot be kept: {0}")]
     Ledger(String),
 }
@@ -82,7 +82,7 @@ impl ModelError {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempted {
     /// The answer, or why there is none.

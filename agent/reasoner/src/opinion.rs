@@ -56,7 +56,7 @@ pub struct OpinionRun {
     pub transcript: Transcript,
     /// How the model says what it wants.
     pub dialect: Dialect,
-    /// What was spent.
+    /// The requests, tokens, time and money that were spent.
     pub spent: Spent,
     /// Answers that had to be repaired.
     pub repairs: u32,
@@ -103,7 +103,7 @@ impl OpinionRun {
     }
 }
 
-/// What a step led to.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Progressed {
     /// The run goes on; the caller stores it.
@@ -165,7 +165,7 @@ pub struct Opinions<'a> {
     pub meter: Meter<'a>,
     /// The tools.
     pub tools: &'a dyn Toolbox,
-    /// What is not sent.
+    /// Removes from texts what must not be sent to the model.
     pub redactor: &'a Redactor,
     /// Language of the prompts.
     pub language: Language,

@@ -30,7 +30,7 @@ const MAX_WORDS: usize = 300;
 /// Longest path of evidence, characters.
 const MAX_PATH: usize = 96;
 
-/// What the model concludes.
+/// The conclusion of the model.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Concluded {

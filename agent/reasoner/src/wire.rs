@@ -60,7 +60,7 @@ impl ChatRequest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum WireMessage {
-    /// What the program asks for.
+    /// The instructions of the program.
     System {
         /// The text.
         content: String,
@@ -70,7 +70,7 @@ pub enum WireMessage {
         /// The text.
         content: String,
     },
-    /// What the model has said.
+    /// The answer of the model.
     Assistant {
         /// The text; null beside calls.
         content: Option<String>,

@@ -15,7 +15,7 @@ use crate::prompt::{self, Task};
 
 /// Longest answer, characters.
 const MAX_ANSWER: usize = 4000;
-/// So many characters of the instructions in an answer tell them.
+/// An answer that contains this many consecutive characters of the instructions reveals them.
 const TOLD_CHARS: usize = 40;
 
 /// The function by which the model ends.

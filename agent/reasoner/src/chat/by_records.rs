@@ -1,5 +1,5 @@
-//! What an answer without a model is made of: the bearings as their gateways say, the plan of a question, and the look-ups of
-//! the plan put together.
+//! Builds an answer without a model: states the bearings as their gateways do, plans the question,
+//! and joins the results of the plan's look-ups.
 
 use super::desk::{CoreFields, GatewayLine};
 use super::entities::Meant;

@@ -32,7 +32,7 @@ pub(super) struct UnknownName {
     pub(super) near: Vec<String>,
 }
 
-/// What a text or a question is about.
+/// The bearings, machines and sites that a text or a question is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Meant {
     /// The bearings.

@@ -1,4 +1,5 @@
-//! What passes between a person and the chat: the question with its conversation, the steps, the answer.
+//! The messages between a person and the chat: the question with its conversation, the steps, the
+//! answer.
 
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
@@ -30,7 +31,7 @@ pub struct Said {
 pub struct Question {
     /// The question.
     pub message: String,
-    /// What was said before, oldest first.
+    /// The conversation before the question, oldest first.
     pub history: Vec<Said>,
     /// The bearing that the conversation is about.
     pub about: Option<BearingKey>,
@@ -54,7 +55,7 @@ pub struct Step {
     pub step_number: u32,
     /// A program that the model has written; absent where it calls tools by name.
     pub code: Option<String>,
-    /// What was observed.
+    /// The results that the step observed.
     pub observations: Option<String>,
     /// The calls of tools.
     pub tool_calls: Vec<StepCall>,

@@ -41,7 +41,7 @@ pub(super) fn is_answered(part: &Part, told: &[(&Part, String)]) -> bool {
     !stems.is_empty() && 2 * found >= stems.len()
 }
 
-/// What a question was taken for, where no word of it says so; nothing where it is plain.
+/// Says what a question was taken for where none of its words says so; `None` where it is plain.
 pub(super) fn read_as(told: &[(&Part, String)], language: Language) -> Option<String> {
     let guessed = told
         .iter()
@@ -81,7 +81,7 @@ fn with_extent(told: String, sources: &Sources<'_>, language: Language) -> Strin
     }
 }
 
-/// What look-ups are made with.
+/// The records and tools that look-ups use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sources<'a> {
     pub(super) desk: &'a dyn Desk,
@@ -164,7 +164,7 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
     StepCall { name: name.to_owned(), arguments }
 }
 
-/// What a look-up finds, in sentences; nothing if there is nothing.
+/// Returns the findings of a look-up in sentences; `None` if it finds nothing.
 #[expect(clippy::too_many_lines, reason = "a table: one entry a look-up")]
 pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) -> Option<String> {
     let (language, clause, tools) = (reader.language, part.clause.as_str(), sources.tools);
@@ -258,8 +258,8 @@ pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) 
     }
 }
 
-/// What the plant's own documents state of the machines that are meant, where a question asks for a torque, a lubricant,
-/// a limit of vibration or a lock-out.
+/// Returns the statements of the plant's own documents about the machines that are meant, where a
+/// question asks for a torque, a lubricant, a limit of vibration or a lock-out.
 pub(super) async fn stated_by_plant(
     (plan, meant): (&[Part], &Meant),
     fleet: &[CoreFields],
@@ -340,8 +340,9 @@ pub(super) fn is_open_to_documents(part: &Part) -> bool {
         || intent::is_guessed(part.lookup, &part.clause, part.about.is_some())
 }
 
-/// What the plant's own documents say where every part of a plan asks for records of work, parts or time left:
-/// "when is the seal replaced" has the words of open work, and asks for a rule that the plant wrote down.
+/// Returns the statements of the plant's own documents where every part of a plan asks for records
+/// of work, parts or time left: "when is the seal replaced" has the words of open work, but asks
+/// for a rule of the plant.
 pub(super) async fn beside_records(
     plan: &[Part],
     reader: Reader,
@@ -399,8 +400,8 @@ async fn figures_of(clause: &str, focus: &Focus, reader: Reader, sources: &Sourc
     }
 }
 
-/// The instant that a clause asks for: a time of the day that it names, of today or of the last day on which it has
-/// been; or so many hours ago.
+/// Returns the instant that a clause asks for: a number of hours ago, or a time of the day that it
+/// names, of today or of the last day on which it has passed.
 fn instant_of(clause: &str, span: Option<Span>, reader: Reader) -> Option<Timestamp> {
     let now = reader.now?;
     if let Some(hours) = dates::hours_ago_in(clause) {

@@ -62,8 +62,8 @@ const LEAST_SHARE: f64 = 0.5;
 /// search has to be, because the records answer, too; "when is the seal replaced" has 0.99.
 const SURE: f64 = 0.9;
 
-/// What manuals answer to a question none of whose words says what is asked for: only a passage that holds most of its
-/// words, or its one word in its heading.
+/// Searches the manuals for a question none of whose words says what is asked for. Returns only a
+/// passage that holds most of its words, or that has its one word in its heading.
 pub(super) async fn search(
     tools: &dyn Toolbox,
     clause: &str,
@@ -79,7 +79,8 @@ pub(super) async fn search(
     fits.then_some(found.told)
 }
 
-/// What manuals answer, else what past cases do; a document that the clause names is read by its number.
+/// Returns the answer of the manuals, else that of the past cases. A document that the clause names
+/// is read by its number.
 pub(super) async fn manual(
     tools: &dyn Toolbox,
     clause: &str,
@@ -215,9 +216,10 @@ fn outline(documents: &[Value], language: Language) -> Option<String> {
     (!headings.is_empty()).then(|| format!("{head}\n{}\n{end}", headings.join("\n")))
 }
 
-/// What the plant's own documents say to a question for records: one that the search takes for the answer, or that
-/// holds most of its words. Those that come with the program speak of the bearings of every plant, and would stand
-/// beside each question.
+/// Returns a section of the plant's own documents for a question for records: one that the search
+/// marks as the answer, or that holds most of its words. The documents that come with the program
+/// are left out, since they speak of the bearings of every plant and would stand beside each
+/// question.
 pub(super) async fn of_plant(
     tools: &dyn Toolbox,
     clause: &str,
@@ -232,7 +234,7 @@ pub(super) async fn of_plant(
     (score >= SURE || found.share >= LEAST_SHARE).then_some((found.told, call))
 }
 
-/// What past cases answer.
+/// Returns the answer of the past cases.
 pub(super) async fn cases(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
     searched(tools, CASES, clause, language).await.map(|found| found.told)
 }

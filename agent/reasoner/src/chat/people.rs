@@ -142,7 +142,7 @@ pub(super) fn put_into(
     }
 }
 
-/// What the records have of the people whom a clause names.
+/// Returns the records of the people whom a clause names.
 pub(super) async fn report(clause: &str, sources: &Sources<'_>, reader: Reader) -> Option<String> {
     let desk = sources.desk;
     let people = desk.people().await.ok()?;
@@ -244,7 +244,7 @@ fn alarm_of(name: &str, core: &CoreFields, reader: Reader) -> Option<String> {
     }
 }
 
-/// What a person wrote, newest first.
+/// Returns the notes that a person wrote, newest first.
 fn notes_of(name: &str, foci: &[Focus], reader: Reader) -> Vec<String> {
     let mut all: Vec<_> = foci
         .iter()
@@ -258,7 +258,7 @@ fn notes_of(name: &str, foci: &[Focus], reader: Reader) -> Vec<String> {
     all.into_iter().take(MOST).map(line).collect()
 }
 
-/// What people wrote of any bearing: the notes that have words of the clause, else the newest ones.
+/// Returns the notes on any bearing that have words of the clause, else the newest ones.
 pub(super) fn notes_of_all(foci: &[Focus], clause: &str, reader: Reader) -> String {
     let language = reader.language;
     let mut all: Vec<_> = foci

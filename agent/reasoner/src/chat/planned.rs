@@ -1,4 +1,5 @@
-//! What planning a replacement needs: whether a spare is there, how long parts take, how long the work takes.
+//! Answers questions for planning a replacement: whether a spare is there, how long parts take, how
+//! long the work takes.
 
 use pdm_shared::text::{Language, Text};
 use serde_json::{Map, Value};
@@ -18,7 +19,7 @@ const PARTS: &str = "search_part";
 pub(super) const MACHINE: &str = "get_equipment_info";
 /// Words by which the tool says that a machine of the register may be of several sites.
 const UNCLEAR: &str = "does not say of which site";
-/// What is searched for where a question asks how long a replacement takes.
+/// The text to search for where a question asks how long a replacement takes.
 const CREW: &str = "베어링 교체 작업 인원과 작업 시간, 준비물 (crew and time of a bearing replacement, preparation)";
 /// Words by which a note speaks of parts.
 const OF_PARTS: [&str; 13] = [

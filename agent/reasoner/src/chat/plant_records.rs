@@ -1,4 +1,4 @@
-//! What the records say of the plant: its bearings, its gateways, and what is not there.
+//! Tells the records of the plant: its bearings, its gateways, and what no record holds.
 
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
@@ -217,7 +217,7 @@ pub(super) const fn read_only(language: Language) -> &'static str {
     }
 }
 
-/// What the programs do and need.
+/// Describes what the programs do and need.
 pub(super) const fn of_program(language: Language) -> &'static str {
     match language {
         Language::Ko => {
@@ -233,7 +233,7 @@ pub(super) const fn of_program(language: Language) -> &'static str {
     }
 }
 
-/// What the chat answers without a model.
+/// Lists the questions that the chat answers without a model.
 pub(super) const fn help(language: Language) -> &'static str {
     match language {
         Language::Ko => {

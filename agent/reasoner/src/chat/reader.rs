@@ -13,7 +13,7 @@ pub(super) struct Reader {
     pub(super) language: Language,
     /// The zone of the plant's clock, by which times and days are told and understood.
     pub(super) zone: Zone,
-    /// The present instant, by which ages are told; none where there is no clock.
+    /// The present instant, from which ages are computed; `None` if there is no clock.
     pub(super) now: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! What the records say of one bearing, in sentences.
+//! Tells the records of one bearing in sentences.
 
 use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::risk::RiskLevel;
@@ -21,7 +21,7 @@ const MAX_NOTES: usize = 3;
 /// Messages that are told.
 const MAX_TOLD: usize = 10;
 
-/// What a look-up of one bearing finds.
+/// Returns the result of a look-up of one bearing in sentences.
 pub(super) fn record_in_words(
     lookup: Lookup,
     focus: &Focus,
@@ -178,7 +178,7 @@ fn others_of_machine(
     })
 }
 
-/// What people wrote of a bearing, newest first, with who acknowledged its alarm.
+/// Lists the notes on a bearing, newest first, with who acknowledged its alarm.
 pub(super) fn notes(focus: &Focus, reader: Reader) -> String {
     let language = reader.language;
     let lines: Vec<String> = focus.record.notes.iter().map(|note| written(note, reader)).collect();

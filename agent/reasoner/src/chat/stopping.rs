@@ -9,7 +9,7 @@ use super::reader::Reader;
 use super::records::life;
 use super::{dates, watching};
 
-/// What is answered where somebody asks whether a machine may go on running.
+/// Answers the question whether a machine may go on running.
 pub(super) fn stop(focus: &Focus, clause: &str, reader: Reader) -> String {
     let language = reader.language;
     let core = &focus.core;

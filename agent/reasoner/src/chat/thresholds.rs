@@ -1,10 +1,11 @@
-//! What makes a level of risk, by the rules that judge (`config/diagnosis.toml`, or the file of `[rules]`).
+//! Tells the conditions of each level of risk, by the rules that judge (`config/diagnosis.toml`, or
+//! the file of `[rules]`).
 
 use pdm_expert::rules::{Risk, Rules};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 
-/// What makes Watch, Warning and Critical.
+/// Tells the conditions for Watch, Warning and Critical.
 pub(super) fn thresholds(rules: &Rules, language: Language) -> String {
     let (mut lines, raised) = match language {
         Language::Ko => (

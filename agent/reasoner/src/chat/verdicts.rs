@@ -129,7 +129,7 @@ fn line(one: &InspectedJudgement, fleet: &[CoreFields], reader: Reader) -> Strin
     format!("- {name}: {found}{note} ({}, {})", one.by, reader.clock_time(one.at))
 }
 
-/// What the counts do not hold.
+/// States the limits of the counts.
 const fn bound(language: Language) -> &'static str {
     match language {
         Language::Ko => {

@@ -1,5 +1,5 @@
-//! What is known of a bearing that cannot be judged now: its machine stands still, or its sensor is dead. Such a one is
-//! never told to be sound, whatever its last judgement was.
+//! Tells what is known of a bearing that cannot be judged now, because its machine stands still or
+//! its sensor is dead. Such a bearing is never called sound, whatever its last judgement was.
 
 use pdm_shared::event::QualityFlag;
 use pdm_shared::text::{Language, Text};
@@ -119,7 +119,7 @@ fn in_words(flag: QualityFlag) -> Text {
     }
 }
 
-/// What is answered where somebody asks whether such a machine may run.
+/// Answers the question whether such a machine may run.
 pub(super) const fn cannot_say(language: Language) -> &'static str {
     match language {
         Language::Ko => {

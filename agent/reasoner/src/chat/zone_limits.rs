@@ -89,7 +89,7 @@ fn too_small(power: f64, language: Language) -> String {
     }
 }
 
-/// What stands behind the rows.
+/// The text after the rows.
 const fn end(language: Language) -> &'static str {
     match language {
         Language::Ko => {

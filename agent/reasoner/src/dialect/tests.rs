@@ -1,4 +1,4 @@
-//! What both dialects offer and read, and that no words of a model end the program.
+//! Tests what the dialects offer and read, and that no words of a model end the program.
 
 use proptest::prelude::*;
 

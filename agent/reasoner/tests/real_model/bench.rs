@@ -162,7 +162,7 @@ impl Listener for Silent {
     fn step(&self, _step: &Step) {}
 }
 
-/// What became of one conversation.
+/// The outcome of one conversation.
 pub(crate) struct Ended {
     pub(crate) told: Told,
     /// The requests, as JSON.
@@ -172,7 +172,7 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
 }
 
-/// What people get of a conversation.
+/// The result that people get of a conversation.
 pub(crate) enum Told {
     /// With what ended the run, if it failed.
     Opinion(Box<SecondOpinion>, String),

@@ -35,7 +35,8 @@ impl CoreFields {
         self.risk == RiskLevel::Normal && self.watch != Watch::Judged
     }
 
-    /// By which measurement it first reached the level at which it stands; none where that is not known.
+    /// Returns the time of the measurement that first reached the present level; `None` if that is
+    /// not known.
     pub(in crate::chat) fn level_since(&self) -> Option<Timestamp> {
         self.risen.iter().find(|(level, _)| *level == self.risk).map(|(_, at)| *at)
     }

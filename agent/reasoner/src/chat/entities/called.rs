@@ -56,7 +56,7 @@ impl Name {
 /// A machine by its site and its name: machines of one name at two sites may be called differently.
 pub(super) type Machine<'a> = (&'a str, &'a str);
 
-/// What a text calls machines.
+/// The machines that a text names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Called<'a> {
     /// Machines by site and name, with their places in the text.
@@ -72,9 +72,9 @@ pub(super) struct Called<'a> {
 enum Fit {
     /// The words fit, the number is another one.
     OtherLabel,
-    /// So many letters of the name, without a number.
+    /// This many letters of the name match, without a number.
     Words(usize),
-    /// So many letters of the name, and its number.
+    /// This many letters of the name match, and its number.
     Labelled(usize),
 }
 

@@ -43,7 +43,8 @@ pub(in crate::chat) fn names_bearing(text: &str, core: &CoreFields) -> bool {
         || is_placed(text, core)
 }
 
-/// What a text names: machine and bearing, or machines alone, whose worst bearings are meant.
+/// Finds the bearings and machines that a text names. A machine named without a bearing stands for
+/// its worst bearing.
 pub(in crate::chat) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
     let words = words(text);
     let mut found: Vec<(usize, BearingKey)> = Vec::new();

@@ -1,8 +1,9 @@
-//! What a question asks for by the questions that it resembles (`config/words/asked/`, a file an author).
+//! Finds what a question asks for by the questions that it resembles (`config/words/asked/`, a file
+//! an author).
 //!
-//! The words of `questions.toml` decide where they are plain; people ask in more ways than any list has. The kinds
-//! of questions are fitted to examples when the first question comes, with the lists whose words the question has
-//! as signs beside its letters.
+//! The words of `questions.toml` decide where they are plain; people ask in more ways than any list
+//! has. The kinds of questions are fitted to the examples when the first question comes. The
+//! features of a question are its letters and the lists whose words it has.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +16,7 @@ use serde::Deserialize;
 use super::lookup::Lookup;
 use super::words::{SHIPPED, has};
 
-/// Kinds of questions, each with what is looked up for it; none: nothing that is on record.
+/// Kinds of questions, each with its look-up; `None` for what no record holds.
 const KINDS: [(&str, Option<Lookup>); 44] = [
     ("state", Some(Lookup::State)),
     ("why", Some(Lookup::Why)),
@@ -63,7 +64,7 @@ const KINDS: [(&str, Option<Lookup>); 44] = [
     ("none", None),
 ];
 
-/// What a question may be about, beside its words.
+/// How many bearings a question may be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spoken {
     /// It names a machine or bearing.
@@ -77,7 +78,7 @@ pub(super) enum Spoken {
 /// Something that a question may ask for, by its likeness to questions that do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Likely {
-    /// What is looked up; none for what is on no record.
+    /// The look-up; `None` if no record holds the answer.
     pub(super) lookup: Option<Lookup>,
     /// How likely it is, 0 to 1.
     pub(super) share: f32,
@@ -111,7 +112,8 @@ const BETWEEN: [&str; 14] = [
     "요 ", " - ",
 ];
 
-/// What a clause asks for by rules and by its likeness to other questions.
+/// Returns the look-ups of a clause, from those of the rules and from its likeness to other
+/// questions.
 pub(super) fn settled(ruled: Vec<Lookup>, clause: &str, spoken: Spoken) -> Vec<Lookup> {
     if is_name_alone(clause) {
         return ruled;

@@ -1,7 +1,8 @@
-//! What the plant's own documents state of a machine: torques, lubricants, limits of vibration, isolation.
+//! Finds the statements of the plant's own documents about a machine: torques, lubricants, limits
+//! of vibration, isolation.
 //!
-//! A general table that answers in their place tells the torque of another bolt, and of grease for a machine that has
-//! none. So the lines that name the machine come first, with their document.
+//! A general table may hold the torque of another bolt, or the grease of a machine that has none.
+//! So the lines that name the machine come first, with their document.
 
 use pdm_shared::text::Language;
 use serde_json::{Map, Value, json};
@@ -23,7 +24,7 @@ const MACHINES: usize = 4;
 /// Sections of an answer, each of whose lines name the machine.
 const SECTIONS: usize = 12;
 
-/// What a document states of a machine.
+/// The kinds of statements that a document makes about a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::chat) enum Stated {
     /// How tight a bolt is.
@@ -39,7 +40,7 @@ pub(in crate::chat) enum Stated {
 impl Stated {
     const ALL: [Self; 4] = [Self::Torque, Self::Lubricant, Self::Limit, Self::Isolation];
 
-    /// What a question asks for.
+    /// Returns the kinds of statements that a question asks for.
     pub(in crate::chat) fn asked_by(clause: &str) -> Vec<Self> {
         let text = clause.to_lowercase();
         Self::ALL.into_iter().filter(|one| has(&text, one.words())).collect()
@@ -71,15 +72,15 @@ impl Stated {
     }
 }
 
-/// What is stated of machines.
+/// Statements of the plant's documents about machines.
 pub(in crate::chat) struct OwnWords {
     pub(in crate::chat) stated: Vec<Stated>,
     pub(in crate::chat) told: String,
     pub(in crate::chat) call: StepCall,
 }
 
-/// What the plant's own documents state of the machines that a question asks about; of a lock-out that they do not
-/// state, what the procedure of every machine says.
+/// Returns the statements of the plant's own documents about the machines that a question asks
+/// about. Where they state no lock-out, the general procedure for every machine is returned.
 pub(in crate::chat) async fn of_machines(
     tools: &dyn Toolbox,
     (meant, fleet): (&[&CoreFields], &[CoreFields]),
@@ -262,8 +263,9 @@ fn stated_in(section: &Section, machine: &Machine, stated: Stated) -> Vec<String
     lines.cloned().collect()
 }
 
-/// The lines of a section of a machine's manual, which names the machine in its title alone: all of a section that is about
-/// what is asked, else the lines that say it; none that name another machine.
+/// Returns lines of a section of a machine's manual that names the machine in its title alone: all
+/// lines of a section that is about what is asked, else the lines that say it. Lines that name
+/// another machine are left out.
 fn stated_alone(section: &Section, stated: Stated, others: &[Machine]) -> Vec<String> {
     let says = |text: &str| stated.is_said_in(text);
     let is_others = |text: &str| others.iter().any(|one| one.is_named_in(&text.to_lowercase()));
@@ -291,8 +293,8 @@ fn others_of_manual(
         .then(|| machines(&all, fleet).into_iter().filter(is_other).collect())
 }
 
-/// What a manual of one of the machines says in words of the clause, where a question about it asks for no value: the
-/// lines that have most of these words.
+/// Returns the lines of a manual of one of the machines that have most of the clause's words, where
+/// a question about it asks for no value.
 pub(in crate::chat) async fn of_manual(
     tools: &dyn Toolbox,
     (meant, fleet): (&[&CoreFields], &[CoreFields]),
@@ -347,7 +349,8 @@ fn stems(clause: &str, machine: &Machine) -> Vec<String> {
     all
 }
 
-/// The lines of a document that have most of these stems, under their headings; none that name another machine.
+/// Returns the lines of a document that have most of these stems, under their headings. Lines that
+/// name another machine are left out.
 fn lines_with(
     document: &[Value],
     stems: &[String],

@@ -84,8 +84,8 @@ pub(super) struct Term {
     same: BTreeSet<String>,
 }
 
-/// What a word of the same meaning counts beside the word itself. Chosen: "tools and crew" is answered by the
-/// section that says crew, and not by the one that says people.
+/// The weight of a word of the same meaning, where the word itself weighs 1. Chosen: "tools and
+/// crew" is answered by the section that says crew, and not by the one that says people.
 const SAME: f64 = 0.6;
 
 impl Term {

@@ -77,7 +77,7 @@ async fn spare_parts_that_are_not_there_are_listed() {
     .await;
 }
 
-/// What no word of a question decides is said with what it was taken for.
+/// An answer to a question that none of its words decides says what the question was taken for.
 #[tokio::test]
 async fn a_question_that_was_guessed_says_what_it_was_taken_for() {
     check(&[
