@@ -47,7 +47,7 @@ pub const NEW_BEARINGS_PER_HOUR: u64 = 100;
 /// keeps them.
 pub const RIVAL_SILENT_S: f64 = 600.0;
 
-/// What the store holds incoming events to.
+/// The limits and owners against which the store checks incoming events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IntakeTerms {
     /// The configured gateways of bearings.
@@ -72,7 +72,7 @@ impl Default for IntakeTerms {
     }
 }
 
-/// What is known of a gateway's sequence.
+/// The state of a gateway's sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Books {
     pub(super) highest: u64,
@@ -91,7 +91,7 @@ pub(super) struct Books {
 }
 
 impl Books {
-    /// Whether an event of the present count came within so many seconds of this time.
+    /// Whether an event of the present count came within `within_s` seconds of this time.
     pub(super) fn is_heard(&self, now_ms: i64, within_s: f64) -> bool {
         let since_ms = |at: i64| now_ms.saturating_sub(at).unsigned_abs();
         self.heard_at_ms

@@ -27,7 +27,7 @@ pub struct Removal {
     pub is_dry: bool,
 }
 
-/// What becomes of the history of a bearing that is renamed.
+/// The treatment of the history of a bearing that is renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum History {
     /// It stays under the former name.

@@ -31,7 +31,7 @@ pub struct StoreSize {
     pub window_bytes: u64,
 }
 
-/// What is deleted to make room, in this order.
+/// The rows that are deleted to make room, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoomStage {
     /// The spectra of judged windows, the oldest first.
@@ -72,7 +72,7 @@ pub struct GatewayPart {
 pub struct RoomMade {
     /// Windows that were deleted or lost their spectra.
     pub windows: u64,
-    /// Windows that were looked at; none: there is nothing more of this stage.
+    /// Windows that were looked at; 0 if this stage has nothing more to delete.
     pub looked_at: u64,
     /// The last event that was looked at for spectra.
     pub through: Option<EventId>,

@@ -101,7 +101,8 @@ impl StoreSettings {
         }
     }
 
-    /// The folder of a SQLite file, the default place for other files of the agent; none for a server.
+    /// Returns the folder of a SQLite file, the default place for other files of the agent; `None`
+    /// for a server.
     pub fn folder(&self) -> Option<&Path> {
         match &self.place {
             StorePlace::Sqlite(file) => Some(file.parent().unwrap_or(Path::new(""))),

@@ -65,7 +65,7 @@ const HELD: &str = "SELECT count(*), CAST(COALESCE(sum(bytes), 0) AS BIGINT) FRO
 pub struct CaptureNote {
     /// Its bearing.
     pub key: BearingKey,
-    /// What was read of its document.
+    /// The content that was read from its document.
     pub found: CaptureFound,
 }
 
@@ -74,7 +74,7 @@ pub struct CaptureNote {
 pub enum CaptureRoom {
     /// There is, after these were forgotten, whose files have to be deleted.
     Made(Vec<Uuid>),
-    /// There is none: so many bytes are of open alarms and references.
+    /// There is none: the bytes that remain belong to open alarms and references.
     Short {
         /// Bytes that are kept.
         kept_bytes: u64,

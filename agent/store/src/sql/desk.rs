@@ -1,4 +1,4 @@
-//! What a person at a page works with: episodes by their identity and in pages, remarks, and the work
+//! Reads for a person at a page: episodes by their identity and in pages, remarks, and the work
 //! that waits.
 
 use pdm_shared::id::{BearingKey, EventId};
@@ -51,7 +51,7 @@ macro_rules! page {
     };
 }
 
-/// What a person at a page works with; used by the HTTP server.
+/// Reads the episodes, remarks and work for a person at a page; used by the HTTP server.
 #[derive(Debug, Clone)]
 pub struct DeskStore {
     pub(crate) database: Database,

@@ -26,7 +26,7 @@ pub struct FollowUpStore {
 }
 
 impl FollowUpStore {
-    /// The actions that a judgement asks for; none if this event has no judgement.
+    /// Returns the actions that a judgement asks for; empty if this event has no judgement.
     pub async fn follow_up(&self, event_id: EventId) -> Result<Vec<FollowUp>, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(&OF_EVENT).bind(event_id.0);
@@ -71,7 +71,7 @@ impl FollowUpStore {
         Ok(reported)
     }
 
-    /// The bearing whose event was judged; none if this event has no judgement.
+    /// Returns the bearing whose event was judged; `None` if this event has no judgement.
     pub async fn bearing_of(&self, event_id: EventId) -> Result<Option<BearingKey>, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(

@@ -40,7 +40,7 @@ pub struct GatewayStore {
 }
 
 impl GatewayStore {
-    /// What each gateway may forget and must send again.
+    /// Returns, for each gateway, which events it may forget and which it must send again.
     pub async fn receipts(
         &self,
         gateways: &[GatewayKey],
@@ -173,7 +173,8 @@ impl GatewayStore {
         transaction.commit().await
     }
 
-    /// Notes that staff was told of so many lost events of a gateway; true if it had been told of `before`.
+    /// Notes that staff was told of `now` lost events of a gateway; returns true if it had been
+    /// told of `before`.
     pub async fn note_lost_told(
         &self,
         gateway: &GatewayKey,
@@ -233,7 +234,7 @@ fn state_of(row: &Row) -> Result<GatewayState, StoreError> {
     })
 }
 
-/// The receipt of one gateway; none if it has never sent an event or status.
+/// Returns the receipt of one gateway; `None` if it has never sent an event or status.
 async fn receipt(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,

@@ -167,7 +167,7 @@ static DAYS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// What changes of the asset graph as it stands; `None`: nothing.
+/// A function that decides the change of the present asset graph; `None` changes nothing.
 pub type ReviseAssets<'r> = &'r mut (dyn FnMut(&Assets) -> Option<AssetChange> + Send);
 
 /// The asset graph; used by its queries, its tools, its pages and its import.

@@ -84,7 +84,7 @@ fn gateways_of(batch: &[Incoming]) -> BTreeSet<GatewayKey> {
     named.collect()
 }
 
-/// What messages other than events are stored under.
+/// The context in which messages other than events are stored.
 struct Others<'a> {
     terms: &'a IntakeTerms,
     now: Timestamp,

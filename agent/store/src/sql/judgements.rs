@@ -1,4 +1,5 @@
-//! What a judgement starts from, and writing judgements with what leaves because of them.
+//! Reads the inputs of a judgement, and writes judgements with everything that leaves because of
+//! them.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -81,8 +82,8 @@ impl JudgementStore {
             .await
     }
 
-    /// What a judgement of this bearing starts from. Judgements of windows that were measured after
-    /// `until` are left out: their clock was ahead.
+    /// Returns the inputs of a judgement of this bearing. Judgements of windows that were measured
+    /// after `until` are left out: their clock was ahead.
     pub async fn recall(&self, key: &BearingKey, until: Timestamp) -> Result<Recall, StoreError> {
         let mut reader = self.database.read().await?;
         let row = reader

@@ -29,7 +29,8 @@ impl LastWrite {
         Self { path: name.into(), noted_ms: AtomicI64::new(i64::MIN) }
     }
 
-    /// When the agent last wrote, as the marker tells; none where there is no marker, or no readable one.
+    /// Returns when the agent last wrote, by the marker; `None` if there is no marker, or no
+    /// readable one.
     pub(crate) fn read_ms(&self) -> Option<i64> {
         std::fs::read_to_string(&self.path).ok()?.trim().parse().ok()
     }

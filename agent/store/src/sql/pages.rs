@@ -1,4 +1,4 @@
-//! What pages show: every bearing with its alarm, the last spectra, what staff was told.
+//! Reads for the pages: every bearing with its alarm, the last spectra, the messages to staff.
 
 use std::sync::LazyLock;
 
@@ -74,7 +74,7 @@ static FIRST_WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// What pages and API show; used by the HTTP server.
+/// Reads the data of the pages and the API; used by the HTTP server.
 #[derive(Debug, Clone)]
 pub struct PageStore {
     pub(crate) database: Database,

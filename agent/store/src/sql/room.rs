@@ -150,7 +150,8 @@ pub(super) async fn drop_spectra(
     Ok(made)
 }
 
-/// The text of an event without its spectra; none if it has none, or cannot be read.
+/// Returns the text of an event without its spectra; `None` if it has no spectra, or cannot be
+/// read.
 fn without_spectra(row: &Row) -> Result<Option<String>, StoreError> {
     let text: &str = row.get("payload")?;
     if !text.contains("\"spectra\"") {

@@ -110,7 +110,8 @@ impl Sqlite {
         self.last_write.read_ms()
     }
 
-    /// What a row of the time `found_ms` says about one of `written_ms` that was written.
+    /// Returns the missing rows, if the newest row was written at `found_ms` and the agent last
+    /// wrote at `written_ms`; `None` if none are missing.
     pub(crate) fn missing(&self, written_ms: i64, found_ms: Option<i64>) -> Option<MissingRows> {
         if found_ms.is_some_and(|found_ms| found_ms >= written_ms) {
             return None;
@@ -146,7 +147,7 @@ impl Sqlite {
         earlier.run(&self.writer).await.expect("migrated");
     }
 
-    /// What `PRAGMA integrity_check` finds; nothing in a sound file.
+    /// Returns the faults that `PRAGMA integrity_check` finds; empty for a sound file.
     pub(crate) async fn damage(&self) -> Result<Vec<String>, StoreError> {
         let lines: Vec<String> =
             sqlx::query_scalar("PRAGMA integrity_check(20)").fetch_all(&self.reader).await?;

@@ -22,7 +22,8 @@ static WAYS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// What orders the rows of a lane that tell staff something: the worst risk first.
+/// Returns the SQL expression that orders the rows of a lane that tell staff something: the worst
+/// risk first.
 pub(super) fn by_risk() -> String {
     let rank = [RiskLevel::Critical, RiskLevel::Warning, RiskLevel::Watch];
     let ranks: Vec<String> = rank

@@ -86,7 +86,8 @@ impl PageStore {
     }
 }
 
-/// What windows show whose events have no column of it: an earlier version stored them.
+/// Reads the shown values of windows whose events have no column of them: an earlier version stored
+/// them.
 async fn of_texts(
     connection: &mut Connection<'_>,
     windows: &[Window],

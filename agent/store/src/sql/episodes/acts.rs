@@ -1,4 +1,4 @@
-//! What staff does to an episode: acknowledging and shelving.
+//! The acts of staff on an episode: acknowledging and shelving.
 
 use pdm_episode::Episode;
 use pdm_shared::delivery::Acknowledgement;
