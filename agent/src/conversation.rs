@@ -56,7 +56,7 @@ const TOLD: u32 = 10;
 const TOLD_OF_PLANT: u32 = 120;
 /// Episodes of a bearing that are read.
 const EPISODES: u32 = 50;
-/// What people wrote of a bearing that is read.
+/// Notes on a bearing that are read.
 const NOTES: u32 = 10;
 /// Tokens of an answer where no model is configured: unused.
 const NO_TOKENS: u32 = 1;

@@ -84,14 +84,14 @@ pub struct Judging {
     reporter: Reporter,
     /// Every judgement goes into the knowledge base too.
     remembers: bool,
-    /// What this agent told within the last hour, for alarms of the same cause: the store holds it too, but
-    /// for gateways and frequencies, and for what waits to be saved.
+    /// The messages of this agent within the last hour, for alarms of the same cause. The store
+    /// holds them too, except those of gateways and frequencies, and those that wait to be saved.
     lately: Mutex<Vec<ToldLately>>,
     /// Runs whose documents are left. The store holds them too.
     unwritten: Mutex<Unwritten>,
     /// Rung when a run waits for its documents.
     judged: Notify,
-    /// The lowest risk whose news a language model is asked about; none without a model.
+    /// The lowest risk whose news a language model is asked about; `None` without a model.
     opinions_from: Option<RiskLevel>,
     /// The language model whose verdict is part of judgements.
     in_loop: Option<ModelInLoop>,
@@ -402,8 +402,8 @@ impl Judging {
         Ok(false)
     }
 
-    /// The run of a checkpoint; none if another version wrote the checkpoint and the run has to begin
-    /// again.
+    /// Returns the run of a checkpoint; `None` if another version wrote the checkpoint and the run
+    /// has to begin again.
     async fn resume(
         &self,
         event: &Event,

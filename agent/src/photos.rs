@@ -69,7 +69,7 @@ impl Photos {
         })
     }
 
-    /// A photo with its content; none where its row or its file is gone.
+    /// Returns a photo with its content; `None` if its row or its file is gone.
     pub(crate) async fn read(&self, id: Uuid) -> Result<Option<PhotoFile>, PlantError> {
         let Some(row) = self.store.photos().photo_by_id(id).await? else { return Ok(None) };
         match tokio::fs::read(self.place(id, row.kind)).await {

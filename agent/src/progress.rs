@@ -38,8 +38,8 @@ struct BehindClock {
     is_told: bool,
 }
 
-/// A connection to the broker that stood so long was sound. Chosen: a client that takes the name away waits
-/// up to its longest pause of 30 s before it comes back.
+/// The length from which a connection to the broker counts as sound. Chosen: a client that takes
+/// the name away waits up to its longest pause of 30 s before it comes back.
 pub(crate) const SOUND: Duration = Duration::from_mins(1);
 
 /// The counters of the agent. `stored == judged` and `unsent == 0` mean that nothing waits.
@@ -71,7 +71,7 @@ pub struct Progress {
     pub publishing_away_since: Option<Instant>,
     /// Gateways that the store knows by their status.
     pub gateways: usize,
-    /// What the broker that was asked last lacks.
+    /// The feature that the broker lacked when it was last asked.
     pub broker_lacks: Option<BrokerLack>,
     /// When the broker last ended a connection that it has ended again and again.
     pub thrown_out_at: Option<Instant>,
@@ -83,8 +83,8 @@ pub struct Progress {
     pub subscribed: bool,
 }
 
-/// What a broker lacks that agent and gateways cannot do without. It takes the agent's connection or refuses
-/// it, and either way no alarm comes of what is measured.
+/// A feature that a broker lacks and that agent and gateways cannot do without. Whether the broker
+/// takes the agent's connection or refuses it, no measurement leads to an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BrokerLack {
     /// MQTT 5.
@@ -98,7 +98,7 @@ pub enum BrokerLack {
 }
 
 impl BrokerLack {
-    /// What log, health, `check` and staff are told.
+    /// Returns the text for log, health, `check` and staff.
     pub(crate) const fn told(self) -> &'static str {
         match self {
             Self::Version5 => {
@@ -126,7 +126,8 @@ impl BrokerLack {
 const AWAY: Duration = Duration::from_secs(30);
 
 impl Progress {
-    /// What health says of a broker that is away; the agent works on what it has.
+    /// Returns the line of health on a broker that is away; the agent works on with the data that
+    /// it has.
     pub(crate) fn broker_away(&self) -> Option<String> {
         if let Some(lack) = self.broker_lacks {
             return Some(format!("no measurement arrives: {}", lack.told()));
@@ -148,7 +149,8 @@ impl Progress {
         ))
     }
 
-    /// What keeps events or alarms from their way, for the health; none if all is well.
+    /// Returns the line of health on what keeps events or alarms from their way; `None` if all is
+    /// well.
     pub(crate) fn trouble(&self) -> Option<String> {
         if self.untold > 0 {
             let untold = self.untold;
@@ -224,7 +226,7 @@ pub(crate) struct Reporter {
     flooded: watch::Sender<bool>,
     /// More events wait to be judged than fit into a batch.
     behind: watch::Sender<bool>,
-    /// What is wrong although the agent works, for the health.
+    /// Faults of an agent that still works, for the health.
     degraded: watch::Sender<Vec<String>>,
     vitals: Vitals,
     measured: watch::Sender<Births>,
@@ -234,7 +236,8 @@ pub(crate) struct Reporter {
     behind_clock: watch::Sender<BTreeMap<GatewayKey, BehindClock>>,
 }
 
-/// What online gateways say that they measure, as `equipment/bearing`, and since when they say the same.
+/// The measurements that online gateways report, as `equipment/bearing`, and since when the report
+/// is the same.
 pub(crate) type Births = BTreeMap<GatewayKey, (BTreeSet<String>, Instant)>;
 
 impl Reporter {
@@ -264,8 +267,9 @@ impl Reporter {
         is_new
     }
 
-    /// Notes a live event that lies behind the clock; whether all of its gateway have for so long that it is to be
-    /// told: a backlog that a broker had kept is over sooner.
+    /// Notes a live event that lies behind the clock. Returns whether all events of its gateway
+    /// have lain behind for long enough to tell staff; a backlog that a broker had kept is over
+    /// sooner.
     pub(crate) fn lies_behind(&self, gateway: &GatewayKey, by_s: f64) -> bool {
         let now = Instant::now();
         let mut is_new = false;
@@ -319,7 +323,7 @@ impl Reporter {
         });
     }
 
-    /// What gateways said last that they measure, since the start.
+    /// Returns the measurements that gateways last reported, since the start.
     pub(crate) fn measured(&self) -> Births {
         self.measured.borrow().clone()
     }
@@ -328,7 +332,7 @@ impl Reporter {
         self.progress.subscribe()
     }
 
-    /// What is wrong although the agent works.
+    /// Returns the faults of an agent that still works.
     pub(crate) fn degraded(&self) -> watch::Receiver<Vec<String>> {
         self.degraded.subscribe()
     }
@@ -365,13 +369,13 @@ impl Reporter {
         set(&self.behind, is_behind);
     }
 
-    /// Waits while events come in faster than they are stored, at most so long. Storing comes first,
-    /// because the broker has to hold what is not stored.
+    /// Waits while events come in faster than they are stored, at most `at_most`. Storing comes
+    /// first, because the broker has to hold what is not stored.
     pub(crate) async fn intake_first(&self, at_most: Duration) {
         over(&self.flooded, at_most).await;
     }
 
-    /// Waits while judging is behind, at most so long.
+    /// Waits while judging is behind, at most `at_most`.
     pub(crate) async fn judging_first(&self, at_most: Duration) {
         over(&self.behind, at_most).await;
     }
@@ -402,7 +406,7 @@ fn set(state: &watch::Sender<bool>, is: bool) {
     state.send_if_modified(|was| std::mem::replace(was, is) != is);
 }
 
-/// Waits until the state is false, at most so long.
+/// Waits until the state is false, at most `at_most`.
 async fn over(state: &watch::Sender<bool>, at_most: Duration) {
     let mut state = state.subscribe();
     let over = state.wait_for(|is| !is);

@@ -258,7 +258,7 @@ impl Agent {
     }
 }
 
-/// What an agent is started on.
+/// The parts from which an agent is started.
 type StartedOn = (Store, AgentSettings, SharedClock, Reporter, Option<Arc<AgentFile>>);
 
 /// Tells staff that a damaged file was set aside. A failure does not stop the start: log and metric tell too.

@@ -101,7 +101,7 @@ pub struct Workflow {
     caller: Option<Arc<Caller>>,
     documents: Option<Arc<dyn Documents>>,
     observer: Option<Arc<dyn Observer>>,
-    /// Which judgements wait for a language model; none do without one.
+    /// Which judgements wait for a language model; `None` without one.
     waits: Option<WaitTerms>,
     clock: SharedClock,
 }
@@ -154,7 +154,7 @@ impl Workflow {
         self.documents.is_some()
     }
 
-    /// The documents that will be written of a judgement; none if none are due.
+    /// Returns the documents that will be written of a judgement; empty if none are due.
     pub(crate) fn promised(&self, state: &State) -> Vec<Written> {
         let Some(documents) = self.documents.as_ref().filter(|_| documents::are_due(state)) else {
             return Vec::new();

@@ -27,7 +27,7 @@ mod trend;
 /// Most hits of a search, as in the ETF document.
 const HITS: u32 = 10;
 
-/// What every function works on.
+/// The store, graph and clock that every function uses.
 #[derive(Debug, Clone)]
 pub(crate) struct AssetTools {
     store: Store,
@@ -131,9 +131,8 @@ impl AssetTools {
         Err(Failure::Permanent(message))
     }
 
-    /// What stands beside a node over relationships of these types in their directions, each relationship
-    /// with its other end. A type is a look of its own, side by side: the index over node and type serves
-    /// each.
+    /// Returns the relationships of a node of these types and directions, each with its other end.
+    /// The types are read one by one, side by side: the index over node and type serves each.
     async fn beside(
         &self,
         node: &Node,

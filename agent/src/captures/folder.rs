@@ -103,7 +103,7 @@ impl UploadFiles {
         written
     }
 
-    /// The document of the upload; none if it was not begun.
+    /// Returns the document of the upload; `None` if the upload was not begun.
     pub(super) fn read_document(&self) -> io::Result<Option<Vec<u8>>> {
         match fs::read(&self.document) {
             Ok(document) => Ok(Some(document)),

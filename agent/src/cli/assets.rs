@@ -179,12 +179,13 @@ async fn sites_of(store: &Store, assets: &Assets) -> Result<MachineSites, Failur
     Ok(MachineSites::of_assets(assets, &measured))
 }
 
-/// What the person has to know of machines whose site is not clear, one a line.
+/// Returns the remarks for the person on machines whose site is not clear, one a line.
 fn remarked(sites: &MachineSites) -> String {
     sites.remarks().into_iter().fold(String::new(), |told, one| told + "! " + &one + "\n")
 }
 
-/// What files say, with what the agent brought itself: digests, and the machines and bearings they are of.
+/// Returns the entries of the files with those that the agent added itself: digests, and the
+/// machines and bearings of the digests.
 fn pruned(before: &Assets, new: &Assets) -> Assets {
     let mut kept = before.clone();
     kept.nodes.retain(|name, own| digests::is_own(name, own));

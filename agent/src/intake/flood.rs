@@ -16,7 +16,8 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// back sends what it has kept, and is over its share for seconds; an hour of windows every second is more.
 const TOLD_FROM: u64 = 3000;
 
-/// What was put off in the present minute, by sender. Bounded by what [`crate::mqtt::PutOff`] counts.
+/// The events put off in the present minute, by sender. Bounded by what [`crate::mqtt::PutOff`]
+/// counts.
 #[derive(Debug)]
 pub(super) struct Flood {
     since: Instant,

@@ -38,7 +38,7 @@ pub(crate) enum PublishError {
 /// (2), packet identifier (2), properties (1, with an end 6), and some reserve.
 const PACKET_OVERHEAD: usize = 24;
 
-/// What the broker says of a message that it has taken.
+/// The broker's acknowledgement of a message that it has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confirmed {
     /// It says nothing of who receives it.
@@ -301,7 +301,7 @@ impl Connection {
     }
 }
 
-/// What the broker's answer to a message means.
+/// Returns the meaning of the broker's answer to a message.
 fn outcome_of(reason: PubAckReason) -> Result<Confirmed, PublishError> {
     match reason {
         PubAckReason::Success => Ok(Confirmed::Taken),

@@ -42,14 +42,15 @@ impl std::fmt::Display for Sender {
     }
 }
 
-/// What becomes of a message of which there are too many.
+/// How a message is treated where there are too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Urgency {
     /// An event: its gateway keeps it until a receipt covers it and sends it again.
     Repeated,
     /// A gateway's status: the broker retains the latest one, so of a flood of them only some are read.
     Latest,
-    /// What nobody sends again, or what says how to read the events behind it: it is never put off.
+    /// A message that nobody sends again, or that says how to read the events behind it: it is
+    /// never put off.
     Once,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Bursts {
     back: Option<Timestamp>,
     /// Since when gateways could be heard.
     pub(super) hearing: Hearing,
-    /// What is remembered of what gateways say of themselves.
+    /// The remembered reports of gateways about themselves.
     pub(super) heeded: Heeded,
     /// Bearings that their gateways no longer measure.
     pub(super) unmeasured: Unmeasured,

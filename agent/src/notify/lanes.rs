@@ -62,7 +62,7 @@ pub(crate) enum SendError {
     /// Trying again can help.
     #[error("{0}")]
     Later(String),
-    /// The receiver asks to wait so long before anything is sent to it again.
+    /// The receiver asks to wait this long before anything is sent to it again.
     #[error("{0}")]
     After(String, Duration),
     /// The receiver does not let us in, or is not there: people may repair that, so it is tried again
@@ -335,8 +335,9 @@ impl Lane {
     }
 }
 
-/// What tells staff something before the rest, if so much waits that the rest would be in the way. Otherwise
-/// a judgement and its episode are published before the notification that speaks of them.
+/// Moves the rows that tell staff something to the front, if so many rows wait that the others
+/// would delay them. Otherwise a judgement and its episode are published before the notification
+/// that speaks of them.
 fn urgent_first(rows: Vec<Claimed>) -> Vec<Claimed> {
     if rows.len() < MANY {
         return rows;
@@ -367,7 +368,7 @@ async fn under_ceiling(
     (sent, held.iter().map(|row| (row.id, SendOutcome::Held)).collect())
 }
 
-/// What became of a publication.
+/// The outcome of a publication.
 #[derive(Debug)]
 pub(super) struct Published {
     id: i64,
@@ -385,8 +386,9 @@ pub(super) fn is_notification(row: &Claimed) -> bool {
     row.topic.as_deref().is_some_and(|topic| topic.ends_with("/notification"))
 }
 
-/// How long a publication has a meaning, s; none where it always has one. A demand for a waveform that has waited
-/// too long here, for a broker that was away, is left for a second to a gateway that is connected.
+/// Returns how long a publication has a meaning, s; `None` where it always has one. A demand for a
+/// waveform that has waited too long here, for a broker that was away, is kept for another second
+/// for a gateway that is connected.
 fn left_s(row: &Claimed, now: Timestamp) -> Option<u32> {
     let is_demand = row.topic.as_deref().is_some_and(|topic| topic.ends_with("/capture"));
     let left = DEMAND_LIFE_S - now.seconds_since(row.created_at).max(0.0);

@@ -1,4 +1,4 @@
-//! What happens to notifications and publications, each as one function that logs and counts.
+//! The log events of notifications and publications, each as one function that logs and counts.
 
 use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::risk::RiskLevel;

@@ -26,8 +26,8 @@ impl Portion {
         self.rows
     }
 
-    /// Learns from a claim of so many rows and bytes: the next has as many rows as would have fitted,
-    /// and at most twice as many as this one was allowed.
+    /// Learns from a claim of `rows` rows and `bytes` bytes: the next claim has as many rows as
+    /// would have fitted, and at most twice as many as this one was allowed.
     pub(super) fn took(&mut self, rows: usize, bytes: usize) {
         let fitting = BYTES / (bytes / rows.max(1)).max(1);
         let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);

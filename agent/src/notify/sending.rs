@@ -1,8 +1,9 @@
-//! One message of a lane: sent, and what follows from what its receiver says.
+//! Sends one message of a lane, and decides by its receiver's answer what follows.
 //!
-//! What is refused is told elsewhere at once, and so is what fails for longer than [`ELSEWHERE_AFTER_S`]
-//! ([`super::elsewhere`]). What is refused for good is given up, unless nobody else could be told: then it
-//! is tried until the time of giving up, because a server that refuses everybody may be wrong.
+//! A refused message is told elsewhere at once, and so is one that fails for longer than
+//! [`ELSEWHERE_AFTER_S`] ([`super::elsewhere`]). A message that is refused for good is given up,
+//! unless nobody else could be told: then it is tried until the time of giving up, because a server
+//! that refuses everybody may be wrong.
 
 use std::time::Duration;
 
@@ -36,8 +37,9 @@ const UNHEARD_S: f64 = 30.0;
 /// greet after up to 10 s.
 const LEAST_PATIENCE_S: f64 = 20.0;
 
-/// How long a message has waited after so many failures and this last try, s: counted by the pauses that were made
-/// and by what a try takes, because the wall clock may have jumped.
+/// Returns how long a message has waited after `failures` failures and this last try, s: the sum of
+/// the pauses that were made and of the time that the tries took, because the wall clock may have
+/// jumped.
 fn waited_s(failures: u32, took_s: f64) -> f64 {
     let nominal_s = |failures| NOMINAL_PAUSES.after(failures).as_secs_f64();
     (0..failures).map(nominal_s).sum::<f64>() + f64::from(failures + 1) * took_s
@@ -248,9 +250,9 @@ impl Lane {
         }
     }
 
-    /// What becomes of a row that the broker has taken and that nobody subscribes to. Where the topic is the only
-    /// way to staff an alarm has reached nobody: it is published again until somebody subscribes, the alarm is
-    /// over or acknowledged, or the time of giving up has come.
+    /// Returns the outcome of a row that the broker has taken and that nobody subscribes to. Where
+    /// the topic is the only way to staff, an alarm has reached nobody: it is published again until
+    /// somebody subscribes, the alarm is over or acknowledged, or the time of giving up has come.
     pub(super) async fn unheard(&self, row: &Claimed) -> SendOutcome {
         if !is_notification(row) || self.elsewhere.has_ways() {
             return SendOutcome::Delivered;
@@ -275,7 +277,7 @@ impl Lane {
         }
     }
 
-    /// Tells elsewhere; none while the store does not say who can be told.
+    /// Tells the notifications elsewhere; `None` while the store does not say who can be told.
     async fn reached_elsewhere(
         &self,
         lane: &str,

@@ -25,7 +25,7 @@ const SHOWN: usize = 5;
 /// How often the bearings are looked at: the look reads every bearing.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// What the last look found.
+/// The result of the last look.
 #[derive(Debug, Default)]
 pub(super) struct Unmeasured {
     looked_at: Option<Instant>,

@@ -72,7 +72,7 @@ pub enum WebhookError {
     Template {
         /// Which hook.
         name: String,
-        /// What is wrong, with file, line and key.
+        /// The fault, with file, line and key.
         reason: String,
     },
     /// No HTTP client.

@@ -197,7 +197,7 @@ fn since(at: Timestamp, zone: Zone) -> Text {
     Text::new(format!("시작: {at}"), format!("Since: {at}"))
 }
 
-/// What happens if nobody acts.
+/// Returns the consequence if nobody acts.
 fn otherwise(risk: RiskLevel) -> Option<Text> {
     match risk {
         RiskLevel::Normal => None,
@@ -286,7 +286,7 @@ pub(super) fn repeated(title: &Text, times: u32) -> Text {
     )
 }
 
-/// What an alarm says that is worse than others of its cause, which were told before.
+/// Returns the sentence of an alarm that is worse than others of its cause, which were told before.
 pub(super) fn likely_source(milder: &[BearingKey]) -> Text {
     let names = milder.iter().take(NAMED).map(|key| format!("{} {}", key.equipment, key.bearing));
     let names = names.collect::<Vec<_>>().join(", ");
@@ -331,7 +331,7 @@ pub(super) fn trial() -> (Text, Text) {
     )
 }
 
-/// Title and body when nobody has acknowledged an alarm for so many minutes.
+/// Returns title and body when nobody has acknowledged an alarm for `minutes` minutes.
 pub(super) fn escalated(title: &Text, body: &Text, minutes: f64) -> (Text, Text) {
     // a half rounds up, as people round; the format alone rounds it to the even number
     let minutes = minutes.round();

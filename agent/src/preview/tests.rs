@@ -13,7 +13,7 @@ const HEALTHY: &str = include_str!("../../../config/examples/event-healthy.json"
 /// One window every five minutes.
 const PERIOD_H: f64 = 1.0 / 12.0;
 
-/// A bearing whose level is so many times its baseline, window by window.
+/// A bearing whose level is a multiple of its baseline, window by window.
 struct Course {
     event: Event,
     begin: Timestamp,

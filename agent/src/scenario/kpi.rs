@@ -46,9 +46,10 @@ pub struct Kpis {
     pub undue_documents: usize,
     /// Figures without a source, in judgements and documents; must be 0.
     pub ungrounded_figures: usize,
-    /// Second opinions of a language model with the same risk, of those that it gave; none without a model.
+    /// Second opinions of a language model with the same risk, of those that it gave; `None`
+    /// without a model.
     pub agreement: Option<Share>,
-    /// Second opinions that would lower the risk, of those that it gave; none without a model.
+    /// Second opinions that would lower the risk, of those that it gave; `None` without a model.
     pub lowered: Option<Share>,
     /// Judgements on which the language model gave no opinion.
     pub opinions_failed: usize,
@@ -169,7 +170,7 @@ fn questions(event: &PlayedEvent) -> impl Iterator<Item = String> + '_ {
     asked.map(|tool| format!("{} {}", tool.name, tool.arguments["query"]))
 }
 
-/// What the research of an event changed.
+/// Returns the effects of the changes that the research of an event made.
 fn changes(event: &PlayedEvent) -> Vec<ResearchEffect> {
     let research = event.diagnosis.research.as_ref();
     research.map_or_else(Vec::new, |research| {

@@ -77,7 +77,7 @@ pub struct Cast {
     /// The folder that keeps the documents, one folder below it for each scenario; without it the
     /// documents are deleted with the scenario's store.
     pub documents: Option<PathBuf>,
-    /// The language model that gives opinions; none without it.
+    /// The language model that gives opinions; `None` without one.
     pub model: Option<ReasonerSettings>,
     /// Whether its verdict is part of the judgements.
     pub judging: JudgingSettings,

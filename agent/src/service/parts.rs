@@ -77,7 +77,7 @@ impl Stops {
     }
 }
 
-/// What the tasks are made of, and the tasks that run already.
+/// The parts from which the tasks are made, and the tasks that run already.
 pub(super) struct Parts {
     pub(super) settings: AgentSettings,
     pub(super) policy: Policy,
@@ -283,7 +283,7 @@ impl Parts {
         self.spawn(Task::Watchdog, watchdog.run(stop));
     }
 
-    /// The lowest risk whose news get a second opinion; none without a model.
+    /// Returns the lowest risk whose news get a second opinion; `None` without a model.
     fn opinions_from(&self) -> Option<RiskLevel> {
         let opinion = self.model.as_ref()?.settings().opinion;
         opinion.enabled.then_some(opinion.from)

@@ -48,7 +48,7 @@ pub(super) struct PulseWatch {
 
 type Beat<'a> = Pin<Box<dyn Future<Output = Result<Pulse, StoreError>> + Send + 'a>>;
 
-/// What is known between two looks.
+/// The state that is kept between two looks.
 #[derive(Default)]
 struct Known<'a> {
     /// A write that is under way. It is not dropped at once: SQLite would go on with it.
@@ -88,7 +88,7 @@ impl PulseWatch {
         }
     }
 
-    /// What is wrong and since when, if that is known; none if all is well.
+    /// Returns the fault, and since when it stands if that is known; `None` if all is well.
     async fn look<'a>(&'a self, known: &mut Known<'a>) -> Option<(Option<Instant>, Blindness)> {
         // a password that was changed meanwhile is used by the next connection
         let login = self.store.renew_login();

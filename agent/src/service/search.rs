@@ -95,7 +95,8 @@ impl SearchedKnowledge {
         Ok(Some(Answer { documents, note: Some(note), nothing_found: None }))
     }
 
-    /// What a look-up says where a document has no such section, or where there is no such document.
+    /// Returns the answer to a look-up where a document has no such section, or where there is no
+    /// such document.
     async fn no_section(&self, document: &str) -> Result<Answer, Failure> {
         let all = self.0.section(document, "").await.map_err(failure)?;
         let numbers: Vec<&str> = all.iter().map(|one| one.section.number.as_str()).collect();
@@ -108,11 +109,12 @@ impl SearchedKnowledge {
     }
 }
 
-/// Most documents that are few: a bearing has had so many cases at most before a search is of use. Chosen with
-/// the shipped history, in which a bearing has one case and a machine three.
+/// The number of documents up to which they are few: a bearing has at most this many cases before a
+/// search is of use. Chosen with the shipped history, in which a bearing has one case and a machine
+/// three.
 const FEW: usize = 5;
 
-/// What a look-up by number or title says where there is no such text.
+/// The answer to a look-up by number or title where there is no such text.
 const NO_SUCH_TEXT: &str = "nothing found: no document or section of that name";
 
 fn looked_up(documents: Vec<Found>) -> Answer {

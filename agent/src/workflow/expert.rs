@@ -19,11 +19,11 @@ use super::state::State;
 pub struct Turn {
     /// The thought, for the trace.
     pub thought: String,
-    /// What the reasoner wants next.
+    /// The next step that the reasoner asks for.
     pub want: Want,
 }
 
-/// What a reasoner wants next.
+/// A next step that a reasoner asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Want {
     /// Another round.

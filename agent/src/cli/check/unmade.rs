@@ -20,7 +20,7 @@ pub(super) fn file(path: &Path) -> Option<Unmade> {
 }
 
 impl Unmade {
-    /// What the check says of it; `exit` becomes [`Exit::Io`] where it cannot be made.
+    /// Returns the check's finding on it; sets `exit` to [`Exit::Io`] if it cannot be made.
     pub(super) fn finding(self, what: &str, exit: &mut Exit) -> Finding {
         match self.place {
             Ok(folder) => {

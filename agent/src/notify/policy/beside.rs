@@ -34,8 +34,8 @@ fn is_of_operation(change: &Change) -> bool {
 }
 
 impl Policy {
-    /// What is told of a window with which no risk is told: a failed sensor, a change of the machine, the
-    /// gateway's times or a sensor's return.
+    /// Returns the message of a window with which no risk is told: a failed sensor, a change of the
+    /// machine, the gateway's times or a sensor's return.
     pub(crate) fn beside_risk(
         &self,
         key: &BearingKey,
@@ -237,8 +237,8 @@ impl Policy {
         notification(&subject, now)
     }
 
-    /// The lanes of a route's steps, of a person or of a channel at this time; none for a name that
-    /// nothing has. Without a name those of everybody and of every person.
+    /// Returns the lanes of a route's steps, of a person or of a channel at this time; empty for a
+    /// name that nothing has. Without a name: the lanes of everybody and of every person.
     pub(crate) fn lanes_of(&self, name: Option<&str>, now: Timestamp) -> Vec<String> {
         let table = &self.directory.table;
         let route = table.routes.iter().find(|route| Some(route.name.as_str()) == name);

@@ -7,7 +7,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
-/// What has ended, so that staff is told again.
+/// The end of a suppression, after which staff is told again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ended<'a> {
     /// Somebody's shelf.

@@ -53,7 +53,7 @@ impl Course {
         }
     }
 
-    /// What was told to whom: minutes after the start, reason, lanes.
+    /// Returns the notifications: minutes after the start, reason, lanes.
     fn heard(&self) -> Vec<(f64, NotificationReason, Vec<String>)> {
         let told = self.preview.told().iter().enumerate();
         told.map(|(place, one)| {

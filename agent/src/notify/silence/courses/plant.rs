@@ -325,7 +325,7 @@ impl Plant {
         }
     }
 
-    /// What the judging task does with a judgement.
+    /// Does with a judgement what the judging task does.
     async fn judge(&mut self, key: &BearingKey, window: &JudgedWindow<'_>) {
         let now = self.now();
         let policy = self.watchdog.policy.clone();
