@@ -69,18 +69,20 @@ impl Viewer {
         self.session.is_some()
     }
 
-    /// What the viewer may do.
+    /// Returns the viewer's role.
     pub(crate) fn role(&self) -> Role {
         self.identity.as_ref().map_or(Role::Admin, |identity| identity.role)
     }
 
-    /// The user's name; none for the token and for this machine, who say who they are themselves.
+    /// Returns the user's name; `None` for the token and for this machine, where people type their
+    /// names themselves.
     pub(crate) fn user(&self) -> Option<&str> {
         let name = self.identity.as_ref().map(|identity| identity.name.as_str());
         name.filter(|name| *name != TOKEN_NAME)
     }
 
-    /// The name by which what the viewer holds open is counted; none for a program of this machine.
+    /// Returns the name under which the viewer's open streams are counted; `None` for a program of
+    /// this machine.
     pub(crate) fn named(&self) -> Option<&str> {
         self.identity.as_ref().map(|identity| identity.name.as_str())
     }

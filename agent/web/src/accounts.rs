@@ -26,9 +26,10 @@ pub const MAX_NAME: usize = 64;
 pub struct User {
     /// The name, by which the user's acts are signed.
     pub name: String,
-    /// What the user may do.
+    /// The role of the user.
     pub role: Role,
-    /// The hash of the password; none for a program that has tokens alone, and for a user of a provider.
+    /// The hash of the password; `None` for a program that has tokens alone, and for a user of a
+    /// provider.
     pub password: Option<String>,
     /// Who vouches for the user in place of a password.
     pub provider: Option<Provided>,
@@ -47,7 +48,7 @@ pub struct Provided {
     pub subject: String,
 }
 
-/// What is changed of a user.
+/// A change of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserChange {
     /// The role.
@@ -81,7 +82,7 @@ pub struct UserToken {
     pub label: String,
     /// When it was made.
     pub created_at: Timestamp,
-    /// When it ends; none for one without an end.
+    /// When it ends; `None` for a token without an end.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -90,7 +91,7 @@ pub struct UserToken {
 pub struct StoredSession {
     /// The digest of the cookie's value.
     pub hash: Digest,
-    /// The user; none for the configured token's holder.
+    /// The user; `None` for the configured token's holder.
     pub user: Option<String>,
     /// The digest of what the owner logged in with.
     pub credential: Digest,

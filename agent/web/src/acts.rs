@@ -1,5 +1,5 @@
-//! What people do, from a page, the API or a link: one way each, with its bounds, its signature and its
-//! record.
+//! The acts of people, from a page, the API or a link: one function for each, with its bounds, its
+//! signature and its record.
 
 use axum::http::StatusCode;
 use pdm_shared::bounds::{self, BoundError};
@@ -32,7 +32,7 @@ fn name(by: &str) -> Result<(), Problem> {
     bounds::line(by, bounds::MAX_LINE).map_err(|error| Problem::unfit(format!("by {error}")))
 }
 
-/// A note within its bounds; none if it is blank.
+/// Returns a note within its bounds; `None` if it is blank.
 fn note_of(note: String) -> Result<Option<String>, Problem> {
     let wrong = |error: BoundError| Problem::unfit(format!("note {error}"));
     bounds::lines(&note, bounds::MAX_NOTE).map_err(wrong)?;

@@ -147,7 +147,7 @@ async fn ask(
     }
 }
 
-/// What the login page offers.
+/// Returns the ways to log in that the login page offers.
 pub(crate) async fn note(shared: &Shared) -> LoginNote {
     LoginNote {
         has_users: shared.site.accounts.has_users().await.unwrap_or(true),

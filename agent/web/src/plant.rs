@@ -1,4 +1,4 @@
-//! What pages and API read, and how: [`Plant`] and its rows.
+//! The interface from which pages and API read ([`Plant`]), and its rows.
 //!
 //! Rows are the API's answers as they stand, so a field here is a promise to callers.
 
@@ -242,7 +242,7 @@ pub struct Place {
     pub number: u32,
 }
 
-/// What pages and API read of a plant.
+/// A plant as pages and API read it.
 #[async_trait]
 pub trait Plant: Send + Sync + std::fmt::Debug {
     /// Every bearing that was ever judged, worst first: risk, then stage, then name.
@@ -311,7 +311,8 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// The sites that have a machine of this id.
     async fn machine_sites(&self, equipment: &str) -> Result<Vec<String>, PlantError>;
 
-    /// What the asset graph says of machines and bearings, for lists.
+    /// Returns the asset graph's names and lines of machines, and the designations of bearings, for
+    /// lists.
     async fn machine_places(&self) -> Result<MachinePlaces, PlantError>;
 
     /// The designation of a bearing, such as `6205-2RS/C3`, where the configuration tells it. Where it does not,
@@ -469,7 +470,7 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// The documents of the knowledge base that answer these words, the best first.
     async fn articles(&self, words: &str) -> Result<Vec<ArticleRow>, PlantError>;
 
-    /// The instant that people name; none for a text that is no time.
+    /// Returns the instant of an end as people name it; `None` for a text that is no time.
     fn shelf_end(&self, end: &ShelfEnd) -> Option<Timestamp>;
 
     /// The name of the zone of the plant's clock.

@@ -30,7 +30,7 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, format!("{name} is {got:?}, allowed is {allowed}"))
     }
 
-    /// What was sent can be read, and is not allowed.
+    /// Returns the problem of a body that can be read and is not allowed.
     pub(crate) fn unfit(told: impl ToString) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, told.to_string())
     }

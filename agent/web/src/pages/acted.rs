@@ -86,7 +86,7 @@ fn told(action: &str, what: &str, language: Language) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-/// What stands before ` by "name"`, the name, and what stands behind it.
+/// Splits a text at ` by "name"`: returns the part before it, the name, and the part behind it.
 fn parts_of(what: &str) -> (&str, Option<String>, &str) {
     let none = (what, None, "");
     let Some((subject, quoted)) = what.split_once(" by \"") else { return none };

@@ -40,7 +40,7 @@ const AFTER_S: f64 = 60.0;
 /// Site, machine, bearing and capture of an address.
 pub(super) type CaptureNames = (String, String, String, String);
 
-/// What is asked of the page.
+/// The query of the page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PageAsked {
@@ -52,7 +52,7 @@ pub(super) struct PageAsked {
     part: String,
 }
 
-/// What is asked of the sound.
+/// The query of the sound.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SoundAsked {

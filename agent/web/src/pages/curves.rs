@@ -17,7 +17,7 @@ use crate::problem::Problem;
 /// Columns of a curve: two for each pixel of a plot over the whole page, so that a first zoom is drawn at once.
 const COLUMNS: usize = 2000;
 
-/// What is asked of the curves.
+/// The query of the curves.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CurvesAsked {

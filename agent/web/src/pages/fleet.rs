@@ -123,7 +123,7 @@ pub(super) fn is_of(row: &BearingRow, user: Option<&str>) -> bool {
     user.is_some() && by == user
 }
 
-/// The risk of a filter; none where it is empty.
+/// Returns the risk of a filter; `None` where it is empty.
 pub(super) fn risk_of(word: &str) -> Result<Option<RiskLevel>, Problem> {
     if word.is_empty() {
         return Ok(None);
@@ -145,7 +145,7 @@ pub(super) fn with(address: &str, field: &str) -> String {
     format!("{address}{mark}{field}")
 }
 
-/// The sites of bearings, each once; none where there is nothing to choose.
+/// Returns the sites of bearings, each once; empty where there is nothing to choose.
 pub(super) fn sites<'a>(keys: impl Iterator<Item = &'a BearingKey>) -> Vec<String> {
     let sites: BTreeSet<&str> = keys.map(|key| key.site.as_str()).collect();
     if sites.len() < 2 { Vec::new() } else { sites.into_iter().map(str::to_owned).collect() }

@@ -109,7 +109,7 @@ impl ShelfUntil {
         Self { until: field(until), hours: field(hours), date: field(date) }
     }
 
-    /// The instant that is asked for; none where nothing is.
+    /// Returns the instant that is asked for; `None` where none is.
     pub(super) fn instant(&self, shared: &Shared) -> Result<Option<Timestamp>, Problem> {
         let hours = || self.hours.as_deref().map(typed_hours).transpose();
         let of = |end: ShelfEnd, got: &str| {
@@ -141,7 +141,7 @@ impl ShelfUntil {
     }
 }
 
-/// What a form of a shelf offers: the ends that people name, as instants.
+/// Returns the choices of a shelf's form: the ends that people name, as instants.
 pub(super) fn shelf_ends(shared: &Shared) -> Value {
     let plant = &shared.site.plant;
     context! {

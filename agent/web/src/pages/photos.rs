@@ -149,7 +149,7 @@ pub(super) async fn serve(
     }
 }
 
-/// What takes a photo away.
+/// The fields of the form that removes a photo.
 #[derive(Debug, Deserialize)]
 pub(super) struct RemoveForm {
     form_key: String,

@@ -175,8 +175,8 @@ const fn input_of(field: &Field) -> &'static str {
     }
 }
 
-/// What was sent: `entry`, `act` (`set`, `add`, `remove`), `digest`, `step` (`write` at the second press), and each
-/// field as `v.KEY`.
+/// The fields that were sent: `entry`, `act` (`set`, `add`, `remove`), `digest`, `step` (`write` at
+/// the second press), and each field as `v.KEY`.
 type Sent = [(String, String)];
 
 fn sent<'a>(form: &'a Sent, key: &str) -> &'a str {

@@ -8,7 +8,7 @@ use pdm_shared::text::{Language, Text};
 
 use super::show;
 
-/// The mark of a suppression; none while staff is told.
+/// Returns the mark of a suppression; `None` while staff is told.
 pub(super) fn mark(suppression: &Suppression, language: Language) -> Option<Value> {
     let (until, by, why) = match suppression {
         Suppression::None => return None,

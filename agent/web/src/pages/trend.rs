@@ -65,7 +65,7 @@ impl Figure {
     }
 }
 
-/// The hours of a range; none for all of it.
+/// Returns the hours of a range; `None` for all of it.
 fn hours_of(range: &str) -> Result<Option<f64>, Problem> {
     match range {
         "day" => Ok(Some(24.0)),

@@ -398,7 +398,7 @@ fn fits(card: &Card<'_>, places: &Places<'_>, asked: &str) -> bool {
     matching::fits(&format!("{} {bearing} {order} {}", card.key, actions.join(" ")), asked)
 }
 
-/// What became of an action.
+/// The fields of the form that sets the state of an action.
 #[derive(Debug, Deserialize)]
 pub(super) struct WorkForm {
     form_key: String,

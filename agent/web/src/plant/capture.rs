@@ -1,4 +1,4 @@
-//! What pages and API read of captured waveforms.
+//! The rows of captured waveforms for pages and API.
 
 use pdm_shared::capture::{CaptureDocument, CaptureReason};
 use pdm_shared::id::{BearingKey, EventId, GatewayId, MeasuringPoint};
@@ -63,7 +63,7 @@ impl CaptureRow {
 /// A capture with its document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptureFound {
-    /// What lists show of it.
+    /// The row for lists.
     pub row: CaptureRow,
     /// The document.
     pub document: CaptureDocument,

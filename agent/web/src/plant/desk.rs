@@ -1,4 +1,4 @@
-//! What the pages of duty, knowledge and search read.
+//! The rows of the pages of duty, knowledge and search.
 
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;

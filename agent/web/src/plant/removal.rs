@@ -13,9 +13,9 @@ use serde::Serialize;
 pub struct PlantPart {
     /// The site.
     pub site: SiteId,
-    /// The machine; none for all of the site.
+    /// The machine; `None` for all of the site.
     pub equipment: Option<EquipmentId>,
-    /// The bearing; none for all of the machine.
+    /// The bearing; `None` for all of the machine.
     pub bearing: Option<BearingId>,
 }
 
@@ -47,7 +47,8 @@ impl PlantPart {
             && self.bearing.is_some() == other.bearing.is_some()
     }
 
-    /// The same bearing in the part that `self` was renamed to; none where they name different levels.
+    /// Returns the same bearing in the part that `self` was renamed to; `None` where they name
+    /// different levels.
     pub fn renamed(&self, to: &Self, key: &BearingKey) -> Option<BearingKey> {
         self.is_level_with(to).then(|| BearingKey {
             site: to.site.clone(),
@@ -57,7 +58,7 @@ impl PlantPart {
     }
 }
 
-/// What a person asks for of a part of the plant or of a gateway.
+/// A change that a person asks for, of a part of the plant or of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlantChange {
     /// It is gone: take it out.
@@ -91,7 +92,7 @@ pub enum PlantChange {
 /// A change of the plant, and who asks for it.
 #[derive(Debug, Clone)]
 pub struct ChangeRequest {
-    /// What is asked for.
+    /// The change.
     pub change: PlantChange,
     /// Whose login asks, as the record of acts names it.
     pub who: String,
@@ -138,7 +139,7 @@ impl TakenOut {
     }
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changed {
     /// It was made, or would be.

@@ -75,7 +75,7 @@ pub struct ReportRow {
     pub withdrawn_by: Option<String>,
 }
 
-/// What became of taking a report back.
+/// The outcome of taking a report back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Withdrawn {
     /// It is taken back, and its work stands as before.
