@@ -78,7 +78,7 @@ impl ReadChannel {
     }
 }
 
-/// What the event of a recording is called.
+/// The names in the event of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordingNames {
     /// Machine.
@@ -96,7 +96,7 @@ pub struct RecordingNames {
 pub struct Judged {
     /// The event.
     pub event: Event,
-    /// What the verdict saw; `None` if the signal cannot be judged.
+    /// The findings of the verdict; `None` if the signal cannot be judged.
     pub findings: Option<Findings>,
 }
 
@@ -126,9 +126,9 @@ pub fn judge(
 /// A sound recording, ready to be held against.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SoundRecording {
-    /// What stands in it; `None` where it is of no use, which `note` tells.
+    /// The past of the recording; `None` if it is of no use, and then `note` says why.
     pub past: Option<Past>,
-    /// What a person should know of it.
+    /// A note on it for the person.
     pub note: Option<String>,
 }
 
@@ -158,8 +158,8 @@ pub enum BaselineError {
     Diagnose(#[from] DiagnoseError),
 }
 
-/// What stood in the recording that a person calls sound, for recordings at `rate`; without a past where
-/// that recording names a part itself.
+/// Returns the past of the recording that a person calls sound, for recordings at `rate`; without a
+/// past where that recording names a part itself.
 ///
 /// # Errors
 /// [`BaselineError`].

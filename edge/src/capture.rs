@@ -71,12 +71,13 @@ pub struct CaptureSettings {
     pub per_hour: usize,
     /// Seconds from one reference of the sound state to the next; 0: none.
     pub reference_s: f64,
-    /// Where captures are sent; none stay here alone.
+    /// Where captures are sent; `None` if they stay on this device.
     pub upload: Option<UploadSettings>,
 }
 
 impl CaptureSettings {
-    /// The length of every point's ring, s, where all points together have so many samples a second.
+    /// Returns the length of every point's ring, s, where all points together have `samples_per_s`
+    /// samples a second.
     pub fn length_s(&self, samples_per_s: f64) -> f64 {
         self.budget_bytes as f64 / (ring::BYTES_PER_SAMPLE * samples_per_s)
     }
@@ -164,14 +165,14 @@ impl CaptureStart {
         &self.settings
     }
 
-    /// What others ask for captures with.
+    /// Returns the handle by which others ask for captures.
     pub fn capturing(&self) -> Capturing {
         let points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
         Capturing::of(Arc::clone(&self.inbox), points.iter().map(CapturePoint::bearing))
     }
 
-    /// What sends captures to the agent until stopped, where the settings say so; nothing is sent while events wait
-    /// in the spool.
+    /// Returns the task that sends captures to the agent until stopped, if the settings say so; it
+    /// sends nothing while events wait in the spool.
     pub fn uploading(
         &self,
         spool: &Spool,
@@ -221,7 +222,7 @@ impl RunningCaptures {
     }
 }
 
-/// The head of a NumPy file (`.npy`) with so many 32-bit floats in one row.
+/// Returns the head of a NumPy file (`.npy`) with `samples` 32-bit floats in one row.
 pub fn npy_head(samples: u64) -> Vec<u8> {
     wav::npy_head(samples)
 }

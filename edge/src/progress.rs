@@ -44,11 +44,11 @@ pub struct Progress {
     pub not_committed_since: Option<Instant>,
     /// Why the last commit failed; `None`: it succeeded, or is still under way.
     pub spool_trouble: Option<SpoolTrouble>,
-    /// What is wrong with the connection to the broker, if anything is that a person has to see to.
+    /// The fault of the connection to the broker, if it has one that a person has to see to.
     pub broker_trouble: Option<BrokerTrouble>,
     /// Events that the broker did not take whole, if there were any.
     pub too_large: Option<TooLarge>,
-    /// What is wrong with the agent's receipts, if anything is.
+    /// The fault of the agent's receipts, if they have one.
     pub receipt_trouble: Option<ReceiptTrouble>,
 }
 
@@ -100,7 +100,7 @@ impl fmt::Display for SpoolTrouble {
     }
 }
 
-/// What is wrong with the connection to the broker.
+/// The faults of the connection to the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BrokerTrouble {
     /// The broker ends the connection again and again soon after it took it.
@@ -157,7 +157,7 @@ impl fmt::Display for TooLarge {
     }
 }
 
-/// What is wrong with the agent's receipts. No event is deleted because of such a receipt.
+/// The faults of the agent's receipts. No event is deleted because of such a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiptTrouble {
     /// The last receipt cannot be true.

@@ -74,7 +74,7 @@ pub enum BlockRate {
         rate: SampleRate,
         /// It is further from the nominal one than is configured.
         is_off: bool,
-        /// What the sender itself states; `None` where it states nothing.
+        /// The rate that the sender itself states; `None` if it states none.
         stated: Option<SampleRate>,
     },
 }

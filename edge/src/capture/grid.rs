@@ -281,7 +281,7 @@ mod tests {
             }
         }
 
-        /// What lies on no grid is within half a step, and the step within 2⁻²³ of the peak.
+        /// Numbers on no grid are within half a step, and the step is within 2⁻²³ of the peak.
         #[test]
         fn floating_point_numbers_are_within_half_a_step(
             samples in proptest::collection::vec(-1e4_f64..1e4, 1..400)

@@ -37,7 +37,7 @@ const BEHIND: Duration = Duration::from_secs(5);
 /// that is full is not written in vain more than once a minute for a point.
 const DISK_PAUSE: Duration = Duration::from_mins(1);
 
-/// What the measuring threads and the listener send.
+/// A message of the measuring threads or of the listener.
 #[derive(Debug)]
 pub(super) enum Message {
     /// Samples of a block, one row for each point: its number, m/s².

@@ -165,7 +165,7 @@ impl fmt::Debug for DemandAnswer {
     }
 }
 
-/// What a demand says of itself.
+/// The time and identity of a demand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AskedBy {
     /// When it was asked.

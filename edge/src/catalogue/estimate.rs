@@ -94,7 +94,7 @@ impl Estimate {
         self.order_tolerance.min(WIDEST_SEARCH)
     }
 
-    /// What an event says of the estimate.
+    /// Returns the estimate as an event carries it.
     pub fn told(&self) -> BearingEstimate {
         BearingEstimate {
             bearing: self.bearing.clone(),
@@ -135,7 +135,7 @@ impl Estimate {
         verdict
     }
 
-    /// What else than `named` a line at this order may be.
+    /// Returns the other explanations of a line at this order besides `named`.
     fn may_be(&self, named: Fault, order: f64, orders: &DefectOrders) -> Vec<String> {
         let mut others: Vec<String> = Fault::ALL
             .into_iter()

@@ -153,7 +153,7 @@ pub(super) fn machine(given: &MachineArgs, document: &CaptureDocument) -> Machin
     given.clone().or(&own)
 }
 
-/// What is read, for the person at the terminal.
+/// Returns the sentence for the person at the terminal on what is read.
 pub(super) fn notice(path: &Path, document: &CaptureDocument, read: &RecordingArgs) -> String {
     let reasons: Vec<&str> = document.reasons().iter().map(|reason| reason.as_str()).collect();
     let start_s = read.start_s.unwrap_or(0.0);

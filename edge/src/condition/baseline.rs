@@ -284,7 +284,7 @@ impl Block {
         self.windows = kept;
     }
 
-    /// What is normal by this block, for each feature that half of its windows have.
+    /// Returns the normal values by this block, for each feature that half of its windows have.
     fn normals(&self) -> BTreeMap<String, Normal> {
         let columns = self.columns.iter().map(|(key, column)| (key, column.finite()));
         columns
@@ -356,7 +356,7 @@ impl Normal {
         distance.clamp(FAR_BELOW, 1000.0)
     }
 
-    /// The value that lies so many robust standard deviations above the centre.
+    /// Returns the value that lies `distance` robust standard deviations above the centre.
     pub(super) fn at_distance(&self, distance: f64) -> f64 {
         self.unscaled(self.centre + distance * self.spread)
     }

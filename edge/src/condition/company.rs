@@ -1,5 +1,5 @@
-//! What the other measuring points of a machine saw, as of the window before: did all of its
-//! bearings take a step together, or did two channels change places?
+//! Compares a point with the other measuring points of its machine, as of the window before: did
+//! all of its bearings take a step together, or did two channels change places?
 //!
 //! A load, a speed or a process moves every bearing of a machine; damage moves one bearing, and its
 //! neighbours less. So a step of one bearing while the others stand still is no operating state.
@@ -81,7 +81,7 @@ impl Neighbour {
     }
 }
 
-/// What the neighbours say of a step.
+/// The behaviour of the neighbours at a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Company {
     /// No other bearing can tell, or none says it clearly.
@@ -113,7 +113,7 @@ impl Seen {
     }
 }
 
-/// What the neighbours say of a step that this point took.
+/// Returns the behaviour of the neighbours at a step that this point took.
 pub(super) fn company(step: Rise, neighbours: &[Neighbour]) -> Company {
     let known: Vec<&Neighbour> =
         neighbours.iter().filter(|n| !n.seen().levels.is_empty()).collect();

@@ -9,8 +9,8 @@ use super::baseline::{Baseline, Normal};
 use super::feature::{self, FeatureKind};
 use super::{Features, MonitorSettings};
 
-/// What keeps an alarm, as a share of what raises it: a dead band of 5 % (EEMUA 191, the usual one of
-/// levels and flows).
+/// The level that keeps an alarm, as a share of the level that raises it: a dead band of 5 % (EEMUA
+/// 191, the usual one of levels and flows).
 const DEADBAND: f64 = 0.95;
 
 /// Of their baseline at least this much must levels have for impacts to count: half of

@@ -82,7 +82,7 @@ fn is_within(one: f64, other: f64, ratio: f64) -> bool {
 mod tests {
     use super::*;
 
-    /// What is told of windows with these gaps, s.
+    /// Returns the changes of period that are told for windows with these gaps, s.
     fn told(gaps: &[f64]) -> Vec<(f64, f64)> {
         let (mut period, mut at) = (Period::default(), Timestamp::EPOCH);
         let mut one = |gap: &f64| {

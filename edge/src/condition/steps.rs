@@ -36,15 +36,15 @@ const MOST_FOUND: usize = 3;
 /// median of several windows reaches two by chance in less than one of a thousand steps.
 const SPECIFIC_SIGMA: f64 = 2.0;
 
-/// What one level may rise beyond the others, natural logarithm. Chosen: 1.3 dB, twice the error
-/// of the median of six windows that stray by 8 % each.
+/// The rise of one level beyond the others up to which they are alike, natural logarithm. Chosen:
+/// 1.3 dB, twice the error of the median of six windows that stray by 8 % each.
 const ALIKE: f64 = 0.15;
 
-/// A share of a step: within a step's first window at least so much of it is done, and on the
+/// A share of a step: within a step's first window at least this share of it is done, and on the
 /// plateau no more than its complement is still to come.
 const AT_ONCE: f64 = 0.6;
 
-/// What a step is at least, as a share of all that its plateau lies above the baseline. Chosen: a
+/// The least size of a step, as a share of all that its plateau lies above the baseline. Chosen: a
 /// third of it may be a season or a sway of some hours.
 const MOST_OF: f64 = 0.7;
 
@@ -55,7 +55,7 @@ pub(super) struct Steps {
     announced: String,
     /// Natural logarithms of the latest levels by feature; NaN where not measured.
     latest: BTreeMap<String, Packed>,
-    /// The found state that applies, by announced state; none: the announced one itself.
+    /// The found state that applies, by announced state; without an entry the announced one itself.
     current: BTreeMap<String, String>,
 }
 

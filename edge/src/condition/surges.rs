@@ -45,8 +45,8 @@ impl Pace {
     }
 }
 
-/// The levels that rise from window to window beyond [`MonitorSettings::strong_ratio`], or have stood
-/// beyond it; none unless two of them do, or the only one there is.
+/// Returns the levels that rise from window to window beyond [`MonitorSettings::strong_ratio`], or
+/// have stood beyond it; empty unless two of them do, or the only one there is.
 pub(super) fn surging(
     steps: &Steps,
     here: &Baseline,

@@ -17,7 +17,7 @@ const REMEMBERED: usize = 10_000;
 /// many events that differ by a few bytes would cost a connection.
 const MARGIN: usize = 64;
 
-/// What has been learnt of the broker.
+/// The limit of the broker's packets, as far as it has been learnt.
 #[derive(Debug, Default)]
 pub(super) struct PacketLimit {
     /// The smallest packet that is known to be refused, or larger than one that is.

@@ -1,9 +1,9 @@
-//! What is wrong with the shape of one series of a measuring station: peaks, a drift, a drop-out; and a
-//! vector of its shape, by which series are compared.
+//! Finds faults in the shape of one series of a measuring station (peaks, a drift, a drop-out), and
+//! computes a vector of its shape, by which series are compared.
 //!
-//! The way: a drop-out is found in the values as they stand; without it the daily cycle is taken off;
-//! what stands out of its neighbours is a spike; without spikes the level is followed for a drift. So
-//! one fault is not taken for another. Everything is pure: values in, findings out.
+//! A drop-out is searched for in the values as they stand; without one the daily cycle is taken
+//! off; values that stand out of their neighbours are spikes; without spikes the level is followed
+//! for a drift. So one fault is not taken for another. Everything is pure: values in, findings out.
 
 use pdm_dsp::robust::{median, median_and_mad, quantile, running_median};
 use serde::Serialize;
@@ -67,8 +67,8 @@ pub struct ShapeFinding {
     pub first: usize,
     /// The last one.
     pub last: usize,
-    /// What it measures, in the unit of the series: the peak above its neighbourhood, the change of the
-    /// level, the value at which a drop-out stands (none where values are missing).
+    /// Its size, in the unit of the series: the peak above its neighbourhood, the change of the
+    /// level, the value at which a drop-out stands (`None` where values are missing).
     pub amount: Option<f64>,
     /// How sure: robust standard deviations of a spike, times the usual change of a drift, values of a
     /// drop-out.
@@ -294,7 +294,7 @@ impl Level {
     }
 }
 
-/// What the vector of a shape is made of.
+/// The components of the vector of a shape.
 #[derive(Debug, Default)]
 struct Parts {
     spike: f64,

@@ -40,7 +40,7 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The rows, in the order of time.
     pub rows: Vec<Row>,
-    /// What a person should know of the reading.
+    /// Notes on the reading for the person.
     pub notes: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ use super::file::Origin;
 use crate::source::shaft_speed::{USUAL_SPEEDS, speed_shares};
 use crate::source::values::{Conversion, Figure, ValueMeaning};
 
-/// What is allowed for a range of speeds.
+/// The allowed form of a range of speeds.
 pub(super) const SPEED_RANGE: &str =
     "two numbers, percent of rpm, such as [20, 130]: the lower one from 1 on";
 
@@ -46,7 +46,7 @@ impl ValueContext<'_> {
 }
 
 impl MeaningKeys {
-    /// What the value means.
+    /// Returns the meaning of the value.
     pub(super) fn meant(
         &self,
         context: &ValueContext<'_>,

@@ -37,12 +37,12 @@ const TURNED_BACK: f64 = 0.35;
 /// Share by which the known levels follow those of a part: over half a second.
 const FOLLOWING: f64 = 0.05;
 
-/// What the bytes show.
+/// The displacement that the bytes show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Misplaced {
-    /// The samples begin so many bytes later.
+    /// The samples begin this many bytes later.
     Bytes(usize),
-    /// Every channel holds what the channel so many places later held.
+    /// Every channel holds the samples that the channel this many places later held.
     Channels(usize),
 }
 

@@ -25,8 +25,8 @@ mod losses;
 use header::{FrameHeader, HEADER_BYTES, MAGIC};
 use losses::Losses;
 
-/// Frames of so much time, s, that are missing at once by their count: more than a day means that the
-/// count was set, since a sender that was away for so long was started again.
+/// The time, s, whose frames may be missing at once by their count: more than a day means that the
+/// count was set, since a sender that was away for that long was started again.
 const MOST_LOST_S: f64 = 86_400.0;
 
 /// Rates of two blocks of a sender further apart than this ratio are two settings of its device; what a sender
@@ -50,7 +50,7 @@ pub struct FramedDecoder {
     follows_on: bool,
 }
 
-/// What is known of the sender that delivers.
+/// The known state of the sender that delivers.
 #[derive(Debug, Clone, Copy)]
 struct Sender {
     run: u64,
@@ -60,7 +60,8 @@ struct Sender {
 }
 
 impl FramedDecoder {
-    /// A decoder for blocks of so many channels; encoding and calibration come with the blocks.
+    /// Creates a decoder for blocks of the format's channels; encoding and calibration come with
+    /// the blocks.
     pub fn new(format: FrameFormat, rate_tolerance: f64, host: SourceHost) -> Self {
         Self {
             losses: Losses::new(host.clone()),

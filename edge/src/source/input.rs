@@ -68,7 +68,7 @@ pub enum SourceInput {
         topic: Box<TopicSettings>,
         /// Form of the frames.
         format: StreamFormat,
-        /// What the messages hold.
+        /// The form of the messages.
         messages: MessageForm,
     },
     /// Accelerometers of Linux' Industrial I/O.
@@ -79,7 +79,7 @@ pub enum SourceInput {
     Opcua(Box<OpcuaSettings>),
 }
 
-/// What a source is given by the program that opens it.
+/// The environment that the opening program gives a source.
 #[derive(Debug, Clone)]
 pub struct SourceHost {
     /// The clock that dates the blocks of a live source.

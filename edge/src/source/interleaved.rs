@@ -45,7 +45,7 @@ fn differ(samples: &[f64], axes: usize, frames: usize) -> bool {
     mean_differs || deviation_differs
 }
 
-/// Mean of every so many samples, and their mean distance from it.
+/// Returns the mean of every `axes`-th sample, and the mean distance of these samples from it.
 fn levels(part: &[f64], axis: usize, axes: usize) -> (f64, f64) {
     let own = || part.iter().skip(axis).step_by(axes).copied();
     let count = own().count().max(1) as f64;
@@ -78,7 +78,7 @@ fn same_in_all(
 mod tests {
     use super::*;
 
-    /// A vibration with noise, of so many samples.
+    /// Returns a vibration with noise, of `count` samples.
     fn signal(count: usize, amplitude: f64, seed: u32) -> Vec<f64> {
         let mut state = seed;
         let mut noise = || {

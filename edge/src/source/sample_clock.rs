@@ -44,13 +44,13 @@ const LEAST_SCATTER_S: f64 = 1e-3;
 /// A measured rate replaces the one before if it differs by this share. Every new rate costs a plan
 /// of the transforms, and none below this moves a line by a bin.
 const NEWS: f64 = 2e-4;
-/// Arrivals of so many bins in a row that are all later than the line by more than the second figure,
-/// s, or six times their scatter, mean that frames were lost: the longest pause of a network that
-/// loses nothing ends with the arrival of everything that waited.
+/// The number of bins in a row and the delay, s, that show a loss of frames: arrivals that are all
+/// later than the line by more than the delay, or six times their scatter. The longest pause of a
+/// network that loses nothing ends with the arrival of everything that waited.
 const LOST: (usize, f64) = (6, 0.03);
-/// Without an arrival for so long, s, a sender has paused and not been held up: many sensors send a burst
-/// each minute or hour. Chosen: a network that loses nothing makes up for a second or two, and bursts that
-/// are closer than this are rarer than longer ones.
+/// The time without an arrival, s, after which a sender has paused and not been held up: many
+/// sensors send a burst each minute or hour. Chosen: a network that loses nothing makes up for a
+/// second or two, and bursts that are closer than this are rarer than longer ones.
 const PAUSE_S: f64 = 5.0;
 /// Scatter of arrivals up to which they are on one line, s: a busy wireless network.
 const ON_A_LINE_S: f64 = 0.05;
@@ -58,7 +58,7 @@ const ON_A_LINE_S: f64 = 0.05;
 /// figure, are a backlog: where they have waited is not known, and only the newest tells when it was taken.
 /// Chosen: senders with messages of a second are live; a modem that was away brings ten seconds within one.
 const BACKLOG_S: (f64, f64) = (1.5, 0.5);
-/// After so long without a pause, s, the comparison begins anew: a rate that is off adds up.
+/// The time without a pause, s, after which the comparison begins anew: a rate that is off adds up.
 const BACKLOG_LOOK_S: f64 = 10.0;
 /// Rates, as multiples of the nominal one, beyond which bytes are no live stream, but a file.
 const LIVE: std::ops::RangeInclusive<f64> = 0.2..=5.0;
@@ -166,8 +166,8 @@ impl SampleClock {
         !is_paused && length_s - (now_s - from_s) > BACKLOG_S.0
     }
 
-    /// So many frames more have just arrived. True if frames were lost before them or their sender has
-    /// paused, as far as the arrivals show it.
+    /// Notes that `frames` more frames have just arrived. Returns true if frames were lost before
+    /// them or their sender has paused, as far as the arrivals show it.
     pub(super) fn arrived(&mut self, frames: u64) -> bool {
         let has_paused = frames > 0 && self.has_paused();
         if has_paused {
@@ -195,7 +195,7 @@ impl SampleClock {
         has_lost || has_paused
     }
 
-    /// So many frames are known to be lost, by the count of their sender.
+    /// Notes that `frames` frames are known to be lost, by the count of their sender.
     pub(super) const fn lost(&mut self, frames: u64) {
         self.frames += frames;
     }

@@ -18,7 +18,7 @@ pub const USUAL_SPEEDS: RangeInclusive<f64> = 0.2..=1.3;
 /// its feedback.
 const STANDS: f64 = 0.01;
 
-/// What a speed says.
+/// The state of a shaft by its speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ShaftSpeed {
     /// The shaft stands.

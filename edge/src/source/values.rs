@@ -37,7 +37,7 @@ pub struct PointValues {
 pub struct PointValue {
     /// Row of the source.
     pub channel: usize,
-    /// What it is.
+    /// The figure of the value.
     pub figure: Figure,
     /// `None`: it is not read, or the device has none.
     pub value: Option<f64>,
@@ -45,7 +45,7 @@ pub struct PointValue {
     pub standing_below: Option<f64>,
 }
 
-/// What a value is.
+/// The kinds of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Figure {
     /// A figure that the bearing is judged by.
@@ -128,9 +128,9 @@ impl Figure {
 /// From a number to the figure's unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conversion {
-    /// What the number is multiplied by.
+    /// The factor of the number.
     pub factor: f64,
-    /// What is added then.
+    /// The amount that is added after the factor.
     pub offset: f64,
 }
 
@@ -142,12 +142,12 @@ impl Conversion {
     }
 }
 
-/// What a number of a device means.
+/// The meaning of a device's number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueMeaning {
     /// Row of the source: the measuring point.
     pub channel: usize,
-    /// What it is.
+    /// The figure of the number.
     pub figure: Figure,
     /// Numbers, before scaling, that mean "no value" beside the usual marks.
     pub no_value: Vec<f64>,

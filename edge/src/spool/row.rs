@@ -69,7 +69,8 @@ impl Row {
     }
 }
 
-/// What stands before the two fields, the delay that they state, s, and what follows.
+/// Splits a payload into the text before the two fields, the delay that they state, s, and the text
+/// behind them.
 fn delay_in(payload: &[u8]) -> Option<(&[u8], f64, &[u8])> {
     let split = |mark: &[u8]| {
         let at = payload.windows(mark.len()).position(|bytes| bytes == mark)?;

@@ -13,9 +13,9 @@ use pdm_shared::event::Event;
 use serde::{Deserialize, Serialize};
 use sqlx::{Sqlite, Transaction};
 
-/// A point is no longer measured if the bearing had so many events for each of its points since the
-/// point's last one, and so much time has passed. No data chose them: eight misses are no accident,
-/// and a point that is measured once a day still counts.
+/// A point is no longer measured if, since the point's last event, the bearing had this many events
+/// for each of its points, and [`STALE_S`] has passed. No data chose them: eight misses are no
+/// accident, and a point that is measured once a day still counts.
 const STALE_EVENTS: u64 = 8;
 const STALE_S: f64 = 25.0 * 3600.0;
 

@@ -115,7 +115,7 @@ pub struct NumberForm {
     pub decimal: Decimal,
 }
 
-/// What commas and points in fields say about the decimal sign.
+/// The evidence of commas and points in fields for the decimal sign.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DecimalEvidence {
     comma: bool,

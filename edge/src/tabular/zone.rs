@@ -9,7 +9,7 @@ use std::str::FromStr;
 use chrono::{DateTime, Duration, FixedOffset, Local, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 
-/// What a zone may be, for errors.
+/// The allowed forms of a zone, for errors.
 pub const ZONES: &str = "a zone such as \"Asia/Seoul\", \"UTC\" or \"+09:00\"";
 
 /// A zone of local times.
@@ -76,7 +76,8 @@ impl LocalZone {
         self.offsets(local.unwrap_or_default().naive_utc())
     }
 
-    /// The words for this zone where its offset is so many seconds, with what decides.
+    /// Returns the words for this zone where its offset is `offset_s` seconds, with the key that
+    /// sets it.
     pub fn words(self, offset_s: i32) -> String {
         let sign = if offset_s < 0 { '-' } else { '+' };
         let minutes = offset_s.abs() / 60;

@@ -128,7 +128,7 @@ struct Course {
 }
 
 impl Bearing<'_> {
-    /// The event of a window; none where another capture has shown it already.
+    /// Returns the event of a window; `None` where another capture has shown it already.
     fn measured(
         &mut self,
         captures: &[CapturedRecording],

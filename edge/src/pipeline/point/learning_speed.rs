@@ -30,7 +30,7 @@ const FIRST_ASKED: u32 = 10;
 /// The speeds of a point by operating state.
 pub(super) type StateSpeeds = BTreeMap<String, StateSpeed>;
 
-/// What one state knows of its speed.
+/// The speed of one state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StateSpeed {
     /// The configured speed at that time, rpm, and what stated the speeds that the ratio is of.
@@ -173,7 +173,7 @@ impl Point {
     }
 }
 
-/// What is known once the mean is asked; `None` while it goes on.
+/// Returns the next course of the speed once the mean is asked; `None` while the learning goes on.
 fn next_course(mean: &SpeedMean, request: &Request, is_last: bool) -> Option<SpeedCourse> {
     let asked = mean.windows() / FIRST_ASKED;
     let is_due = mean.windows().is_multiple_of(FIRST_ASKED) && asked.is_power_of_two();

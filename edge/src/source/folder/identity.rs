@@ -18,7 +18,7 @@ use super::continued;
 /// Bytes at either end of a file that are compared.
 pub(super) const END_BYTES: u64 = 64 * 1024;
 
-/// What is remembered of a file.
+/// The record of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct FileRecord {
     pub(super) path: PathBuf,

@@ -30,7 +30,7 @@ impl Folder {
         self.tell();
     }
 
-    /// The files that are there; none while a folder is away, which is told once.
+    /// Returns the files that are there; `None` while a folder is away, which is told once.
     fn list(&mut self) -> Option<Vec<SeenFile>> {
         match list(&self.settings.paths) {
             Ok(listed) => {

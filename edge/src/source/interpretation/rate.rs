@@ -136,7 +136,7 @@ fn stated_rate(all: RateStatements<'_>) -> Result<(f64, StatementSource, Vec<Str
     }
 }
 
-/// What a person should know of times without a unit that give no stated rate.
+/// Returns notes on times without a unit that give no stated rate.
 ///
 /// # Errors
 /// The file alone states the rate; in words.
@@ -154,7 +154,8 @@ fn notes_on_units(all: RateStatements<'_>, column: Option<f64>) -> Result<Vec<St
 /// Chosen: a chip's rate is within a fifth of what its data sheet says, ticks of another clock are anywhere.
 const NEAREST_UNIT: std::ops::Range<f64> = 0.5..2.0;
 
-/// What times without a unit say against a rate: they give it in no unit, and in one of them another one near it.
+/// Returns how times without a unit contradict a rate: they give it in no unit, and in one of them
+/// another one near it.
 fn disagreement(axis: &TimeAxis, known_hz: f64) -> Option<String> {
     if axis.is_count || axis.unit_s.is_some() {
         return None;

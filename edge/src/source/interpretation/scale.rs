@@ -105,7 +105,7 @@ pub(crate) fn decided_scale(
     }
 }
 
-/// What a person should know of a field beside the numbers that may be their scale.
+/// Returns the note on a field beside the numbers that may be their scale.
 ///
 /// # Errors
 /// The numbers are integers, and nothing tells whether they are to be multiplied; in words.

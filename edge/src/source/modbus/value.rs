@@ -74,7 +74,7 @@ impl FromStr for ByteOrder {
 /// A value of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RegisterValue {
-    /// What it means.
+    /// The meaning of the value.
     pub meaning: ValueMeaning,
     /// Where it stands.
     pub kind: super::RegisterKind,

@@ -159,7 +159,8 @@ impl Arrays {
         pushed.map_err(|why| Fault::new("form", why))
     }
 
-    /// What is wrong at a place, with the name of its node; beyond the nodes, of the server.
+    /// Returns the fault at a place, with the name of its node; for a place beyond the nodes, the
+    /// fault of the server.
     fn named(&self, place: usize, why: &str) -> String {
         let mut nodes = self.form.nodes.iter().chain(&self.form.rate);
         let node = nodes.nth(place);

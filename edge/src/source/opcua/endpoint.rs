@@ -14,7 +14,7 @@ use super::{OpcuaServer, Protection, SecurityPolicy};
 /// The endpoint with the configured protection and login; its address is the configured one.
 ///
 /// # Errors
-/// What the server offers instead.
+/// The endpoints that the server offers instead.
 pub(super) fn fitting(
     offered: &[EndpointDescription],
     server: &OpcuaServer,

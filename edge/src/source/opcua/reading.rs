@@ -1,4 +1,4 @@
-//! What a value of a node holds: numbers, or the reason why it is not used.
+//! Reads the value of a node: numbers, or the reason why it is not used.
 
 use opcua::types::{DataValue, DateTime, StatusCode, Variant};
 
@@ -10,7 +10,7 @@ pub(super) const MOST_SAMPLES: usize = 1 << 20;
 pub(super) struct Fault {
     /// The word for it in the metric.
     pub(super) cause: &'static str,
-    /// What the node holds, and what was expected.
+    /// The content of the node, and what was expected.
     pub(super) why: String,
 }
 
@@ -59,7 +59,7 @@ fn status_text(status: StatusCode) -> String {
 /// The one number of a node.
 ///
 /// # Errors
-/// What the node holds instead.
+/// The content of the node instead of a number.
 pub(super) fn number(value: &DataValue) -> Result<f64, Fault> {
     let value = good(value)?;
     if let Some(number) = value.as_f64() {
@@ -75,7 +75,7 @@ pub(super) fn number(value: &DataValue) -> Result<f64, Fault> {
 /// The samples of a node.
 ///
 /// # Errors
-/// What the node holds instead.
+/// The content of the node instead of samples.
 pub(super) fn samples(value: &DataValue) -> Result<Numbers, Fault> {
     let refused = |why: String| Err(Fault::new("type", why));
     let held = good(value)?;

@@ -75,7 +75,7 @@ pub(super) enum NameChange {
     OtherNames(String),
 }
 
-/// What is known of the files before.
+/// The state that is known of the earlier files.
 #[derive(Debug)]
 pub(super) struct Likeness {
     names: Vec<Option<String>>,
@@ -148,7 +148,7 @@ impl Likeness {
         (!is_told).then(|| NameChange::OtherNames(format!("{what}; they are taken for the same")))
     }
 
-    /// What the times that the files state say against the period, once.
+    /// Returns, once, how the times that the files state contradict the period.
     pub(super) fn follow_start(
         &mut self,
         start: Option<Timestamp>,

@@ -41,7 +41,7 @@ const CLOCKS_SET_FROM_MS: i64 = 949_363_200_000;
 /// Samples from which on whole numbers are no chance.
 const LEAST_WHOLE: usize = 64;
 
-/// What a recording means.
+/// The meaning of a recording: its channels, rate and interpretation.
 pub(super) struct RecordingMeaning {
     /// Row of the snapshots and calibration of each channel.
     pub(super) rows: Vec<(usize, Calibration)>,

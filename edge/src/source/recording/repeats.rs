@@ -21,7 +21,7 @@ pub(super) const MOST_CHANNELS: usize = 64;
 /// Fewest rows that are judged.
 const LEAST_ROWS: usize = 16;
 
-/// One of so many pairs may stand twice, as where a gateway sends a message again.
+/// One in this many pairs may stand twice, as where a gateway sends a message again.
 const COPIES: usize = 50;
 
 /// How the times repeat.
@@ -144,7 +144,7 @@ fn check_points(
     }
 }
 
-/// Whether each number of a column is there so many times, one copy behind the other.
+/// Whether each number of a column is there `each` times, one copy behind the other.
 fn is_copied(numbers: &[f64], each: usize) -> bool {
     let is_same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
     let copies = |all: &[f64]| all.iter().all(|other| is_same(*other, all[0]));
@@ -170,7 +170,7 @@ pub(super) fn numbered(column: &[f64]) -> Option<(Vec<String>, Vec<u16>)> {
 }
 
 /// Refuses rows that all stand several times with the same time and values; tells some that do.
-/// `is_copied`: whether the values of each row are there so many times.
+/// `is_copied`: whether the values of each row are there this many times.
 ///
 /// # Errors
 /// How often each row stands, in words.

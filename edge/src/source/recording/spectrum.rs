@@ -21,7 +21,7 @@ pub(super) fn is_abscissa(stated: &StatedChannel, numbers: &[f64]) -> bool {
     named_as(stated).is_some_and(|kind| rises(numbers, kind))
 }
 
-/// What the name of an abscissa says.
+/// The quantity in the name of an abscissa.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AbscissaName {
     Frequency,

@@ -67,8 +67,8 @@ impl Bench {
         self.hands.wall_ms.store(wall_ms, Ordering::Relaxed);
     }
 
-    /// Packets of so many seconds; each arrives up to 20 ms late, one in twenty up to 120 ms. The
-    /// time of the first frame of each packet is compared.
+    /// Runs packets for this many seconds; each arrives up to 20 ms late, one in twenty up to 120
+    /// ms. The time of the first frame of each packet is compared.
     fn run(&mut self, seconds: f64) -> usize {
         let frames = (0.1 * NOMINAL_HZ) as u64;
         let until = self.taken + (seconds * self.true_rate_hz) as u64;

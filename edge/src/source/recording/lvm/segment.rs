@@ -117,7 +117,7 @@ fn cut_clock(text: &str) -> String {
     }
 }
 
-/// What a segment states of one channel.
+/// The statements of a segment on one channel.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChannelHead {
     pub(super) stated: StatedChannel,

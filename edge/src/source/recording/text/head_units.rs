@@ -49,7 +49,7 @@ pub(super) struct HeadUnits {
     by_key: Vec<StatedUnit>,
     /// In a sentence.
     in_words: Vec<StatedUnit>,
-    /// What a line calls a unit, and no unit is known by.
+    /// Words that a line calls a unit, and by which no unit is known.
     unknown: Vec<String>,
     /// Of the axis of time.
     of_time: Vec<StatedUnit>,
@@ -57,7 +57,7 @@ pub(super) struct HeadUnits {
     of_amounts: Vec<StatedUnit>,
 }
 
-/// What the lines decide.
+/// The unit by the lines.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum HeadUnit {
     /// No line has a unit.

@@ -17,7 +17,7 @@ const MOST_NAMES: usize = 64;
 /// Longest name.
 const MOST_NAME_BYTES: usize = 40;
 
-/// What stands between the time of a serial monitor and the line.
+/// The mark between the time of a serial monitor and the line.
 const ARROW: &str = "->";
 
 /// One line.

@@ -19,7 +19,7 @@ pub(super) const MAX_PREAMBLE_LINES: usize = 200;
 /// Lines behind the preamble by which the layout is told.
 pub(super) const SAMPLE_LINES: usize = 200;
 
-/// What a column holds.
+/// The contents of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     Number,
@@ -391,7 +391,7 @@ fn more_columns(
     Ok(separator)
 }
 
-/// What each column holds, by the first rows.
+/// Returns the contents of each column, by the first rows.
 fn kinds_of(
     rows: &[Line<'_>],
     separator: Separator,

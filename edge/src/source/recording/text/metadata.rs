@@ -5,7 +5,7 @@
 use crate::source::interpretation::{StatedUnit, UnitKind};
 use crate::tabular::Decimal;
 
-/// What the lines state.
+/// The statements of the lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Metadata {
     /// Samples per second, Hz.

@@ -14,7 +14,7 @@ const SAMPLE_LINES: usize = 40;
 /// Fewest stamped lines of values by which such a text is known.
 const LEAST_LINES: usize = 3;
 
-/// What monitors write between the stamp and the line; the longer one comes first.
+/// The marks that monitors write between the stamp and the line; the longer one comes first.
 const ARROWS: [&str; 3] = ["->", "=>", " >"];
 
 /// How a monitor marks its stamp.

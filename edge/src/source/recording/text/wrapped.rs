@@ -97,7 +97,7 @@ fn names_columns(head: &[&str], separator: Separator, width: usize) -> bool {
     })
 }
 
-/// What the head says of the samples.
+/// The statements of the head on the samples.
 struct Head {
     format: &'static str,
     /// Lines above the table of one column.

@@ -3,7 +3,7 @@
 //! Invariant: zeros at the end are left out and told; zeros amid the text are refused with their line, since rows are
 //! missing there.
 
-/// One of so many bytes may be no sign of a text, so that the rest is one.
+/// In a text, one in this many bytes may be no sign of a text.
 const MOST_SIGNS: usize = 100;
 
 /// The content without the zeros at its end, if a text stands before them, with how many there are.

@@ -21,7 +21,7 @@ const OTHER_FUNCTIONS: [(i64, &str); 12] = [
     (16, "a spectrum"),
 ];
 
-/// What an axis states (records 8 to 11).
+/// The statements on an axis (records 8 to 11).
 #[derive(Debug, Clone, Default)]
 struct Axis {
     kind: i64,

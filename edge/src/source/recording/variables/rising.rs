@@ -35,7 +35,7 @@ const DAY_S: f64 = 86_400.0;
 /// A smaller step is none in seconds. Chosen: converters for accelerometers end at 204.8 kHz.
 const LEAST_STEP_S: f64 = 1.0 / 210e3;
 
-/// What a vector of times says.
+/// The rate and the start that a vector of times gives.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TimeAxis {
     pub(super) rate_hz: Option<f64>,
@@ -101,7 +101,7 @@ pub(super) fn rate_of_named_time(variable: &Variable) -> Option<f64> {
     if is_named || has_unit() { time_axis(variable)?.rate_hz } else { None }
 }
 
-/// What a file states of the unit of a vector that may be a time.
+/// The statement of a file on the unit of a vector that may be a time.
 enum StatedTime {
     Seconds(f64),
     Nothing,
