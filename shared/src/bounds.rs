@@ -63,7 +63,7 @@ pub const fn is_hidden(c: char) -> bool {
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// What is wrong with a text or a list. The message goes on after the field's name.
+/// A fault of a text or a list. The message goes on after the field's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoundError {

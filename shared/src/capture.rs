@@ -266,7 +266,7 @@ pub enum CaptureDocumentError {
     /// Of another schema.
     #[error("schema {got:?}; allowed is {CAPTURE_SCHEMA}")]
     Schema {
-        /// What stands there.
+        /// The schema in the document.
         got: String,
     },
     /// A number that cannot be.
@@ -274,9 +274,9 @@ pub enum CaptureDocumentError {
     Number {
         /// The field.
         what: &'static str,
-        /// What stands there.
+        /// The number in the document.
         got: f64,
-        /// What is allowed.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// A text that cannot be.
@@ -284,9 +284,9 @@ pub enum CaptureDocumentError {
     Words {
         /// The field.
         what: &'static str,
-        /// What stands there, its first characters.
+        /// The first characters of the text in the document.
         got: String,
-        /// What is allowed.
+        /// The allowed texts.
         allowed: &'static str,
     },
 }

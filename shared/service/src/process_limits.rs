@@ -12,7 +12,7 @@ mod calls;
 
 pub use calls::CallError;
 
-/// What a confined process may use.
+/// The limits of a confined process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Confinement {
     /// Most bytes of writable private memory.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::str::FromStr;
 
-/// What a caller may do; a higher role may do everything that a lower one may.
+/// The rights of a caller; a higher role may do everything that a lower one may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Reads.

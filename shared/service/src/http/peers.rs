@@ -1,5 +1,4 @@
-//! What is remembered of the callers by address: how fast they ask, and how often their token was
-//! wrong.
+//! Remembers the callers by address: how fast they ask, and how often their token was wrong.
 //!
 //! Invariant: both memories are bounded, however many addresses a sender has. An IPv6 caller is
 //! known by the first 64 bits of its address, since one machine has all addresses below these.

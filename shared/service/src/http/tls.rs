@@ -74,7 +74,7 @@ impl Tls {
         Ok(Self { files, used })
     }
 
-    /// What takes the next connection.
+    /// Returns the acceptor of the next connection.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if used.looked.elapsed() >= LOOK {
