@@ -103,7 +103,8 @@ fn second_measurement(part: &Text) -> Text {
     )
 }
 
-/// What to do about damage whose element is open: the way to tell, and what fits either element.
+/// Returns the advice on damage whose element is open: the way to find it, and the work that fits
+/// either element.
 fn open_part(open: OpenDamage) -> Text {
     let likely = likely_elements(open);
     Text::new(

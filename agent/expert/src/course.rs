@@ -20,12 +20,13 @@ use crate::wording::{element, fact, hours, joined, life};
 
 /// Below this nothing is told of a time, h.
 const WORTH_TELLING_H: f64 = 1.0;
-/// Remaining life falls faster than time passes if it lost more than so many times the time that has
-/// passed. Chosen: an interval's bound moves by a third between two windows of a steady course.
+/// The ratio from which remaining life falls faster than time passes: the life lost to the time
+/// that has passed. Chosen: an interval's bound moves by a third between two windows of a steady
+/// course.
 const FASTER_RATIO: f64 = 1.5;
 
-/// A told life is outlived after so many times its hours. Chosen: a lower bound is exceeded as a rule, twice it
-/// is not meant to be.
+/// The multiple of its hours after which a told life is outlived. Chosen: a lower bound is exceeded
+/// as a rule, twice it is not meant to be.
 const OUTLIVED_RATIO: f64 = 2.0;
 
 /// A sentence with its evidence.
@@ -41,8 +42,8 @@ pub(crate) fn tell_course(diagnosis: &mut Diagnosis, case: &Case<'_>, state: &Be
     }
 }
 
-/// What the memory gives for this diagnosis: the values that its texts may quote under `memory.…`, read
-/// from the memory anew.
+/// Returns the memory's evidence for this diagnosis: the values that its texts may quote under
+/// `memory.…`, read from the memory anew.
 pub(crate) fn facts(diagnosis: &Diagnosis, case: &Case<'_>) -> Vec<Evidence> {
     let (mut state, at) = (case.memory.state.clone(), case.event.measured_at);
     if !case.is_late() {
@@ -240,7 +241,7 @@ fn work_note(case: &Case<'_>) -> Option<Note> {
     Some((text, evidence))
 }
 
-/// What staff found last.
+/// Returns the note on the last finding of staff.
 fn found_note(case: &Case<'_>) -> Option<Note> {
     let last = case.memory.work.iter().filter(|work| work.found.is_some());
     let found = last.max_by_key(|work| work.at)?.found.as_ref()?;

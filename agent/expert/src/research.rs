@@ -146,7 +146,7 @@ pub struct LookupOutcome {
     pub documents: Vec<Document>,
     /// Why there is no answer.
     pub failure: Option<String>,
-    /// What the tool says of the limits of its answer: data of its, told to nobody but the trace.
+    /// The tool's note on the limits of its answer: its own data, which only the trace shows.
     pub note: Option<String>,
     /// The call was not made.
     pub not_made: bool,

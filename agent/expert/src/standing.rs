@@ -108,12 +108,12 @@ impl Sensor {
         }
     }
 
-    /// The window with which it had been invalid for so long.
+    /// Whether this is the window with which the sensor had been invalid for `wait_s` seconds.
     pub fn fails_after(&self, wait_s: f64) -> bool {
         self.invalid_since.is_some() && self.before_s < wait_s && self.now_s >= wait_s
     }
 
-    /// The window with which it is back after at least so long.
+    /// Whether this is the window with which the sensor is back after at least `wait_s` seconds.
     pub fn is_back_after(&self, wait_s: f64) -> bool {
         self.back_after_s.is_some_and(|invalid_s| invalid_s >= wait_s)
     }

@@ -1,5 +1,5 @@
-//! What is remembered of a bearing: its last judgements that differ or lie a day apart, and the work
-//! that they asked for.
+//! The memory of a bearing: its last judgements that differ or lie a day apart, and the work that
+//! they asked for.
 //!
 //! Judgements of equal content within a day are one entry, so that five entries reach back over days
 //! whatever the interval of the windows (R-AGENT-9). The newest entry ends with the bearing's last
@@ -101,7 +101,7 @@ pub struct Work {
     pub at: Option<Timestamp>,
     /// Whether the bearing was repaired or replaced by it.
     pub repaired: bool,
-    /// What was found.
+    /// The finding on the machine.
     pub found: Option<Found>,
 }
 

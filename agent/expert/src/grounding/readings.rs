@@ -52,7 +52,7 @@ struct Reading {
     value: f64,
     unit: Unit,
     telling: Telling,
-    /// What its path says that it is.
+    /// The subjects by its path.
     subjects: &'static [Subject],
     from: Origin,
 }
@@ -65,7 +65,7 @@ struct Origin {
     document: Option<String>,
 }
 
-/// What was read for an answer.
+/// The figures and names that were read for an answer.
 #[derive(Debug, Clone, Default)]
 pub struct Readings {
     /// By the bits of the value as it is written: an answer of a tool may hold a hundred thousand figures.
@@ -322,7 +322,7 @@ fn is_pure(kind: &str) -> bool {
     matches!(kind, path::PURE | "stage" | "count" | "times")
 }
 
-/// What a unit measures; nothing for a bare number.
+/// Returns the quantity that a unit measures; `None` for a bare number.
 fn kind(unit: &Unit) -> Option<&str> {
     match unit {
         Unit::Measure(base, _) => Some(base),

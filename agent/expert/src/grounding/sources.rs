@@ -1,4 +1,4 @@
-//! What words may quote, and whether a figure of a text is one of it.
+//! The values that words may quote, and whether a figure of a text is one of them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(super) struct Source {
     /// In base units.
     pub(super) value: f64,
     pub(super) unit: Unit,
-    /// What texts must call it where they call it anything.
+    /// The subjects that texts must name, if they name any.
     pub(super) subjects: Vec<Subject>,
     /// The document that holds it: only a sentence that names the document may quote it.
     pub(super) document: Option<String>,

@@ -1,6 +1,6 @@
-//! What the research changes in a judgement: stage and speed confirmed or doubted, the remaining life of
-//! similar cases beside the model's, a case that speaks against it, the uncertainty, or that nothing
-//! like it is known.
+//! Derives the changes that the research makes in a judgement: stage and speed confirmed or
+//! doubted, the remaining life of similar cases beside the model's, a case that contradicts it, the
+//! uncertainty, or that nothing like it is known.
 //!
 //! Rules: FIND-1 a case with the same signs was at the same stage, or at another; FIND-2 such cases went
 //! as fast, faster or slower; FIND-3 how long such cases lived from here, beside the model; times of test
@@ -74,7 +74,7 @@ impl Change {
     }
 }
 
-/// What the research changes; `compared` are the past cases, most alike first.
+/// Returns the changes by the research; `compared` are the past cases, most alike first.
 pub(super) fn changes(
     diagnosis: &Diagnosis,
     case: &Case<'_>,

@@ -21,9 +21,9 @@ const HEADINGS: [(&str, Lesson); 10] = [
     ("조치", Lesson::Action),
 ];
 
-/// What speaks for a sentence as the answer of a kind, and what against it. A course is told by times
-/// before the failure, a cause by what was wrong, an action by what was done; that something is not known
-/// answers nothing.
+/// The signs for and against a sentence as the answer of a kind. A course is told by times before
+/// the failure, a cause by the fault, an action by the work that was done; a sentence that
+/// something is not known answers nothing.
 const ANSWERS: [(Lesson, &[&str]); 3] = [
     (Lesson::Course, &["일 전", "시간 전", "주 전", "마지막", "뒤에", "만에", "before", "within"]),
     (

@@ -78,7 +78,7 @@ fn nothing_found(case: &Case<'_>) -> Text {
     }
 }
 
-/// What is out of the ordinary in a window without a name.
+/// Returns the sign that is out of the ordinary in a window without a name.
 fn sign(case: &Case<'_>) -> Text {
     if let Some(zone) = case.zone().filter(|zone| *zone >= IsoZone::C) {
         return Text::new(

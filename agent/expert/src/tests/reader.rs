@@ -79,7 +79,7 @@ fn thought(diagnosis: &Diagnosis, title: ThoughtTitle) -> &Text {
     &found.expect("there").conclusion
 }
 
-/// What a reader stumbles over in a judgement.
+/// Returns the places in a judgement's texts over which a reader stumbles.
 fn stumbles(diagnosis: &Diagnosis) -> Vec<String> {
     let mut found = Vec::new();
     let all = texts(diagnosis);

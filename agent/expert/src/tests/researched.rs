@@ -1,4 +1,4 @@
-//! What research changes in a judgement (R-AGENT-6).
+//! Tests the changes that research makes in a judgement (R-AGENT-6).
 
 use pdm_shared::diagnosis::{Diagnosis, ResearchEffect, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::{Event, TrendDirection};

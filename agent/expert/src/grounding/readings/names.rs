@@ -17,7 +17,7 @@ const BEARING: [&str; 8] =
     ["베어링", "형번", "모델", "bearing", "designation", "type", "model", "number"];
 /// Makers that stand before a designation.
 const MAKERS: [&str; 7] = ["skf", "nsk", "ntn", "fag", "timken", "koyo", "schaeffler"];
-/// What may follow the digits of a multiple.
+/// The names of lines that may follow the digits of a multiple.
 const LINES: [&str; 5] = ["bpfo", "bpfi", "bsf", "ftf", "rpm"];
 
 #[derive(Debug, Deserialize)]
