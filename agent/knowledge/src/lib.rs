@@ -346,8 +346,9 @@ impl Knowledge {
         Ok((found, evidence))
     }
 
-    /// What the embedding says of each candidate, where a model makes it: the local one says no more than the
-    /// words do. Nothing while the questions of a candidate are not learnt, which begins then.
+    /// Returns the nearness of each candidate by the embedding, if a model makes it; the local
+    /// embedding says no more than the words do. `None` while the questions of a candidate are not
+    /// learnt; their learning begins then.
     async fn by_model(
         &self,
         collection: Collection,

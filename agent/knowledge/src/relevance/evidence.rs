@@ -98,7 +98,7 @@ struct Row {
     best: f32,
 }
 
-/// What a question brings beside its terms.
+/// The parts of a question besides its words: terms, foreign topics and nearness.
 pub(super) struct Question<'a> {
     pub(super) terms: &'a [Term],
     /// Its topics that documents on bearings seldom treat.

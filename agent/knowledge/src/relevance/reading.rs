@@ -11,13 +11,14 @@ use crate::embed::local::LocalEmbedder;
 use crate::glossary::{concepts, topics};
 use crate::words::{fold, marked_words, passage_vector};
 
-/// Parts of a chunk: the head, then so many sections and questions. Further ones count as the last of their kind.
+/// The number of sections, and of questions, that are parts of a chunk besides its head. Further
+/// ones count as the last of their kind.
 const SECTIONS: usize = 63;
 const QUESTIONS: usize = 128;
 /// The part of the first question.
 const FIRST_QUESTION: usize = 1 + SECTIONS;
 
-/// Half of a concept's worth is reached by so many mentions; three or more are worth all.
+/// The number of mentions that reach half of a concept's worth; three or more are worth all.
 const HALF: f32 = 0.6;
 /// Scales one mention of a concept to 0.81 and two to 1.
 const FULL: f32 = 1.3;
@@ -167,7 +168,7 @@ impl Reading {
     }
 }
 
-/// The worth of so many mentions of a concept, 0…1.
+/// Returns the worth of this many mentions of a concept, 0…1.
 fn worth(mentions: Option<&u32>) -> f32 {
     mentions.map_or(0.0, |count| {
         let count = *count as f32;
