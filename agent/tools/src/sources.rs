@@ -24,7 +24,7 @@ pub struct Sources {
     pub domains: Vec<String>,
 }
 
-/// What a tool's file is read with.
+/// The setting in which a tool's file is read.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
     /// Domains beside [`DOMAINS`].

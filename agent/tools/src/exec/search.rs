@@ -137,7 +137,7 @@ pub(crate) async fn run(
     Ok(answer)
 }
 
-/// What the model holds relevant of what was found.
+/// Returns the found passages that the model holds relevant; all of them if it fails.
 async fn filtered(model: &dyn LanguageModel, query: &str, mut found: Answer) -> Answer {
     let numbered = found.documents.iter().zip(1_i64..);
     let passages =
