@@ -46,7 +46,7 @@ pub struct Scan {
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct SourceError {
-    /// What went wrong, for the log and the caller.
+    /// The failure, for the log and the caller.
     pub message: String,
 }
 

@@ -73,7 +73,7 @@ pub fn is_from_events(own: &Properties) -> bool {
     own.get(FROM_EVENTS) == Some(&Value::Bool(true))
 }
 
-/// What speaks for a site.
+/// The evidence for a site.
 #[derive(Debug, Default)]
 struct Evidence {
     bearings: BTreeSet<Arc<str>>,
@@ -185,7 +185,7 @@ impl MachineSites {
     }
 }
 
-/// What speaks for the sites of machines, by their nodes.
+/// Returns the evidence for the sites of machines, by their nodes.
 fn evidence_of(assets: &Assets) -> HashMap<NodeName, Evidence> {
     let mut wholes: HashMap<&NodeName, Vec<(&NodeName, bool)>> = HashMap::new();
     let mut evidence: HashMap<NodeName, Evidence> = HashMap::new();

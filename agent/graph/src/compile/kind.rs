@@ -1,4 +1,4 @@
-//! What is known of an expression's type before a query runs.
+//! The type of an expression, as far as it is known before a query runs.
 
 use super::Compiler;
 use crate::error::{QueryError, Result};

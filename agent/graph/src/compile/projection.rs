@@ -77,7 +77,7 @@ fn expressions(clause: &ast::ProjectionClause) -> impl Iterator<Item = &ast::Exp
     items.chain(order.map(|item| &item.expression))
 }
 
-/// What an expression after the items may read.
+/// Checks the slots that an expression after the items may read.
 struct Check<'i> {
     items: &'i [Item],
     prior: usize,

@@ -74,7 +74,7 @@ pub(crate) fn graph(draw: &mut Draw) -> Graph {
     Graph { relationships: relationships.collect(), nodes }
 }
 
-/// What a query has bound so far.
+/// The variables that a query has bound so far.
 #[derive(Clone, Default)]
 struct Scope {
     nodes: Vec<String>,
