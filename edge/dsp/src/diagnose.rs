@@ -295,11 +295,12 @@ pub fn weigh_against(
     Ok(measured(accel_m_s2, sources, (request, against), &mut transforms).0)
 }
 
-/// What stands in one sound record, for others of the same measuring point to be held against.
+/// Returns the past of one sound record, with which other records of the same measuring point are
+/// compared.
 ///
-/// **Input** acceleration, m/s², at `rate`, which is that of the request or a higher one; the request of the
-/// records that will be judged. **Output** the verdict on the record itself, and what stands in it; `None`
-/// where no spectrum could be taken. A record that names a part is no past.
+/// **Input** acceleration, m/s², at `rate`, which is that of the request or a higher one; the
+/// request of the records that will be judged. **Output** the verdict on the record itself, and its
+/// past; `None` where no spectrum could be taken. A record that names a part is no past.
 ///
 /// # Errors
 /// As [`diagnose()`].

@@ -6,10 +6,10 @@
 //! clipped, and the smaller counts: tones that beat show in the first alone. Only where steady lines
 //! stand at a dozen multiples in a row of a defect frequency, as impacts without slip make them, the
 //! record as it is decides.
-//! What else could make the lines takes its share away: a slower comb whose tooth they are, and a
-//! whole multiple of the shaft that the speed is not known well enough to exclude ([`Figures::share`]).
-//! [`super::rule`] weighs what is left. Invariant: in every figure more speaks for the part, so no
-//! weight of the rule is negative.
+//! Other explanations of the lines take their share away: a slower comb whose tooth they are, and a
+//! whole multiple of the shaft that the speed is not known well enough to exclude
+//! ([`Figures::share`]). [`super::rule`] weighs what is left. Invariant: a higher figure always
+//! speaks more for the part, so no weight of the rule is negative.
 
 use pdm_shared::units::Band;
 
@@ -64,8 +64,8 @@ const BEST_SPECTRA: usize = 5;
 /// recordings' families those named by their own part have 2.9 and more, belts and neighbours in the
 /// generated records 1.2 and less; with 2 dB the folds name the same.
 const OWN_ENOUGH_DB: f64 = 3.0;
-/// Steady lines are kept if so many multiples in a row of a defect frequency are steady: impacts that
-/// hardly slip. Families of drives and gears have seven in a row.
+/// The number of multiples in a row of a defect frequency that have to be steady for steady lines
+/// to be kept: impacts that hardly slip. Families of drives and gears have seven in a row.
 const LEAST_TEETH: usize = 12;
 /// Highest multiple of something slower that is looked for: higher ones have faded.
 const SLOWEST_COMB: u32 = 12;
@@ -152,8 +152,8 @@ impl Figures {
     }
 }
 
-/// What speaks for a part counts by the share that is its own; what speaks against it counts in
-/// full.
+/// Returns the part's share of a value. A value in favour of the part counts by the share that is
+/// its own; a value against it counts in full.
 fn part_of(value: f64, share: f64) -> f64 {
     if value > 0.0 { value * share } else { value }
 }
@@ -322,7 +322,7 @@ impl Search {
     }
 }
 
-/// What one spectrum shows.
+/// The findings in one spectrum.
 struct InSpectrum {
     parts: PerPart<Found>,
     /// Excess and place of each unrelated order.

@@ -1,10 +1,11 @@
-//! What stood in the envelope spectra of a measuring point from the first day.
+//! Keeps the lines that stood in the envelope spectra of a measuring point from the first day.
 //!
-//! While the baseline is learnt, each thorough look leaves its [`Past`]: for every spectrum the lines that
-//! stand, on the order axis, how far each part's comb and the cage's stood, and the speed. Later looks are
-//! held against the mean of them: what stood already is taken off each line, less what is left to every
-//! line ([`LEFT_DB`]), before combs are read. Invariants: a past never holds a line that its first look did
-//! not show, so it can only fall while it is learnt; its bytes stay below [`MOST_BYTES`].
+//! While the baseline is learnt, each thorough look leaves its [`Past`]: for every spectrum the
+//! standing lines on the order axis, the level of each part's comb and of the cage's, and the
+//! speed. Later looks are compared with the mean of them: the level that stood already is taken off
+//! each line, except for a rest that every line keeps ([`LEFT_DB`]), before combs are read.
+//! Invariants: a past never holds a line that its first look did not show, so it can only fall
+//! while it is learnt; its bytes stay below [`MOST_BYTES`].
 
 use pdm_shared::fault::Fault;
 
@@ -32,7 +33,7 @@ const STOOD_DB: f64 = 3.0;
 /// The spectra of one record, as it is and with its steady lines clipped.
 pub(super) type BothSources<'a> = (&'a [LogSpectrum], &'a [LogSpectrum]);
 
-/// What stood in the looks at one measuring point in one operating state.
+/// The lines that stood in the looks at one measuring point in one operating state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Past {
     looks: u32,
@@ -64,7 +65,7 @@ struct KeptLine {
 }
 
 impl Past {
-    /// What one look shows.
+    /// Returns the past of one look.
     pub(super) fn of_look(
         (as_it_is, clipped): BothSources<'_>,
         (shaft_hz, turns): (f64, f64),

@@ -1,11 +1,12 @@
-//! Do the lines of a rolling element's own spin stand beside the cage's?
+//! Checks whether the lines of a rolling element's own spin stand beside the cage's.
 //!
-//! Everything else that a bearing does repeats with the shaft and the cage alone: BPFO is so many
-//! times FTF, BPFI so many times the difference of shaft and cage, and their sidebands are sums of
-//! both. Only the spin of a rolling element is no such sum. So all orders `m + n · FTF` are taken
-//! out; a ladder of lines FTF apart around 2×BSF that is left has no other part as its cause. It
-//! is read where the cage's lines stand ([`super::cage`]): a damaged rolling element meets the load
-//! zone once a turn of the cage, and its ordinary family has then too little at 2×BSF itself.
+//! All other motion of a bearing repeats with the shaft and the cage alone: BPFO is a whole
+//! multiple of FTF, BPFI a whole multiple of the difference of shaft and cage, and their sidebands
+//! are sums of both. Only the spin of a rolling element is no such sum. So all orders `m + n · FTF`
+//! are taken out; a ladder of lines FTF apart around 2×BSF that is left has no other part as its
+//! cause. It is read where the cage's lines stand ([`super::cage`]): a damaged rolling element
+//! meets the load zone once a turn of the cage, and its ordinary family has then too little at
+//! 2×BSF itself.
 //!
 //! Invariant: a record too short to tell the sums from each other gives nothing.
 

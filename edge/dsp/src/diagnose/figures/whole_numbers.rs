@@ -91,7 +91,7 @@ mod tests {
         );
     }
 
-    /// What turns with a pump's flow stands 1 % off four times its shaft.
+    /// A line that turns with a pump's flow stands 1 % off four times its shaft.
     #[test]
     fn beside_multiples_of_a_speed_that_was_not_stated_nothing_is_evidence() {
         let (confirmed, other) =

@@ -155,7 +155,7 @@ impl<'a> ShaftCombs<'a> {
         posed_as(&teeth(&self.levels, hz / self.df_hz), self.request)
     }
 
-    /// What the record shows where the stated speed does not fit.
+    /// Returns how the speed in the record departs from the stated one, where it does not fit.
     fn misfit(&self) -> Option<SpeedFit> {
         let (hz, level) = self.other(f64::INFINITY)?;
         let is_beyond = (hz - self.request.speed.shaft_hz()).abs() > self.tolerance_hz;
