@@ -15,7 +15,7 @@ pub const SERVER: &str = "edge";
 /// The tool of that server.
 const TOOL: &str = "judge_series";
 
-/// What the edge says of a series.
+/// The edge's judgement of a series.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Analysis {
     /// `sound`, `dropout`, `spike`, `drift`, `cannot_say`.

@@ -51,9 +51,9 @@ pub struct Case {
     pub id: String,
     /// Where and when.
     pub window: Window,
-    /// What it was.
+    /// The finding.
     pub what: Text,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Text,
     /// The values.
     pub samples: Vec<Sample>,
@@ -100,7 +100,7 @@ pub trait SeriesSource: Send + Sync {
 /// Reads an instant, `YYYY-MM-DD HH:MM:SS`, as seconds since 1970.
 ///
 /// # Errors
-/// What is wrong with it and what is allowed.
+/// The fault of the text, and the form that is allowed.
 pub fn read_time(text: &str) -> Result<i64, String> {
     NaiveDateTime::parse_from_str(text, TIME_FORMAT)
         .map(|at| at.and_utc().timestamp())
