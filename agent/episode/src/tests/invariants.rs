@@ -29,7 +29,8 @@ fn act(with_shelves: bool) -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What an onlooker knows: the highest level since the episode began, and the highest that was told.
+/// The knowledge of an onlooker: the highest level since the episode began, and the highest that
+/// was told.
 #[derive(Default)]
 struct Onlooker {
     seen: Option<RiskLevel>,
