@@ -13,7 +13,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// At most so many requests a minute; 0 is no limit.
+    /// Creates a limit of `per_minute` requests a minute; 0 is no limit.
     pub(crate) fn of(per_minute: u32) -> Self {
         let between = Duration::from_mins(1).checked_div(per_minute).unwrap_or_default();
         Self { between, next: Mutex::new(None) }
