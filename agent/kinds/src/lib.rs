@@ -22,7 +22,7 @@ pub struct KindExample {
     pub text: String,
     /// Its kinds, by their places in the list of kinds; one or more.
     pub kinds: Vec<usize>,
-    /// What else is known of it, such as what rules find in it.
+    /// Further features of it, such as the findings of rules.
     pub signs: Vec<String>,
 }
 
