@@ -119,7 +119,7 @@ pub fn no_answer(failure: &str) -> Text {
     Text::new(ko, failure)
 }
 
-/// The word of a value of the gateway that is no number; none for a text of another kind.
+/// Returns the word of a value of the gateway that is no number; `None` for a text of another kind.
 pub fn word_of_value(value: &str) -> Option<Text> {
     let (ko, en) = match value {
         "rising" => ("상승", "rising"),
