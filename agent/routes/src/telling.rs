@@ -22,7 +22,7 @@ pub enum Audience {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Telling {
-    /// The route; none means everybody.
+    /// The route; `None` means everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<String>,
     /// The first message; nothing while quiet hours hold it back.
@@ -42,7 +42,7 @@ pub struct Telling {
     pub next: Option<Timestamp>,
 }
 
-/// What follows from a look.
+/// The result of a look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begun {
     /// How far it has been told by now.
@@ -52,7 +52,7 @@ pub struct Begun {
 }
 
 impl Table {
-    /// What an alarm that rises begins.
+    /// Begins the telling of an alarm that rises.
     pub fn begin(&self, subject: &Subject<'_>, now: Timestamp) -> Begun {
         self.due(subject, &self.fresh(subject, now), now)
     }
@@ -68,7 +68,7 @@ impl Table {
         }
     }
 
-    /// What is due of an alarm that stands and that nobody has acknowledged.
+    /// Returns the next telling of an alarm that stands and that nobody has acknowledged.
     pub fn due(&self, subject: &Subject<'_>, telling: &Telling, now: Timestamp) -> Begun {
         self.told(telling, now, self.is_quiet(subject.level, now))
     }
