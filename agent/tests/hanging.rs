@@ -1,5 +1,6 @@
-//! What a language model that hangs costs the judgements beside it: `tests/run hanging`. It takes minutes,
-//! so the usual test run leaves it out; that nothing is lost or held up is also in `opinions`.
+//! Measures how much a language model that hangs delays the judgements beside it: `tests/run
+//! hanging`. It takes minutes, so the usual test run leaves it out; that nothing is lost or held up
+//! is also in `opinions`.
 
 mod support;
 

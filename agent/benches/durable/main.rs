@@ -19,7 +19,7 @@ use std::time::Instant;
 use agent::Drained;
 use history::Place;
 
-/// What is measured.
+/// The plan of the measurements.
 struct Plan {
     rows: Vec<u64>,
     events: u64,

@@ -77,7 +77,7 @@ enum ActionState {
     Dropped,
 }
 
-/// What was found.
+/// The verdict of the inspection.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum FoundVerdict {
     /// The element was at fault as named
