@@ -1,4 +1,4 @@
-//! What the thorough path says of simulated damage that no recording at hand shows: a cage, two
+//! Tests the thorough path on simulated damage that no recording at hand shows: a cage, two
 //! elements at once, a bearing other than the configured one.
 
 use pdm_dsp::diagnose::{Against, Past, diagnose_against, past_of};
@@ -16,7 +16,7 @@ fn orders((elements, diameter, pitch): (u32, f64, f64)) -> DefectOrders {
     Geometry::new(elements, diameter, pitch, 0.0).expect("a bearing").orders()
 }
 
-/// A record of so many seconds at 1797 rpm.
+/// Returns a record of `seconds` seconds at 1797 rpm.
 fn record(
     fault: impl Into<Option<Fault>>,
     orders: DefectOrders,
