@@ -1,6 +1,6 @@
-//! What the programs are made of: where packages come from, under which licences, and with which
-//! known weaknesses. `cargo deny check` says the same and more where it is installed and can fetch
-//! its database; these tests hold without either.
+//! Tests the dependencies of the programs: where packages come from, under which licences, and with
+//! which known weaknesses. `cargo deny check` says the same and more where it is installed and can
+//! fetch its database; these tests hold without either.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -29,7 +29,7 @@ pub enum DiagnosisOutcome {
 }
 
 impl DiagnosisOutcome {
-    /// What a name is worth against the truth.
+    /// Compares a name with the truth.
     pub fn of(truth: Option<Fault>, named: Option<Fault>) -> Self {
         match (truth, named) {
             (None, None) => Self::Quiet,
@@ -66,7 +66,7 @@ pub struct Scored {
     pub is_simulated: bool,
 }
 
-/// What the edge says of a record.
+/// The edge's verdict on a record.
 #[derive(Debug, Clone)]
 pub(super) struct Verdict {
     pub(super) named: Option<Fault>,

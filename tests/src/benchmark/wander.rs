@@ -41,7 +41,7 @@ pub struct Groundless {
     pub by: Vec<String>,
 }
 
-/// What became of the machines.
+/// The results of the machines.
 #[derive(Debug, Clone, Serialize)]
 pub struct Wander {
     /// Machines watched.

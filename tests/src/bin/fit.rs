@@ -24,7 +24,7 @@ struct Args {
     data: Vec<PathBuf>,
 }
 
-/// What is fitted.
+/// The model that is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
     /// The naming rule, with simulated and adversary records beside the recordings.

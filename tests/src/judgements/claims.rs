@@ -30,7 +30,7 @@ const BAD_IN_EVERY_CLASS: f64 = 7.1;
 const PLAIN_DB: f64 = 12.0;
 const PLAIN_MULTIPLES: usize = 3;
 
-/// What a judgement claims against itself.
+/// Finds the contradictions within a judgement.
 pub(super) fn claims(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     let all = [stop(diagnosis), growth(diagnosis), life(diagnosis), proof(diagnosis)];
     all.into_iter().flatten().collect()
@@ -122,7 +122,7 @@ fn proof(diagnosis: &Diagnosis) -> Vec<Contradiction> {
         .collect()
 }
 
-/// What the event leaves open or shows, and the judgement calls sound.
+/// Finds faults that the event leaves open or shows, and that the judgement calls sound.
 pub fn against_the_event(diagnosis: &Diagnosis, event: &Event) -> Vec<Contradiction> {
     let screening = thought(diagnosis, ThoughtTitle::InitialScreening);
     let overall = thought(diagnosis, ThoughtTitle::OverallRisk);

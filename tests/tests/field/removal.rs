@@ -1,5 +1,5 @@
-//! What is gone from the plant, or has another name, is taken out by a command; and the command that says why
-//! nobody was told.
+//! Tests the command that takes out the parts of the plant that are gone or have another name, and
+//! the command that says why nobody was told.
 
 use std::process::Command;
 

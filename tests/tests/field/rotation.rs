@@ -258,7 +258,7 @@ impl Servers {
         plant
     }
 
-    /// What was mailed: the identity of each mail, and its text.
+    /// Returns the mails: the identity of each, and its text.
     fn mailed(&self) -> Vec<(String, String)> {
         let text = std::fs::read_to_string(&self.mails).expect("there");
         let lines = text.lines().filter_map(|line| line.split_once(' '));

@@ -143,7 +143,7 @@ impl Watched {
         command
     }
 
-    /// What a command of the agent says, and its exit code.
+    /// Returns the output of a command of the agent, and its exit code.
     pub(crate) fn said(&self, name: &str) -> (Option<i32>, String) {
         let Output { status, stdout, stderr } = self.command(name).output().expect("runs");
         (status.code(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
@@ -207,7 +207,7 @@ impl Watched {
         until(text, PATIENCE, || (self.count(text) > 0).then_some(()));
     }
 
-    /// Waits until staff has been told this so many times.
+    /// Waits until staff has been told this `times` times.
     pub(crate) fn hears_times(&self, text: &str, times: usize) {
         until(text, PATIENCE, || (self.count(text) >= times).then_some(()));
     }

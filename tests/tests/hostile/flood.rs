@@ -117,7 +117,8 @@ async fn an_honest_critical_is_judged_within_seconds_while_two_gateways_pour_cri
     assert!(between <= 128 || waited < Duration::from_secs(5), "{between}, {waited:?}");
 }
 
-/// What was put off is not lost: the receipt asks for it, and it is stored when it comes again.
+/// Events that were put off are not lost: the receipt asks for them, and they are stored when they
+/// come again.
 #[tokio::test]
 async fn what_a_flood_had_put_off_is_asked_for_and_stored_when_it_comes_again() {
     let test = "what_a_flood_had_put_off_is_asked_for_and_stored_when_it_comes_again";

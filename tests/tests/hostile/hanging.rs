@@ -230,8 +230,8 @@ async fn an_mcp_server_that_hangs_delays_no_alarm() {
     plant.stop().await;
 }
 
-/// Nothing comes in while the broker hangs, so the alarm of that time is that its gateway is silent.
-/// What is published waits, and is published once.
+/// Nothing comes in while the broker hangs, so the alarm of that time is that its gateway is
+/// silent. Publications wait, and are published once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_that_hangs_delays_no_other_channel_and_gets_its_notification_afterwards() {
     let name = "a_broker_that_hangs_delays_no_other_channel_and_gets_its_notification_afterwards";

@@ -1,5 +1,5 @@
-//! What one gateway may send: what is above is put off or refused, counted, told once, and costs no other
-//! gateway anything.
+//! Tests the quota of one gateway: events above it are put off or refused, counted, told once, and
+//! cost no other gateway anything.
 
 use pdm_harness::free_port;
 use pdm_shared::event::Event;

@@ -27,11 +27,11 @@ const MOST_BYTES: u64 = 256 << 20;
 const MESSAGES_PER_HOUR: u32 = 2000;
 /// Between two honest Criticals, each the first of a bearing.
 const BETWEEN: Duration = Duration::from_secs(5);
-/// What staff waits at most for 99 of 100 honest Criticals in the long form, s.
+/// The longest wait of staff for 99 of 100 honest Criticals in the long form, s.
 const TOLD_WITHIN_S: f64 = 5.0;
 /// The same in the short form, which has three of them, beside other tests on the same processor.
 const TOLD_IN_SHORT_WITHIN_S: f64 = 60.0;
-/// What the agent may use, MiB.
+/// The memory that the agent may use, MiB.
 const AGENT_MIB: u64 = 300;
 /// The limit of the broker's container (`deploy/compose/compose.yaml`), MiB.
 const BROKER_MIB: u64 = 512;

@@ -27,7 +27,7 @@ struct List {
     links: AckLinks,
 }
 
-/// What an attack got.
+/// The answer to an attack.
 struct Got {
     status: u16,
     to: String,

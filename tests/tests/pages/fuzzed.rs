@@ -59,7 +59,7 @@ async fn fuzzed(name: &str, examples: &str, server: Option<&Postgres>) {
     plant.stop().await;
 }
 
-/// What every answer is held to.
+/// The checks of every answer.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
                       response_headers_conformance,response_schema_conformance,unsupported_method,\
                       negative_data_rejection";

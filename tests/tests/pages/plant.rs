@@ -232,7 +232,7 @@ impl Plant {
         tokio::time::timeout(Duration::from_mins(1), judged).await.expect("judged").expect("runs");
     }
 
-    /// What signs the agent's links: the key is that of its store.
+    /// Returns the signer of the agent's links: the key is that of its store.
     pub(crate) async fn links(&self) -> AckLinks {
         let settings = Self::settings(self.folder.path());
         let store = open_store(&settings.store).await.expect("opens");
@@ -273,8 +273,8 @@ pub(crate) fn token_of(name: &str) -> String {
     format!("token of {name}, long enough")
 }
 
-/// What stands around the machine of the events: every kind of neighbour, a text that looks like markup
-/// among them.
+/// Returns the surroundings of the machine of the events: every kind of neighbour, a text that
+/// looks like markup among them.
 fn surroundings(folder: &Path) -> Assets {
     let file = folder.join("plant.yaml");
     let text = include_str!("plant.yaml").replace("MARKUP", &serde_json::json!(MARKUP).to_string());

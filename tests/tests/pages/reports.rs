@@ -1,5 +1,5 @@
-//! What a technician reports: it reaches the bearing's open work from every page, the page says so, and it is
-//! taken back soon after.
+//! Tests the reports of a technician: a report reaches the bearing's open work from every page, the
+//! page says so, and it is taken back soon after.
 
 use reqwest::header::{COOKIE, LOCATION};
 use reqwest::{Response, StatusCode};

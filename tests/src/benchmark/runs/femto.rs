@@ -60,7 +60,7 @@ pub struct Measured {
     period_s: f64,
     /// Of each axis, window by window.
     features: Vec<Vec<Features>>,
-    /// What the signal shows in hindsight.
+    /// The level of the signal in hindsight.
     level: Vec<f64>,
     /// Windows in which the yardstick looks to either side.
     near: usize,

@@ -14,7 +14,7 @@ pub enum Variant {
     Gain(f64),
     /// From a later snapshot on.
     Later(usize),
-    /// One snapshot of so many.
+    /// Every n-th snapshot.
     Every(usize),
     /// With noise of so large a share of the healthy level.
     Noise(f64),
@@ -25,7 +25,7 @@ impl Variant {
     pub const ALL: [Self; 5] =
         [Self::Gain(0.5), Self::Gain(2.0), Self::Later(40), Self::Every(6), Self::Noise(0.3)];
 
-    /// What was done, in words.
+    /// Returns the change in words.
     pub fn name(self) -> String {
         match self {
             Self::Gain(factor) => format!("× {factor}"),

@@ -26,7 +26,7 @@ struct Spelling {
     field: fn(&str, &str) -> String,
     /// The numbers from one to another.
     series: fn(u32, u32) -> String,
-    /// What distinguishes the columns of `events`.
+    /// The columns of `events` that this database alone has.
     judged: &'static str,
 }
 
@@ -182,7 +182,8 @@ fn judgements(of: &Spelling, series: &str) -> String {
     )
 }
 
-/// What staff was told and asked for, in the past: closed episodes, notifications, work that is done.
+/// Returns the statements for the past messages and work: closed episodes, notifications, work that
+/// is done.
 fn told(of: &Spelling) -> [String; 4] {
     let id = |ms: &str, number: &str| {
         // the rows of one copy are told apart by what the source's identity begins with
