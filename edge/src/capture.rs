@@ -192,7 +192,7 @@ impl CaptureStart {
     /// Starts the thread, which works until [`RunningCaptures::stop`].
     ///
     /// # Errors
-    /// That of the operating system if it gives no thread.
+    /// The error of the operating system if it gives no thread.
     pub fn run(
         self,
         names: (GatewayId, SiteId),

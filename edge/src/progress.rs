@@ -40,7 +40,8 @@ pub struct Progress {
     pub expected_blocks: Option<u64>,
     /// Highest sequence number given out.
     pub last_sequence: u64,
-    /// Since when a batch waits that the spool does not take; `None`: the last commit succeeded.
+    /// The time since which a batch waits that the spool does not take; `None` if the last commit
+    /// succeeded.
     pub not_committed_since: Option<Instant>,
     /// Why the last commit failed; `None`: it succeeded, or is still under way.
     pub spool_trouble: Option<SpoolTrouble>,
@@ -105,7 +106,7 @@ impl fmt::Display for SpoolTrouble {
 pub enum BrokerTrouble {
     /// The broker ends the connection again and again soon after it took it.
     ThrownOut,
-    /// The broker acknowledges events, and the agent's receipts cover none of them for long.
+    /// The broker acknowledges events, and the agent's receipts have covered no event for long.
     NoReceipts,
     /// The broker answers that it does not take the gateway's events, for long.
     Declined,

@@ -63,7 +63,7 @@ pub struct SourceFormat {
 /// The rate of a block's samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum BlockRate {
-    /// That of the source's format.
+    /// The rate of the source's format.
     #[default]
     Format,
     /// Another one, which the file states.

@@ -425,7 +425,7 @@ fn hex(bytes: &[u8]) -> String {
 /// The SHA-256 of a file, as in a document.
 ///
 /// # Errors
-/// That of the operating system.
+/// The error of the operating system.
 pub fn sha256_of(path: &Path) -> io::Result<String> {
     let mut hash = Hashed { out: io::sink(), hash: Sha256::new(), bytes: 0 };
     io::copy(&mut pdm_service::files::open_regular(path)?, &mut hash)?;

@@ -1,6 +1,6 @@
-//! Which captures of an alarm that stands are not removed for room: the one of its rise, and the newest few of
-//! what it told later. What anybody asked for is none of them, so one bearing whose alarm stands for days
-//! does not fill the folder of all.
+//! Chooses the captures of a standing alarm that are not removed for room: the one of its rise, and
+//! the newest few of its later changes. Captures that somebody asked for are not among them, so one
+//! bearing whose alarm stands for days does not fill the folder of all.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const NEWEST: usize = 3;
 pub(super) struct Standing(BTreeSet<EventId>);
 
 impl Standing {
-    /// Those of the points whose alarm stands.
+    /// Returns the captures to keep of the points whose alarm stands.
     pub(super) fn of_alarms<'a>(
         captures: &[StoredCapture],
         points: impl Iterator<Item = &'a CapturePoint>,

@@ -19,7 +19,8 @@ pub(super) type Texts<'a> = &'a [(&'static [u8; 4], String)];
 /// Writes one channel.
 ///
 /// # Errors
-/// That of `out`; `InvalidInput` if the file would be longer than its own lengths can say (4 GiB).
+/// The error of `out`; `InvalidInput` if the file would be longer than its own lengths can say (4
+/// GiB).
 pub(super) fn write(
     out: &mut impl Write,
     rate_hz: u32,

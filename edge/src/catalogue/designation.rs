@@ -230,7 +230,7 @@ fn angle(suffixes: &str) -> Result<(char, &str), String> {
     Ok((letter, suffixes[1..].trim_start_matches([' ', '-', '/'])))
 }
 
-/// Are these only suffixes that leave the rolling elements as they are?
+/// Checks that these are only suffixes that leave the rolling elements as they are.
 fn understood(suffixes: &str, own: &[&str]) -> Result<(), String> {
     for token in suffixes.split([' ', '-', '/', '.', ',', '+', '(', ')']).filter(|t| !t.is_empty())
     {
@@ -241,7 +241,7 @@ fn understood(suffixes: &str, own: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Is a token a row of known suffixes?
+/// Whether a token is a row of known suffixes.
 fn is_made_of(token: &str, own: &[&str]) -> bool {
     if token.is_empty() {
         return true;

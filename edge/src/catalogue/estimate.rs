@@ -152,9 +152,9 @@ impl Estimate {
         others
     }
 
-    /// Does a race's order fit a whole number of elements, with a ratio of element to pitch diameter
-    /// within the tolerance of the estimated one? Of 310 verdicts on 62 recordings of CWRU with orders
-    /// estimated on purpose up to 13 % off, the one wrong name needed a ratio 30 % off.
+    /// Whether a race's order fits a whole number of elements, with a ratio of element to pitch
+    /// diameter within the tolerance of the estimated one. Of 310 verdicts on 62 recordings of CWRU
+    /// with orders estimated on purpose up to 13 % off, the one wrong name needed a ratio 30 % off.
     fn is_possible(&self, named: Fault, order: f64, orders: &DefectOrders) -> bool {
         let estimated = 1.0 - 2.0 * orders.ftf.get();
         let sum = orders.bpfo.get() + orders.bpfi.get();

@@ -227,8 +227,8 @@ fn follow(learnt: &mut BTreeMap<String, Normal>, block: &Block, drift: f64) {
     }
 }
 
-/// Takes over the levels of a machine that runs again after a long standstill, where none of them
-/// lies beyond reach of those that were learnt first.
+/// Takes over the levels of a machine that runs again after a long standstill, where no level lies
+/// beyond reach of those that were learnt first.
 fn settle(learnt: &mut BTreeMap<String, Normal>, block: &Block, settings: &MonitorSettings) {
     for (key, new) in block.normals() {
         match learnt.get_mut(&key) {

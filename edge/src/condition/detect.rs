@@ -25,7 +25,7 @@ pub(super) struct Detector {
     /// Hours of the latest windows, since the monitor's first.
     #[serde(default)]
     hours: Packed,
-    /// Since when a rule holds without a break, in the same hours.
+    /// The time since which a rule holds without a break, in the same hours.
     #[serde(default)]
     held_since_h: Option<f64>,
 }

@@ -62,7 +62,7 @@ pub(super) struct Steps {
 /// Change of each level, natural logarithm.
 pub(super) type Changes = BTreeMap<String, f64>;
 
-/// Did all bearings of the machine take the step?
+/// Whether all bearings of the machine took the step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Together {
     /// They did: a load may then move one level more than the others.

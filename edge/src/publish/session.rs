@@ -105,7 +105,7 @@ pub(super) struct Session<'a> {
     max_packet: usize,
     answered_at: Instant,
     declined: u32,
-    /// Since when the broker has taken no event and refused some.
+    /// The time since which the broker has taken no event and refused some.
     refused_since: Option<Instant>,
     pause_until: Option<Instant>,
     tail: Tail,

@@ -116,11 +116,11 @@ impl SecurityPolicy {
 /// Certificates in files, DER or PEM; read at every opening, so that they can be renewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpcuaCertificates {
-    /// That of this gateway.
+    /// The certificate of this gateway.
     pub certificate: PathBuf,
     /// Its key.
     pub key: PathBuf,
-    /// That of the server: no other is trusted.
+    /// The certificate of the server: no other is trusted.
     pub server: PathBuf,
 }
 

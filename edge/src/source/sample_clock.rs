@@ -81,7 +81,7 @@ pub(super) struct SampleClock {
     frames: u64,
     /// When frames last arrived, s.
     last_s: Option<f64>,
-    /// Since when frames have come without a pause, s, and how many there were before.
+    /// The time since which frames have come without a pause, s, and how many there were before.
     unbroken: (f64, u64),
     bins: VecDeque<Arrival>,
     long_bins: VecDeque<Arrival>,

@@ -78,8 +78,8 @@ impl Figure {
         }
     }
 
-    /// From a unit to the figure's own; `None` if the unit is none of the figure's. A ratio has the
-    /// unit `1`, or none.
+    /// Returns the conversion from a unit to the figure's own; `None` if the figure cannot have
+    /// that unit. A ratio has the unit `1`, or no unit.
     pub fn conversion(&self, unit: Option<&str>) -> Option<Conversion> {
         let text = unit.unwrap_or("").trim();
         let factor = match self {

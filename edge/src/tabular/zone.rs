@@ -15,7 +15,7 @@ pub const ZONES: &str = "a zone such as \"Asia/Seoul\", \"UTC\" or \"+09:00\"";
 /// A zone of local times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LocalZone {
-    /// That of this machine (`TZ`).
+    /// The zone of this machine (`TZ`).
     #[default]
     Machine,
     /// One of the IANA data base.

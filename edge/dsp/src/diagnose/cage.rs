@@ -1,10 +1,10 @@
-//! Do the lines of the cage stand? A comb of its first six multiples against the same comb at
-//! unrelated orders of the same spectrum.
+//! Checks whether the lines of the cage stand: a comb of its first six multiples against the same
+//! comb at unrelated orders of the same spectrum.
 //!
-//! The cage's lines say that something modulates once a turn of the cage: its own damage, or a
+//! Lines of the cage show that something modulates once a turn of the cage: its own damage, or a
 //! damaged rolling element that passes the load zone with it. One record cannot tell the two apart
-//! by these lines alone, so they are told and never named. Beside them [`super::spin`] looks for what
-//! only a rolling element has.
+//! by these lines alone, so they are told and never named. Beside them [`super::spin`] looks for
+//! lines that only a rolling element has.
 
 use super::Request;
 use super::levels::{log_levels, mask_shaft, widen};

@@ -78,8 +78,8 @@ const WHOLE_STATED: f64 = 0.01;
 /// stands 1 % off four times its shaft, beside twice the spin of a 6203.
 const WHOLE_OTHER: f64 = 0.015;
 /// Mean level of the envelope's first two shaft harmonics from which they give the speed, dB: the
-/// levels are means of some thirty spectra, whose noise stays below 3. The third is none of them: the
-/// outer race of a 6203 stands at 3.05 orders and would pose as it.
+/// levels are means of some thirty spectra, whose noise stays below 3. The third harmonic is not
+/// used: the outer race of a 6203 stands at 3.05 orders and would pose as it.
 const SHAFT_STANDS_DB: f64 = 5.0;
 /// The first of the two has to stand itself, dB: where the second stands alone it is a line of something else.
 /// Paderborn's inverter has one at 52.5 Hz, which is twice a speed stated 5 % high and leaves the first
@@ -177,7 +177,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Does the stated speed not fit? Then nothing is named.
+    /// Whether the stated speed does not fit; nothing is named then.
     pub const fn is_misfit(&self) -> bool {
         matches!(self.speed, SpeedFit::Misfit(_) | SpeedFit::MayMisfit(_))
     }

@@ -136,7 +136,7 @@ pub fn most_excess(evidence: &Evidence) -> f64 {
     evidence.parts.iter().map(|(_, figures)| figures.values()[0]).fold(0.0, f64::max)
 }
 
-/// Does the cage's comb stand, and no part's lines beside it?
+/// Whether the cage's comb stands, and no part's lines beside it.
 pub fn is_cage(evidence: &Evidence) -> bool {
     let is_quiet = |(part, figures): (Part, &Figures)| {
         figures.excess < if part == Part::OuterRace { CAGE_BESIDE_OUTER } else { CAGE_ALONE }

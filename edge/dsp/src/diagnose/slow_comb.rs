@@ -115,7 +115,7 @@ fn between(get: impl Fn(usize) -> f64, at: f64) -> f64 {
     (1.0 - share) * get(low) + share * get(low + 1)
 }
 
-/// Is a slow order no relation of the cage's or the shaft's?
+/// Whether a slow order has no relation to the cage's or the shaft's.
 fn is_unrelated(order: f64, ftf: f64) -> bool {
     let [own, half_or_twice, mirrored] = APART;
     let is_near = |other: f64, ratio: f64| (other / order - 1.0).abs() <= ratio;

@@ -135,7 +135,8 @@ impl Ladder {
     }
 }
 
-/// Is an order a multiple of the shaft plus or minus a multiple of the cage, as far as told?
+/// Whether an order is, within the resolution, a multiple of the shaft plus or minus a multiple of
+/// the cage.
 fn is_sum(order: f64, ftf: f64, line: f64) -> bool {
     (-CAGE_MULTIPLES..=CAGE_MULTIPLES).map(f64::from).any(|n| {
         let rest = order - n * ftf;

@@ -156,7 +156,7 @@ impl Point {
         }
     }
 
-    /// Was it learnt against what states the speed now?
+    /// Whether it was learnt against the source that states the speed now.
     fn holds(&self, known: &StateSpeed, stated_by: SpeedSource) -> bool {
         let is_same = (known.configured_rpm / self.settings.speed.get() - 1.0).abs() < 1e-6;
         is_same && known.stated_by == stated_by

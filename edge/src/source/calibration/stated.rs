@@ -22,7 +22,7 @@ impl Calibration {
     /// The calibration of numbers in a unit that their sender states.
     ///
     /// # Errors
-    /// How the unit contradicts this calibration, or why it is none of acceleration.
+    /// How the unit contradicts this calibration, or why it is no unit of acceleration.
     pub(in crate::source) fn in_stated_unit(self, text: &str) -> Result<Self, String> {
         let spelling: String = text.chars().take(40).collect();
         let kind = StatedUnit::parse(&spelling).map(|unit| unit.kind);

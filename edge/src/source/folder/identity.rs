@@ -48,7 +48,7 @@ pub(super) struct FileRecord {
     /// The first samples of a file that has grown, which were measured before it grew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) grown_from: Option<u64>,
-    /// Since when it is no longer in the folder, ms since 1970.
+    /// The time since which it is no longer in the folder, ms since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) gone_ms: Option<i64>,
 }

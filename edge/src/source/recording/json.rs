@@ -54,8 +54,8 @@ pub(super) fn documents(content: &[u8]) -> Option<Vec<Value>> {
     parsed(content).or_else(|| parsed(&without_words_for_no_number(content)?))
 }
 
-/// A content in which `NaN`, `Infinity` and `-Infinity`, which Python writes although JSON has no such words,
-/// became `null`; `None` if there is none of them.
+/// Replaces `NaN`, `Infinity` and `-Infinity`, which Python writes although JSON has no such words,
+/// by `null`; `None` if the content has none of them.
 fn without_words_for_no_number(content: &[u8]) -> Option<Vec<u8>> {
     const WORDS: [&[u8]; 3] = [b"NaN", b"-Infinity", b"Infinity"];
     let mut plain = Vec::with_capacity(content.len());

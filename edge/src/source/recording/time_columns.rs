@@ -15,7 +15,7 @@ use crate::source::time_axis::{TimeAxis, goes_one_way};
 /// Rows over which a column without a word on it must rise to be time where it is not the first.
 const LEAST_ROWS_ANYWHERE: usize = 64;
 
-/// A column with fewer numbers than one in this many rows is none of samples.
+/// A column with fewer numbers than one in this many rows is no column of samples.
 const LEAST_PART: usize = 10;
 
 /// Rises for each fall from which on a column is a time whose clock was set. Chosen: a vibration has as many

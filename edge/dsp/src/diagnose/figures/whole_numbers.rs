@@ -49,8 +49,8 @@ impl<'a> WholeNumbers<'a> {
         off_whole(order, 1.0, WHOLE_CONFIRMED, self.turns)
     }
 
-    /// Is a line a multiple of a speed that the record gave in place of the stated one, or of a comb that
-    /// another line makes?
+    /// Whether a line is a multiple of a speed that the record gave in place of the stated one, or
+    /// of a comb that another line makes.
     fn is_multiple_of_other(&self, hz: f64) -> bool {
         let multiple = |shaft_hz: f64| {
             let order = hz / shaft_hz;

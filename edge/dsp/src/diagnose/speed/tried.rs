@@ -176,7 +176,7 @@ pub(super) fn posed_as(teeth: &Teeth, request: &Request) -> Option<u32> {
         .map(|beside| beside.multiple)
 }
 
-/// Do the teeth at a part's multiples stand so far above the others that the part made them?
+/// Whether the teeth at a part's multiples stand so far above the others that the part made them.
 pub(super) fn leads_as_part(teeth: &Teeth, request: &Request) -> bool {
     let mut leads = Part::ALL.into_iter().filter_map(|part| beside_multiples(teeth, part, request));
     leads.any(|beside| beside.lead_db >= POSED_LEAD_DB)

@@ -1,8 +1,9 @@
 //! Units that the lines above a table state in words, for columns that have none of their own.
 //!
-//! `Y-axis unit: m/s²`, `# Units: time s, acceleration mg`, `# acc in m/s^2`, `Einheit: mm/s²`. A unit of
-//! time and one of an X axis is none of samples. Invariant: what states several units states none, and is
-//! refused with all of them; a number in front of a unit (`range: 16 g`) is an amount and no statement.
+//! `Y-axis unit: m/s²`, `# Units: time s, acceleration mg`, `# acc in m/s^2`, `Einheit: mm/s²`. A
+//! unit of time and one of an X axis are not units of samples. Invariant: a text that states
+//! several units states none, and is refused with all of them; a number in front of a unit (`range:
+//! 16 g`) is an amount and no statement.
 
 use super::metadata::statements_in;
 use crate::source::interpretation::{StatedUnit, UnitKind};

@@ -460,7 +460,7 @@ fn start_and_rate(rows: &[Line<'_>], separator: Separator, form: NumberForm) -> 
 }
 
 impl Layout {
-    /// Why the stated rate may be none of the rows, in words.
+    /// Returns why the stated rate may not be that of the rows, in words.
     pub(super) fn rate_doubt(&self) -> Option<String> {
         let (line, rate) = (self.rate_doubt.as_ref()?, self.metadata.rate_hz?);
         Some(format!(

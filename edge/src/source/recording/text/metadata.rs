@@ -211,7 +211,7 @@ pub(super) fn rate_hints<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String
     lines.filter(speaks).take(MOST_HINTS).map(shown).collect()
 }
 
-/// Words beside a rate by which it is none of one channel's rows, in lower case.
+/// Words beside a rate by which it is not the rate of one channel's rows, in lower case.
 const RATE_OF_OTHERS: [&str; 8] =
     ["total", "aggregate", "combined", "gesamt", "overall", "summen", "총 ", "合计"];
 

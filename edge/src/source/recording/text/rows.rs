@@ -345,7 +345,7 @@ impl TextColumns {
                 .all(|at| (1..times).all(|copy| is_same(row(at * times), row(at * times + copy))))
     }
 
-    /// Whether a column is none of its own: a part of another one, or labels.
+    /// Whether a column does not stand by itself: it is a part of another one, or labels.
     pub(super) fn is_joined(&self, column: usize) -> bool {
         self.joined.contains(&column) || self.labels.contains(&column)
     }

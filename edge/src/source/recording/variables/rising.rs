@@ -32,7 +32,8 @@ const SPREADSHEET_EPOCH_DAYS: f64 = 25_569.0;
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 
-/// A smaller step is none in seconds. Chosen: converters for accelerometers end at 204.8 kHz.
+/// The smallest step that can be in seconds. Chosen: converters for accelerometers end at 204.8
+/// kHz.
 const LEAST_STEP_S: f64 = 1.0 / 210e3;
 
 /// The rate and the start that a vector of times gives.
