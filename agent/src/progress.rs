@@ -65,9 +65,9 @@ pub struct Progress {
     pub untold: u64,
     /// The configuration names no way to staff at all.
     pub has_no_way: bool,
-    /// Since when there is no connection to the broker that brings events.
+    /// The time since which there is no connection to the broker that brings events.
     pub broker_away_since: Option<Instant>,
-    /// Since when there is no connection to the broker by which the agent publishes.
+    /// The time since which there is no connection to the broker by which the agent publishes.
     pub publishing_away_since: Option<Instant>,
     /// Gateways that the store knows by their status.
     pub gateways: usize,
@@ -256,7 +256,8 @@ impl Reporter {
         }
     }
 
-    /// Notes an event that lies ahead of the clock; whether its gateway has sent none for a while.
+    /// Notes an event that lies ahead of the clock; returns whether its gateway has sent none for a
+    /// while.
     pub(crate) fn lies_ahead(&self, gateway: &GatewayKey, by_s: f64) -> bool {
         let now = Instant::now();
         let mut is_new = false;

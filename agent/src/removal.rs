@@ -22,7 +22,7 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// That of a configuration.
+    /// Returns the ground of a configuration.
     pub(crate) fn of(settings: &AgentSettings) -> Self {
         Self { prefix: settings.broker.prefix.clone(), owners: settings.gateways.clone() }
     }

@@ -117,7 +117,7 @@ pub(crate) struct Vitals {
     ailment: watch::Sender<Option<Ailment>>,
     writers: Arc<Mutex<[Option<Failing>; 2]>>,
     tellers: Arc<Mutex<BTreeMap<Teller, Failing>>>,
-    /// Since when the intake waits for the store to take a batch.
+    /// The time since which the intake waits for the store to take a batch.
     storing: Arc<Mutex<Option<Instant>>>,
     /// The last failure of judging, and when it was.
     last_of_judging: Arc<Mutex<Option<Failing>>>,
@@ -145,7 +145,7 @@ impl Vitals {
         *self.storing.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Since when the store has not answered the intake, if it was asked.
+    /// Returns the time since which the store has not answered the intake, if it was asked.
     pub(crate) fn storing(&self) -> Option<Instant> {
         *self.storing.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -86,8 +86,8 @@ pub enum Phase {
     Noted,
 }
 
-/// Is told of every point of a run: for tests that stop a process at a certain point, and for metrics
-/// of another program.
+/// Hears every point of a run: for tests that stop a process at a certain point, and for metrics of
+/// another program.
 pub trait Observer: Send + Sync + std::fmt::Debug {
     /// A run has come to this point.
     fn reached(&self, event: EventId, node: Node, phase: Phase);

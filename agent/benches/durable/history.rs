@@ -132,8 +132,8 @@ impl Place {
         }
     }
 
-    /// How many events of a gateway are stored, and whether none of all waits for a judgement. It is
-    /// asked often while the agent works, so it counts nothing.
+    /// Returns how many events of a gateway are stored, and whether no event at all waits for a
+    /// judgement. It is called often while the agent works, so it counts nothing.
     pub(crate) async fn progress(&self, gateway: &str) -> (u64, bool) {
         let sql = |waiting: &str| {
             AssertSqlSafe(format!(

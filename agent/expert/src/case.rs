@@ -141,7 +141,7 @@ pub struct PastEvent {
 pub struct BearingState {
     /// By measuring point.
     pub points: BTreeMap<String, PointState>,
-    /// Since when the risk is above Normal without a break.
+    /// The time since which the risk has been above Normal without a break.
     #[serde(default)]
     pub since: Option<Timestamp>,
     /// How long it has stood at each level.

@@ -43,7 +43,8 @@ pub(crate) fn closing(case: &Case<'_>, rules: &Rules) -> Option<Closing> {
     Some(Closing { memory, reported_at })
 }
 
-/// Since when the baseline of a point is being learnt anew, or has been since the risk rose.
+/// Returns the time since which the baseline of a point is being learnt anew, or has been since the
+/// risk rose.
 fn relearning_since(before: &PointState, event: &Event) -> Option<Timestamp> {
     let learning = event.anomaly.baseline.state == BaselineState::Learning;
     before.relearning_since.or_else(|| (learning && before.learnt).then_some(event.measured_at))

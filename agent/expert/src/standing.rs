@@ -23,7 +23,7 @@ pub struct Stand {
     pub since: Timestamp,
     /// The last window of the stand so far.
     pub until: Timestamp,
-    /// How long the bearing had been below before, s; nothing if it never stood there.
+    /// How long the bearing had been below before, s; `None` if it never stood there.
     pub away_s: Option<f64>,
     /// Stands that followed each other closely, this one included.
     pub count: u32,
@@ -80,7 +80,7 @@ impl Standing {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sensor {
-    /// Since when every window is invalid.
+    /// The time since which every window is invalid.
     pub invalid_since: Option<Timestamp>,
     /// How long that had been so at the window before, s.
     pub before_s: f64,

@@ -25,7 +25,7 @@ pub struct Telling {
     /// The route; `None` means everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<String>,
-    /// The first message; nothing while quiet hours hold it back.
+    /// The time of the first message; `None` while quiet hours hold it back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<Timestamp>,
     /// How many steps have been told.

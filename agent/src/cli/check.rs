@@ -139,7 +139,8 @@ fn failed(findings: &[Finding]) -> Option<String> {
     (count > 0).then(|| format!("{count} of {all} checks failed: {}", names.join("; ")))
 }
 
-/// Says that reports and work orders cannot be written; nothing where they can be, or where none are written.
+/// Reports that reports and work orders cannot be written; `None` if they can be, or if none are
+/// written.
 fn documents(reports: &ReportSettings, exit: &mut Exit) -> Option<Finding> {
     let folder = reports.folder.as_deref().filter(|_| !reports.off)?;
     let (at, error) = writable_folder(&folder.join("report"), "pdm-agent").err()?;

@@ -80,7 +80,8 @@ pub(super) async fn earlier_grounds(
     }))
 }
 
-/// Since when a bearing is abnormal by its measurements; an episode beside another's alarm opens when that is told.
+/// Returns the time since which a bearing is abnormal by its measurements; an episode beside
+/// another's alarm opens when that alarm is told.
 pub(super) fn began_at(record: &EpisodeRecord) -> Timestamp {
     let opened_at = record.episode.opened_at;
     match record.episode.course.condition {

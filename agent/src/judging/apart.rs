@@ -105,8 +105,8 @@ impl Judging {
         Ok(bearings)
     }
 
-    /// Notes that the store refuses the content of these bearings' judgements; another failure is none of
-    /// theirs.
+    /// Notes that the store refuses the content of these bearings' judgements; another failure is
+    /// not caused by them.
     pub(super) fn set_apart(&self, bearings: &[BearingKey], error: &StoreError) {
         if !matches!(error, StoreError::Content { .. }) {
             return;

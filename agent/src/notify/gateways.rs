@@ -36,7 +36,7 @@ const MOST: u32 = 20_000;
 pub(super) struct Bursts {
     lost: Option<Timestamp>,
     back: Option<Timestamp>,
-    /// Since when gateways could be heard.
+    /// The time since which gateways could be heard.
     pub(super) hearing: Hearing,
     /// The remembered reports of gateways about themselves.
     pub(super) heeded: Heeded,

@@ -92,7 +92,7 @@ pub(super) fn granted(error: SendError) -> SendError {
     SendError::After(words, granted)
 }
 
-/// Until when nothing is sent to the receiver, by what it said last.
+/// Returns the time until which nothing is sent to the receiver, by its last answer.
 fn asked_by(sent: &Result<(), SendError>, renewals: u64) -> Option<WaitAsked> {
     let Err(SendError::After(said, wait)) = sent else { return None };
     Some(WaitAsked { until: Instant::now() + *wait, said: said.clone(), renewals })

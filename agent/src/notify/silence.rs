@@ -178,7 +178,8 @@ impl Watchdog {
     }
 }
 
-/// Since when this agent could hear its gateways: it ran, and was connected to store and broker.
+/// The time since which this agent could hear its gateways: it ran, and was connected to store and
+/// broker.
 #[derive(Debug, Default)]
 pub(super) struct Hearing {
     since: Option<Timestamp>,

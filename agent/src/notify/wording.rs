@@ -260,7 +260,8 @@ pub(super) fn as_told(body: &Text, at: Timestamp, zone: Zone) -> Text {
     )
 }
 
-/// The body of a repetition: a remaining life and a progress of then are none of now, and are left out.
+/// Returns the body of a repetition. The remaining life and the progress of the first message are
+/// left out, since they no longer hold.
 pub(super) fn without_life(body: &Text) -> Text {
     let left = |text: &str, labels: [&str; 2], told: &str| {
         let lines = text.lines().filter(|line| !labels.iter().any(|label| line.starts_with(label)));

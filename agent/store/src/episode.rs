@@ -84,7 +84,7 @@ pub struct Alarm {
     pub repeat_at: Option<Timestamp>,
     /// The last notification.
     pub notification: Notification,
-    /// How far it was told along its route; nothing where everybody was told at once.
+    /// How far it was told along its route; `None` where everybody was told at once.
     pub telling: Option<Telling>,
 }
 

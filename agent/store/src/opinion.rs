@@ -48,7 +48,7 @@ pub struct HeldJudgement {
     pub memory: Memory,
     /// When the model was asked.
     pub asked_at: Timestamp,
-    /// Until when the judgement waits at most.
+    /// The latest time until which the judgement waits.
     pub until: Timestamp,
     /// The rest of its run.
     pub checkpoint: Checkpoint,

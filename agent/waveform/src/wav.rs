@@ -5,7 +5,8 @@ use pdm_shared::capture::CaptureDocument;
 /// `WAVE_FORMAT_IEEE_FLOAT`.
 const FORMAT_FLOAT: u16 = 3;
 
-/// A file that is none of a capture, or not the one of its document. The caller refuses it by these words.
+/// A file that is not of a capture, or not the one of its document. The caller refuses it by these
+/// words.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WavError {

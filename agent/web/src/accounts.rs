@@ -205,7 +205,7 @@ pub trait AccountStore: Send + Sync + std::fmt::Debug {
     /// `is_first` and there is a user already.
     async fn add_user(&self, user: &User, is_first: bool) -> Result<bool, PlantError>;
 
-    /// Changes a user; false if there is none of that name.
+    /// Changes a user; returns false if no user has that name.
     async fn change_user(&self, name: &str, change: &UserChange) -> Result<bool, PlantError>;
 
     /// Gives a user a token; one of the same label is replaced.
@@ -216,7 +216,7 @@ pub trait AccountStore: Send + Sync + std::fmt::Debug {
         token: &UserToken,
     ) -> Result<(), PlantError>;
 
-    /// Takes a token away; false if there is none of that label.
+    /// Takes a token away; returns false if no token has that label.
     async fn revoke_token(&self, user: &str, label: &str) -> Result<bool, PlantError>;
 
     /// The tokens of a user, by label.

@@ -141,7 +141,7 @@ pub(crate) async fn demand_capture(
     }
 }
 
-/// Until when a bearing may be shelved.
+/// Returns the time until which a bearing may be shelved.
 pub(crate) fn shelf_end_of_hours(shared: &Shared, hours: f64) -> Result<Timestamp, Problem> {
     if !hours.is_finite() {
         return Err(Problem::unfit("hours is no number, allowed is above 0 and up to 168"));
@@ -234,7 +234,7 @@ pub(crate) async fn report(
     Ok(id)
 }
 
-/// Reports on work for a program; the open actions where the report names none of several.
+/// Reports on work for a program; returns the open actions where the report names none of several.
 pub(crate) async fn report_one(
     shared: &Shared,
     viewer: &Viewer,

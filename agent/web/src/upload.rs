@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use futures_util::StreamExt as _;
 
-/// Bytes of a body that is too large which are read and thrown away, so that the browser reads the answer: it
-/// reads none while it sends.
+/// Bytes of a body that is too large which are read and thrown away, so that the browser reads the
+/// answer: it reads no answer while it sends.
 const THROWN_AWAY: u64 = 256 * 1024 * 1024;
 /// Fields of a form.
 const MOST_PARTS: usize = 40;

@@ -106,8 +106,8 @@ pub(super) fn changes(
     changes
 }
 
-/// The history answered, and none of its cases is like this one: of the same element where one is
-/// named, and with the same signs.
+/// Whether the history answered and none of its cases is like this one: of the same element where
+/// one is named, and with the same signs.
 fn is_unknown(diagnosis: &Diagnosis, inquiry: &Inquiry, compared: &[Comparison]) -> bool {
     let mut asked = inquiry.answered.iter().filter(|answered| answered.question.tool == HISTORY);
     asked.any(|answered| answered.failure.is_none())

@@ -1,4 +1,4 @@
-//! Of which site a machine of the asset graph is: two plants each have a `P-101`.
+//! Finds the site of a machine of the asset graph: two plants each have a `P-101`.
 //!
 //! An id `SITE/MACHINE`, or the property `site`, says it. A machine without either is of the site of the
 //! bearings that files put into it, else of the site that it is a part of, else of the one site that has a

@@ -424,7 +424,7 @@ fn no(wanted: &str, value: &Value) -> QueryError {
     QueryError::type_error(format!("a pattern needs {wanted} here, not {}", value.type_name()))
 }
 
-/// Whether a relationship is none of those that the pattern has matched already.
+/// Whether the pattern has not matched this relationship already.
 fn differs(row: &Row, hop: &Expansion, relationship: &Relationship) -> bool {
     hop.unlike.iter().all(|slot| match &row[*slot] {
         Value::Relationship(own) => own.id != relationship.id,

@@ -203,7 +203,7 @@ impl AskedTime {
         }
     }
 
-    /// ` (2026-11-20 – 2026-11-22)`; nothing where no time is asked about.
+    /// Returns ` (2026-11-20 – 2026-11-22)`; empty where no time is asked about.
     fn in_words(self) -> String {
         match (self.night, self.span) {
             (Some((from, to)), _) => {

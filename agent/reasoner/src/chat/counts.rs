@@ -20,7 +20,8 @@ const DAYS: u64 = 30;
 /// Bearings that are told one by one.
 const MAX_TOLD: usize = 10;
 
-/// The alarms of the days that a clause names, else of the last thirty; nothing if they cannot be counted.
+/// Counts the alarms of the days that a clause names, else of the last thirty; `None` if they
+/// cannot be counted.
 pub(super) async fn alarm_counts(
     desk: &dyn Desk,
     fleet: &[CoreFields],

@@ -82,7 +82,8 @@ fn trend_judged(focus: &Focus, language: Language) -> Option<String> {
     })
 }
 
-/// The day since which a clause asks for changes, and today; nothing where it names none or a time that is over.
+/// Returns the day since which a clause asks for changes, and today; `None` where it names no day,
+/// or a time that is over.
 fn since_in(clause: &str, reader: Reader) -> Option<(NaiveDate, NaiveDate)> {
     let today = reader.today()?;
     let span = dates::span_in(clause, today)?;

@@ -96,7 +96,7 @@ pub struct Answer {
     pub model_failure: Option<&'static str>,
 }
 
-/// Is told of every step as it is made.
+/// Hears every step as it is made.
 pub trait Listener: Send + Sync {
     /// A step was made.
     fn step(&self, step: &Step);

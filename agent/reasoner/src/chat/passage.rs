@@ -239,7 +239,7 @@ pub(super) async fn cases(tools: &dyn Toolbox, clause: &str, language: Language)
     searched(tools, CASES, clause, language).await.map(|found| found.told)
 }
 
-/// The passages of the documents that a search finds; nothing if it finds none.
+/// Returns the passages of the documents that a search finds; `None` if it finds none.
 async fn searched(
     tools: &dyn Toolbox,
     tool: &str,

@@ -82,7 +82,8 @@ fn titled(text: &str) -> Vec<String> {
     found
 }
 
-/// `최기사` of `최기사님한테`, `김철수 과장` of two words; nothing where the word is of a trade (`정비기사`).
+/// Returns the name in `최기사` of `최기사님한테`, or in `김철수 과장` of two words; `None` where the word is of
+/// a trade (`정비기사`).
 fn korean_titled(word: &str, next: &str) -> Option<String> {
     let begins_title = |text: &str| {
         let title = PLAIN_WORDS.titles.iter().find(|title| text.starts_with(title.as_str()))?;

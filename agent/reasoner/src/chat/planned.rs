@@ -78,7 +78,8 @@ pub(super) async fn stock(tools: &dyn Toolbox, focus: &Focus, reader: Reader) ->
     std::iter::once(head).chain(spares).chain(none).chain(notes).collect::<Vec<_>>().join("\n")
 }
 
-/// The spare parts of a number or a name that a clause has with how many are there; nothing where it names none.
+/// Returns the spare parts of a number or a name that a clause has, with how many are there; `None`
+/// where it names none.
 pub(super) async fn stock_of_part(
     tools: &dyn Toolbox,
     clause: &str,
@@ -115,8 +116,8 @@ async fn stock_of_number(tools: &dyn Toolbox, number: &str, language: Language) 
     }
 }
 
-/// The part that a clause names by words: `mechanical seal` of "do we have a mechanical seal?"; nothing where it asks
-/// for spare parts in general.
+/// Returns the part that a clause names by words: `mechanical seal` of "do we have a mechanical
+/// seal?"; `None` where it asks for spare parts in general.
 fn part_named(clause: &str) -> Option<String> {
     const GENERAL: [&str; 12] = [
         "재고",

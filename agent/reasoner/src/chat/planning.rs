@@ -369,8 +369,8 @@ fn goes_on(lookup: Lookup, clause: &str, named: &[BearingKey]) -> bool {
     lookup.is_of_bearing() && !named.is_empty()
 }
 
-/// A question none of whose words says what is asked for: it goes on with the one before, asks for the state of
-/// what it names, or for something that documents may answer.
+/// Handles a question none of whose words says what is asked for: it goes on with the one before,
+/// asks for the state of a thing that it names, or for something that documents may answer.
 fn otherwise(
     parts: &mut Vec<Part>,
     question: &Question,

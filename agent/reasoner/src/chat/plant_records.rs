@@ -19,7 +19,7 @@ pub(super) fn more(count: usize, language: Language) -> Option<String> {
     }
 }
 
-/// On how many messages an answer rests; nothing if there is none.
+/// Says on how many messages an answer rests; `None` if there is no message.
 pub(super) fn rests_on(all: &[ToldLine], reader: Reader) -> Option<String> {
     let (count, since) = (all.len(), reader.clock_time(all.last()?.at));
     Some(match reader.language {

@@ -23,7 +23,8 @@ pub(super) fn thresholds(rules: &Rules, language: Language) -> String {
     lines.join("\n")
 }
 
-/// The stages of a trend from which a level begins, such as `3`; nothing where the trend never reaches it.
+/// Returns the stage of a trend from which a level begins, such as `3`; `None` where the trend
+/// never reaches it.
 fn from_stage(levels: [RiskLevel; 5], level: RiskLevel) -> Option<usize> {
     levels.iter().position(|one| *one >= level)
 }

@@ -10,7 +10,8 @@ use crate::toolbox::{self, Toolbox};
 /// The tool of the table.
 const TABLE: &str = "look_up_mounting_value";
 
-/// The values that a clause asks for, each with its section; nothing if no table and no manual has them.
+/// Returns the values that a clause asks for, each with its section; `None` if no table and no
+/// manual has them.
 pub(super) async fn value_in_words(
     tools: &dyn Toolbox,
     topic: Topic,

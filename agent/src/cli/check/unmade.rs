@@ -13,7 +13,7 @@ pub(super) struct Unmade {
     place: Result<PathBuf, (PathBuf, std::io::Error)>,
 }
 
-/// Looks at a file that is not there; nothing if it is there.
+/// Looks at a file that is not there; `None` if it is there.
 pub(super) fn file(path: &Path) -> Option<Unmade> {
     matches!(path.try_exists(), Ok(false))
         .then(|| Unmade { place: writable_folder(path, "pdm-agent") })

@@ -97,9 +97,9 @@ impl CaptureStore {
         Ok(row.map(|row| pins::owner_of(&row)).transpose()?.map(|(_, gateway)| gateway))
     }
 
-    /// Forgets the oldest captures until `needed_bytes` more fit into `most_bytes`: never the first and the newest
-    /// of an open alarm's rise, the newest three for its zone or name, and the newest reference of a
-    /// bearing. Forgets none where that is not enough.
+    /// Forgets the oldest captures until `needed_bytes` more fit into `most_bytes`: never the first
+    /// and the newest of an open alarm's rise, the newest three for its zone or name, and the
+    /// newest reference of a bearing. Forgets no capture where that is not enough.
     pub async fn make_capture_room(
         &self,
         needed_bytes: u64,

@@ -422,9 +422,9 @@ pub(super) async fn note_count(
 /// Bearings that are looked at for a gateway's count. All of them carry the same one.
 const BEARINGS_LOOKED_AT: usize = 16;
 
-/// Whether events of this count are stored: the last one of one of the gateway's bearings carries it.
-/// So it is after an update of the gateway before that of the agent, and where events came before the
-/// status.
+/// Whether events of this count are stored: the last event of one of the gateway's bearings carries
+/// it. That is the case after an update of the gateway before that of the agent, and where events
+/// came before the status.
 async fn has_brought(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,

@@ -55,7 +55,7 @@ macro_rules! reports {
 pub(super) enum Sets {
     /// All of it.
     All,
-    /// The work of the only judgement that has open work; none of it where several judgements have
+    /// The work of the only judgement that has open work; nothing where several judgements have
     /// some.
     One,
 }

@@ -43,7 +43,7 @@ pub struct Found {
     /// other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub close: Option<bool>,
-    /// True where the document is the plant's own, and none of those that come with the program.
+    /// True where the document is the plant's own, and does not come with the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own: Option<bool>,
     /// The title in English, where the document has one.

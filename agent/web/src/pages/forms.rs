@@ -26,7 +26,7 @@ pub(super) trait BearingForm: DeserializeOwned + Send + 'static {
     /// The part of the bearing's page that shows what was done.
     const PART: &'static str = "";
 
-    /// Does what the form says.
+    /// Performs the act of the form.
     fn act(
         self,
         shared: &Shared,
@@ -90,8 +90,8 @@ impl BearingForm for AckForm {
     }
 }
 
-/// Until when a shelf is asked for: a word (`tomorrow`, `monday`, `date` with `date`, `hours` with `hours`), an
-/// instant, or hours alone.
+/// The end of a shelf as it is asked for: a word (`tomorrow`, `monday`, `date` with `date`, `hours`
+/// with `hours`), an instant, or hours alone.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ShelfUntil {
     #[serde(default)]

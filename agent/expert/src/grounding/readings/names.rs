@@ -205,8 +205,8 @@ fn is_multiple(figure: &Figure, token: &str) -> bool {
     rest == "X" || LINES.contains(&line.as_str())
 }
 
-/// A designation of the bearing catalogue, with its suffixes (`6205-2Z/C3`): a word that is none by itself has
-/// to stand beside a word that says so.
+/// Whether a token is a designation of the bearing catalogue, with its suffixes (`6205-2Z/C3`). A
+/// token that could also be another word has to stand beside a word that marks a designation.
 fn is_designation(before: &str, token: &str, after: &str) -> bool {
     let known = |name: &str| CATALOGUE.bearings.contains(name);
     let digits = token.len() - token.trim_start_matches(|c: char| c.is_ascii_digit()).len();

@@ -4,8 +4,8 @@
 use crate::chat::desk::CoreFields;
 use crate::chat::intent::{PLAIN_WORDS, QUESTION_WORDS};
 
-/// A message with such words as the plant's names have them, and each as it was written and read; nothing where it has
-/// none.
+/// Replaces short words for machines in a message by the words of the plant's names. Returns the
+/// message, and each word as it was written and read; `None` where it has no such word.
 pub(in crate::chat) fn with_kinds(
     message: &str,
     fleet: &[CoreFields],
@@ -42,8 +42,8 @@ pub(in crate::chat) fn with_kinds(
     (!read.is_empty()).then_some((text, read))
 }
 
-/// A message with words of the shop floor as questions have them, and each as it was written and read; nothing where it
-/// has none.
+/// Replaces words of the shop floor in a message by the words of usual questions. Returns the
+/// message, and each word as it was written and read; `None` where it has no such word.
 pub(in crate::chat) fn respelled(
     message: &str,
     _fleet: &[CoreFields],

@@ -36,7 +36,8 @@ const LETTERS: [(&str, &[&str]); 26] = [
 ];
 const DIGITS: [&str; 10] = ["공", "일", "이", "삼", "사", "오", "육", "칠", "팔", "구"];
 
-/// A message with such names as the ids, and each as it was written and read; nothing where it has none.
+/// Replaces spelled names in a message by the machines' ids. Returns the message, and each name as
+/// it was written and read; `None` where it has no such name.
 pub(in crate::chat) fn with_ids(
     message: &str,
     fleet: &[CoreFields],

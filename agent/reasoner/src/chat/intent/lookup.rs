@@ -61,7 +61,7 @@ pub(in crate::chat) enum Lookup {
     State,
     /// The grounds of its judgement.
     Why,
-    /// Since when it is abnormal.
+    /// The time since which it is abnormal.
     Onset,
     /// The changes of the bearing.
     Changes,

@@ -164,8 +164,8 @@ fn is_name_alone(clause: &str) -> bool {
     words.flat_map(str::chars).filter(|c| c.is_alphabetic()).count() < 2
 }
 
-/// The two things that a clause asks for in its halves; nothing if it asks for one. What the rules find is one of
-/// both, and then the other one is sure.
+/// Returns the two things that a clause asks for in its halves; `None` if it asks for one. The
+/// finding of the rules is one of the two, and then the other one is sure.
 fn in_halves(ruled: &[Lookup], clause: &str, spoken: Spoken) -> Option<Vec<Lookup>> {
     if ruled.contains(&Lookup::Compare) {
         return None;

@@ -124,8 +124,9 @@ pub(in crate::chat) async fn of_machines(
     (!told.is_empty()).then(|| OwnWords { stated, told: told.join("\n"), call })
 }
 
-/// Where the plant's own documents state of some machines what a question asks for, which names none of them: a general
-/// table would answer for a machine that has its own value.
+/// Returns the statements of the plant's own documents on some machines, where a question asks for
+/// such a value and names no machine: a general table would answer for a machine that has its own
+/// value.
 pub(in crate::chat) async fn of_some_machine(
     tools: &dyn Toolbox,
     fleet: &[CoreFields],

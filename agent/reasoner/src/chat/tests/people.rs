@@ -2,7 +2,8 @@
 
 use super::kinds::check;
 
-/// R-CHAT-5: a person is answered with what the records have of that person; one whom nobody knows is none of the others.
+/// R-CHAT-5: a question about a person is answered from that person's records; an unknown person is
+/// taken for nobody else.
 #[tokio::test]
 async fn a_person_is_answered_and_an_unknown_one_is_nobody_else() {
     check(&[
