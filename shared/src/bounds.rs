@@ -88,7 +88,7 @@ pub enum BoundError {
         /// Most entries of the field.
         most: usize,
     },
-    /// The text is none of a closed set.
+    /// The text is not one of a closed set.
     #[error("is {got:?}, allowed is {allowed}")]
     Unknown {
         /// The text, shortened.

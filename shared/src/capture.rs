@@ -259,7 +259,7 @@ pub struct CaptureDocument {
     pub file: CaptureFile,
 }
 
-/// A document that is none of a capture. The reader shows it with the name of the file.
+/// A document that is not of a capture. The reader shows it with the name of the file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureDocumentError {

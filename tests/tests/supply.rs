@@ -130,7 +130,8 @@ fn locks(package: &Locked, name: &str) -> bool {
     package.dependencies.iter().any(|one| one.split(' ').next() == Some(name))
 }
 
-/// Names of the packages that a manifest needs in every build: no optional ones, none of its tests.
+/// Returns the names of the packages that a manifest needs in every build: without optional ones
+/// and those of its tests.
 fn needed_by(manifest: &toml::Value) -> Vec<String> {
     let table = manifest.get("dependencies").and_then(toml::Value::as_table);
     let needed = table.into_iter().flatten().filter(|(_, how)| {

@@ -106,8 +106,8 @@ fn listed(folders: &[PathBuf]) -> anyhow::Result<Vec<(Recording, Label)>> {
     Ok(all)
 }
 
-/// The generated records that every fit sees. A damaged cage is none of the rule's parts: those are
-/// left out.
+/// Draws the generated records that every fit sees. A damaged cage is not among the rule's parts,
+/// so its records are left out.
 ///
 /// # Errors
 /// A drawn value is refused, which is a bug.
@@ -142,8 +142,8 @@ fn part_of(seed: u64, kind: &str) -> String {
     format!("{kind} {}", seed / 19 % PARTS)
 }
 
-/// Returns the evidence that the rule weighs of a record; the default if its signal is not fit to be
-/// judged.
+/// Returns the evidence that the rule weighs of a record; the default if its signal is not fit to
+/// be judged.
 fn figures(accel_m_s2: &[f64], request: &Request) -> Evidence {
     figures_against(accel_m_s2, request, Against::Nothing)
 }

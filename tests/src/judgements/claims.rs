@@ -15,7 +15,7 @@ const ALL_IS_WELL: [&str; 4] = [
     "nothing that asks for action",
     "Keep running and",
 ];
-/// Sentences by which an anomaly is none of the bearing.
+/// Sentences by which an anomaly does not come from the bearing.
 const OF_MACHINE: [&str; 3] = [
     "without a sign of bearing damage",
     "nothing that speaks of bearing damage",

@@ -31,7 +31,7 @@ pub struct Verdict {
     pub groundless: f64,
     /// Alarms raised before onset whose level does not show within [`NEAR`] snapshots.
     pub early: usize,
-    /// Snapshots from onset to the alarm, as a share of those left then; nothing if there is none.
+    /// Snapshots from onset to the alarm, as a share of those left then; `None` without an alarm.
     pub delay: Option<f64>,
     /// The alarm stands at the end.
     pub on_at_end: bool,
