@@ -170,7 +170,7 @@ async fn healthz(State(shared): State<Arc<Shared>>) -> Response {
     (StatusCode::OK, format!("degraded: {}\n", troubles.join("\ndegraded: "))).into_response()
 }
 
-/// Why no work is done, if none is.
+/// Returns why no work is done, if none is.
 fn standstill(progress: &Progress) -> Option<String> {
     if progress.failed {
         return Some("a part has failed\n".to_owned());

@@ -118,7 +118,7 @@ impl CapturePoint {
         format!("{}/{}", self.equipment, self.bearing)
     }
 
-    /// Its name in remarks, beside those on the source itself.
+    /// Returns its name in remarks, beside those on the source itself.
     fn told(&self) -> String {
         let point = self.measuring_point.as_ref().map_or(String::new(), |p| format!(" {p}"));
         format!("{}, {}{point}", self.source, self.bearing())
@@ -141,7 +141,7 @@ pub struct CaptureStart {
 }
 
 impl CaptureStart {
-    /// Nothing is captured yet.
+    /// Creates the captures of these settings, with nothing captured yet.
     pub fn new(settings: CaptureSettings) -> Self {
         Self {
             settings,

@@ -233,7 +233,7 @@ impl Monitor {
         }
     }
 
-    /// When the latest window began.
+    /// Returns when the latest window began.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.period.last()
     }

@@ -145,7 +145,8 @@ pub trait Source: Send {
         Ok(skipped)
     }
 
-    /// How the source is read, where it is a file: of the file at hand, if there are several.
+    /// Returns how the source is read, where it is a file: of the file at hand, if there are
+    /// several.
     fn interpretation(&self) -> Option<&Arc<Interpretation>> {
         None
     }

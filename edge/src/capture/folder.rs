@@ -72,7 +72,7 @@ pub struct StoredCapture {
 }
 
 impl StoredCapture {
-    /// Its WAV file.
+    /// Returns its WAV file.
     pub fn wav(&self) -> PathBuf {
         self.path.with_file_name(&self.document.file.name)
     }

@@ -77,7 +77,7 @@ impl Grid {
     }
 }
 
-/// From which magnitude on floating-point numbers are none.
+/// Returns the magnitude from which on floating-point numbers cannot be of a grid.
 fn floating_limit(samples: &[f64]) -> f64 {
     let numbers = samples.iter().copied().filter(|sample| sample.abs() < FILL_FROM);
     let (wild, sane): (Vec<f64>, Vec<f64>) = numbers.partition(|sample| sample.abs() >= WILD_M_S2);

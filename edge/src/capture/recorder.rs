@@ -142,7 +142,7 @@ impl Recorder {
         }
     }
 
-    /// The same, which rings when a capture was written.
+    /// Returns the same recorder, which rings when a capture was written.
     #[must_use]
     pub(super) fn ringing(self, ring: Arc<Notify>) -> Self {
         Self { ring, ..self }

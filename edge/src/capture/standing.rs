@@ -64,7 +64,7 @@ fn kept_of(captures: &[StoredCapture], point: &CapturePoint) -> Vec<EventId> {
     rise.into_iter().chain(later).map(|capture| capture.document.capture_id).collect()
 }
 
-/// When the newest reference of a point was captured.
+/// Returns when the newest reference of a point was captured.
 pub(super) fn last_reference(
     captures: &[StoredCapture],
     point: &CapturePoint,

@@ -108,7 +108,7 @@ pub enum Demanded {
 }
 
 impl Demanded {
-    /// Why a demand for this bearing is refused; `None`: it is not.
+    /// Returns why a demand for this bearing is refused; `None`: it is not.
     pub fn refusal(&self, bearing: &str) -> Option<String> {
         Some(match self {
             Self::Taken => return None,

@@ -176,8 +176,8 @@ pub(super) fn base(name: &str) -> String {
     base
 }
 
-/// How far two plain names are apart: letters put in, left out or changed, and digits in another order as
-/// one slip.
+/// Returns how far two plain names are apart: letters put in, left out or changed, and digits in
+/// another order as one slip.
 pub(super) fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let sorted = |word: &[char]| {

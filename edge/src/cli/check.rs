@@ -223,7 +223,7 @@ async fn spool(settings: &EdgeSettings) -> Finding {
     }
 }
 
-/// How long the rings are, and whether the files can be written.
+/// Reports how long the rings are, and whether the files can be written.
 fn captures(capture: &CaptureSettings, settings: &EdgeSettings) -> Finding {
     let clock: SharedClock = Arc::new(SystemClock);
     let rate = |source: &SourceSettings| {

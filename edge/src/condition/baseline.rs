@@ -178,8 +178,8 @@ impl Baseline {
         self.block.risen(settings.strong_ratio.ln())
     }
 
-    /// How many times the level of the first windows being collected the highest of the latest levels
-    /// (natural logarithms) has.
+    /// Returns the highest of the latest levels (natural logarithms) as a multiple of the level of
+    /// the first windows being collected.
     pub(super) fn grown_to(&self, latest: &BTreeMap<String, f64>) -> Option<f64> {
         let grown = latest.iter().filter_map(|(key, level)| Some(level - self.block.begun(key)?));
         grown.max_by(f64::total_cmp).map(f64::exp).filter(|ratio| ratio.is_finite())
@@ -366,12 +366,12 @@ impl Normal {
         self.log.then_some(self.centre)
     }
 
-    /// How far the centre lies above the first centre of another normal, natural logarithm.
+    /// Returns how far the centre lies above the first centre of another normal, natural logarithm.
     pub(super) fn above_anchor_of(&self, other: &Self) -> f64 {
         self.centre - other.anchor
     }
 
-    /// True if the logarithm is compared: only positive values have been seen.
+    /// Whether the logarithm is compared: only positive values have been seen.
     pub(super) const fn is_log(&self) -> bool {
         self.log
     }
@@ -387,7 +387,8 @@ impl Normal {
         self.unscaled(self.centre.min(self.anchor))
     }
 
-    /// How far a healthy value strays from [`level`](Self::level), in the feature's own unit.
+    /// Returns how far a healthy value strays from [`level`](Self::level), in the feature's own
+    /// unit.
     pub(super) fn scatter(&self) -> f64 {
         if self.log { self.spread * self.level() } else { self.spread }
     }

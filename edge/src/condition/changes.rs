@@ -139,7 +139,8 @@ impl Monitor {
         true
     }
 
-    /// The same for a channel that has a neighbour's level while that one has this point's.
+    /// Opens a state for a channel that has a neighbour's level while that one has this point's,
+    /// and tells that the two are swapped.
     fn holds_as_swapped(
         &mut self,
         (state, announced): (&str, &str),

@@ -93,7 +93,7 @@ pub(super) enum Company {
 }
 
 impl Seen {
-    /// How far the latest levels lie above the healthy ones: the median of them.
+    /// Returns how far the latest levels lie above the healthy ones: the median of them.
     pub(super) fn above(&self) -> Option<f64> {
         let above: Vec<f64> = self.levels.values().map(|l| l.latest - l.healthy).collect();
         median(&above)

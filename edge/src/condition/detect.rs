@@ -227,7 +227,7 @@ impl Detector {
         turns.is_none_or(|turns| turns >= settings.least_turns)
     }
 
-    /// How many of the latest windows lay beyond the main rule's distance in any feature.
+    /// Returns how many of the latest windows lay beyond the main rule's distance in any feature.
     fn persistence(&self, main: Rule) -> Persistence {
         let n = self.judged.min(u64::from(main.n)) as usize;
         let beyond = |back: &usize| {

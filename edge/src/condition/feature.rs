@@ -159,7 +159,7 @@ pub(crate) fn is_column_line(name: &str) -> bool {
     ["bpfo", "bpfi", "bsf", "ftf"].iter().any(|word| name.contains(word))
 }
 
-/// The same for a column of a historian, whose name is all that is known of it.
+/// Whether the same holds for a column of a historian, whose name is all that is known of it.
 fn has_column_usual_end(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let without = [

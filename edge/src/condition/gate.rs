@@ -33,7 +33,7 @@ pub(super) struct Gate<'a> {
 }
 
 impl Gate<'_> {
-    /// How far the features lie above their baselines.
+    /// Returns how far the features lie above their baselines.
     ///
     /// Where levels are measured, impacts count only in windows whose level is up with them: the
     /// shape of a short window strays by far more than fifty windows show.

@@ -180,8 +180,8 @@ impl Left {
     /// From a 3,000th of the age to 50 times it.
     const STEPS: usize = 240;
 
-    /// How bearings of this age go on, times what the growth says. The growth's model may be wrong
-    /// for this bearing: with [`DOUBT`] it says nothing.
+    /// Combines how bearings of this age go on with what the growth says. The growth's model may be
+    /// wrong for this bearing: with probability [`DOUBT`] it says nothing.
     fn of(age: f64, ahead: &Ahead) -> Self {
         let first = age.ln() - 8.0;
         let at = |step: usize| first + Self::STEP * step as f64;
@@ -282,7 +282,7 @@ impl Ahead {
         normal_cdf((self.line.b * hours - self.left) / variance.max(1e-12).sqrt())
     }
 
-    /// The same, given that it had not come yet.
+    /// Returns the same, given that it had not come yet.
     fn crossed_yet(&self, hours: f64) -> f64 {
         let already = self.crossed(0.0).min(1.0 - 1e-6);
         ((self.crossed(hours) - already) / (1.0 - already)).clamp(0.0, 1.0)

@@ -189,7 +189,7 @@ impl MonitorSettings {
         })
     }
 
-    /// Where nothing else is said: these limits between the zones B, C and D, mm/s.
+    /// Sets these limits between the zones B, C and D, mm/s, where no others are given.
     #[must_use]
     pub fn in_zones(mut self, zone_bc_mm_s: f64, zone_cd_mm_s: f64) -> Self {
         self.velocity_zone_bc_mm_s.get_or_insert(zone_bc_mm_s);

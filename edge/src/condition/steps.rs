@@ -104,7 +104,7 @@ impl Steps {
         found.map_or_else(|| announced.to_owned(), Clone::clone)
     }
 
-    /// Another state whose level these features have, if they jumped there.
+    /// Returns another state whose level these features have, if they jumped there.
     fn jumped_to(
         &self,
         announced: &str,
@@ -181,7 +181,7 @@ impl Steps {
         self.medians(windows, 0)
     }
 
-    /// The same of the windows before the latest one.
+    /// Returns the same of the windows before the latest one.
     pub(super) fn before_latest(&self, windows: usize) -> BTreeMap<String, f64> {
         self.medians(windows, 1)
     }
@@ -235,8 +235,8 @@ impl Steps {
         self.latest.retain(|_, column| column.0.iter().any(|value| value.is_finite()));
     }
 
-    /// How far the levels of the latest windows lie above a baseline: the median of them, window by
-    /// window.
+    /// Returns how far the levels of the latest windows lie above a baseline: the median of them,
+    /// window by window.
     fn course(&self, baseline: &Baseline) -> Vec<f64> {
         let columns: Vec<(&Packed, f64)> = self
             .latest
@@ -275,7 +275,7 @@ fn belongs(name: &str, announced: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(MARK))
 }
 
-/// How far the levels of a window lie above a baseline: the median of them.
+/// Returns how far the levels of a window lie above a baseline: the median of them.
 fn offset(features: &Features, baseline: &Baseline) -> Option<f64> {
     let levels = features.iter().filter(|(key, value)| {
         FeatureKind::of(key) == FeatureKind::Level && value.is_finite() && **value > 0.0

@@ -231,7 +231,8 @@ impl Builder<'_> {
         tag.map_err(|error| StartError::Source { name: source.name.clone(), source: error })
     }
 
-    /// Where the samples of a source go for captures. A source that gives values without samples has none.
+    /// Returns where the samples of a source go for captures; `None` for a source that gives values
+    /// without samples.
     fn tap(&self, source: &SourceSettings, format: &SourceFormat) -> Option<Tap> {
         let captures = self.shared.captures.filter(|_| source.input.has_samples())?;
         let points = source.points.iter().map(|point| CapturePoint {

@@ -321,8 +321,8 @@ impl Measurer {
         events
     }
 
-    /// The same where no point has to know what the others see in the same windows; `neighbours`: by
-    /// point, empty for none.
+    /// Measures the windows where no point has to know what the others see in the same windows;
+    /// `neighbours`: by point, empty for none.
     fn measure_apart(&mut self, windows: &[Window], neighbours: &[Vec<Neighbour>]) -> Vec<Event> {
         let times: Vec<Timestamp> = windows.iter().map(|window| self.start(window)).collect();
         let angles: Vec<Option<ShaftAngle>> =

@@ -264,7 +264,7 @@ impl Point {
         &self.place
     }
 
-    /// When its latest window began.
+    /// Returns when its latest window began.
     pub(crate) fn last_at(&self) -> Option<Timestamp> {
         self.memory.monitor.last_at()
     }

@@ -34,7 +34,7 @@ impl ClockWatch {
         watch.remembered = watch.remembered.max(window);
     }
 
-    /// By how much the clock was moved since the last look, s.
+    /// Returns by how much the clock was moved since the last look, s.
     pub(super) fn moved_s(&self, now: Timestamp) -> Option<f64> {
         let mut watch = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // a gateway that was off moves no clock ahead, but time never runs back

@@ -41,7 +41,7 @@ impl DemandAnswers {
     }
 }
 
-/// Why a demand for a bearing is refused, for the status; `None` where it is taken.
+/// Returns why a demand for a bearing is refused, for the status; `None` where it is taken.
 pub(super) fn refusal_of(demanded: &Demanded, bearing: &str) -> Option<CaptureRefusal> {
     let told = demanded.refusal(bearing)?;
     let (cause, wait_s) = match demanded {

@@ -110,7 +110,8 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Which rows are bad; `None` where a field is neither of the words nor a quality of OPC, or a validity.
+/// Returns which rows are bad; `None` where a field is neither one of the words nor a quality of
+/// OPC, or a validity.
 fn bad_rows(rows: &[FieldRow<'_>], place: usize, name: &str) -> Option<Vec<bool>> {
     let fields = || rows.iter().map(|row| row.fields.get(place).copied().unwrap_or_default());
     let numbers: Option<Vec<f64>> = fields().map(|field| field.parse().ok()).collect();

@@ -338,7 +338,7 @@ impl Parts {
     }
 }
 
-/// How alike two shapes are: the cosine of their vectors, -1 … 1.
+/// Returns how alike two shapes are: the cosine of their vectors, -1 … 1.
 pub fn likeness(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().clamp(-1.0, 1.0)
 }

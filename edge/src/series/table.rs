@@ -384,7 +384,7 @@ fn leave_footer_out(
     }
 }
 
-/// How the numbers are written.
+/// Returns how the numbers are written.
 fn number_form(
     rows: &[FieldRow<'_>],
     columns: &[usize],

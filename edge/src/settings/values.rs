@@ -104,7 +104,8 @@ impl MeaningKeys {
         }
     }
 
-    /// From the number, of which `scale` is in one count, to the figure's unit.
+    /// Returns the conversion from the number, of which `scale` is in one count, to the figure's
+    /// unit.
     pub(super) fn conversion(
         &self,
         context: &ValueContext<'_>,

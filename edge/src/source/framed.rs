@@ -106,8 +106,8 @@ impl FramedDecoder {
         self.sender = None;
     }
 
-    /// Another connection of the same sender, or of another: bytes of an unfinished block are dropped. Run
-    /// and count of the next block say whether it follows on.
+    /// Notes another connection of the same sender, or of another: bytes of an unfinished block are
+    /// dropped. Run and count of the next block say whether it follows on.
     pub(super) fn reconnected(&mut self) {
         self.pending.clear();
     }
@@ -267,7 +267,7 @@ impl FramedDecoder {
     }
 }
 
-/// Where a magic word begins, from `at` on; else where the last bytes could begin one.
+/// Returns where a magic word begins, from `at` on; else where the last bytes could begin one.
 fn next_magic(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at.min(bytes.len())..];
     let whole = rest.windows(MAGIC.len()).position(|window| window == MAGIC);

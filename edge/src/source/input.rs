@@ -114,9 +114,9 @@ impl SourceInput {
         }
     }
 
-    /// The same source for a look of at most `wait` beside the running service: at a broker under another
-    /// name and without a session, so that nothing is taken away from the service, and with as much
-    /// patience as the look has.
+    /// Returns the same source for a look of at most `wait` beside the running service: at a broker
+    /// under another name and without a session, so that nothing is taken away from the service,
+    /// and with as much patience as the look has.
     #[must_use]
     pub fn for_a_look(&self, wait: Duration) -> Self {
         let mut looked_at = self.clone();

@@ -17,7 +17,7 @@ const PARTS: usize = 4;
 /// axial and radial vibration differ by a half and more, and noise of 2,560 samples by 0.1 and 1.1.
 const APART: (f64, f64) = (0.5, 1.5);
 
-/// How many axes stand in the samples one after the other, if it looks so.
+/// Returns how many axes stand in the samples one after the other; `None` if there is only one.
 pub(super) fn axes_in_one(samples: &[f64]) -> Option<usize> {
     AXES.into_iter().find(|axes| {
         let frames = samples.len() / axes / PARTS;

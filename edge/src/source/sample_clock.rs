@@ -108,7 +108,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// By how much an arrival is later than the line, s.
+    /// Returns by how much an arrival is later than the line, s.
     fn late_s(&self, arrival: &Arrival) -> f64 {
         let due_s = (arrival.frames - self.through.frames).mul_add(self.slope, self.through.at_s);
         arrival.at_s - due_s

@@ -69,7 +69,7 @@ impl Figure {
         Self::ShaftSpeed,
     ];
 
-    /// Its key in a configuration.
+    /// Returns its key in a configuration.
     pub fn key(&self) -> Cow<'_, str> {
         match self {
             Self::Feature(feature) => feature.key(),

@@ -11,7 +11,7 @@ use super::file::{Files, companion};
 use super::{Spool, SpoolError, log};
 
 impl Spool {
-    /// That the name of the file leads somewhere. Callers ask before they commit.
+    /// Checks that the name of the file leads somewhere. Callers ask before they commit.
     ///
     /// # Errors
     /// [`SpoolError::Moved`] if the file was moved or removed; [`Spool::repair`] writes it anew.

@@ -94,8 +94,8 @@ fn follow(points: &mut Vec<PointState>, event: &Event) {
     });
 }
 
-/// Which of two states of a bearing is worse. A point that can be judged comes before one that
-/// cannot; of equally bad ones the later counts.
+/// Compares two states of a bearing by how bad they are. A point that can be judged comes before
+/// one that cannot; of equally bad ones the later counts.
 fn badness(a: &State, b: &State) -> Ordering {
     let number = |value: Option<f64>| value.unwrap_or(f64::NEG_INFINITY);
     let judged = |state: &State| state.signal_valid && state.running;

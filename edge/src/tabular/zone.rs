@@ -247,7 +247,7 @@ fn is_of_one_offset(zone: LocalZone, local: &[i64]) -> bool {
     most.saturating_sub(*least) < WEEK_NS && first == last && first.second_s.is_none()
 }
 
-/// As [`in_utc`] in nanoseconds, which have more digits than a floating-point number.
+/// Does the same as [`in_utc`] in nanoseconds, which have more digits than a floating-point number.
 pub fn in_utc_ns(zone: LocalZone, local: &[i64]) -> Vec<i64> {
     const NS: i64 = 1_000_000_000;
     // the repeated hour may set the last time before the first

@@ -40,7 +40,7 @@ pub fn standing(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> Cage {
     standing_in(&log_levels(spectrum, shaft_hz), spectrum.df_hz, shaft_hz, request)
 }
 
-/// The same from levels (dB over the local floor) of lines `df` Hz apart.
+/// Measures the same from levels (dB over the local floor) of lines `df` Hz apart.
 pub fn standing_in(levels: &[f64], df: f64, shaft_hz: f64, request: &Request) -> Cage {
     let tolerance = request.order_tolerance.max(0.005);
     let ftf = request.orders.ftf.get();

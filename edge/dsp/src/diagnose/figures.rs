@@ -272,7 +272,8 @@ fn weighed(
     Evidence { parts, cage, stranger, speed, ..Evidence::default() }
 }
 
-/// How surely a line is no whole multiple of a shaft frequency that is known within a ratio, 0 to 1.
+/// Returns how surely a line is no whole multiple of a shaft frequency that is known within a
+/// ratio, 0 to 1.
 fn off_whole(hz: f64, shaft_hz: f64, ratio: f64, turns: f64) -> f64 {
     let order = hz / shaft_hz;
     let half_a_line = 0.5 / turns.min(super::spectra::BLOCK_TURNS[0]);

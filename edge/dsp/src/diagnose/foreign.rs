@@ -80,12 +80,12 @@ impl<'a> Scene<'a> {
             .map(|i| (i, self.levels[i]))
     }
 
-    /// Where the peak near a frequency stands, Hz.
+    /// Returns where the peak near a frequency stands, Hz.
     fn peak_hz(&self, hz: f64) -> f64 {
         self.peak_within(hz, 2.0)
     }
 
-    /// Where the strongest line within ± `reach` lines peaks, Hz.
+    /// Returns where the strongest line within ± `reach` lines peaks, Hz.
     fn peak_within(&self, hz: f64, reach: f64) -> f64 {
         self.spectrum.peak_at(&self.levels, hz, reach).map_or(hz, |peak| peak.0)
     }
@@ -207,8 +207,9 @@ impl<'a> Scene<'a> {
         .then_some(ForeignCause::CageHarmonic(elements as u32))
     }
 
-    /// Something slower strikes once a turn of its own (a belt, a geared shaft) and one of its
-    /// multiples falls here. A rolling element's spin is half of its line, hence `least` 3 for it.
+    /// Finds a slower comb: something strikes once a turn of its own (a belt, a geared shaft), and
+    /// one of its multiples falls here. A rolling element's spin is half of its line, hence `least`
+    /// 3 for it.
     fn slower_comb(&self, hz: f64, least: u32) -> Option<ForeignCause> {
         (least..=SLOWEST_COMB)
             .map(|n| (n, hz / f64::from(n)))

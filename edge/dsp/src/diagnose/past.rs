@@ -126,7 +126,7 @@ impl Past {
         parts.chain([(Fault::Cage, self.cage_db)]).filter(|(_, db)| *db >= STOOD_DB).collect()
     }
 
-    /// How far the cage's comb stood above unrelated ones, dB; never below 0.
+    /// Returns how far the cage's comb stood above unrelated ones, dB; never below 0.
     pub const fn cage_db(&self) -> f64 {
         self.cage_db.max(0.0)
     }

@@ -66,15 +66,15 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// How far a part's figures lie above the threshold, log odds of the regression; negative: no
-    /// name.
+    /// Returns how far a part's figures lie above the threshold, log odds of the regression;
+    /// negative: no name.
     pub fn strength(&self, figures: &Figures) -> f64 {
         let values = figures.values();
         let sum: f64 = self.weights.iter().zip(values).map(|(w, v)| w * v).sum();
         sum + self.offset - self.threshold
     }
 
-    /// How sure a part of this strength is, 0 to 0.99; 0.7 at the threshold.
+    /// Returns how sure a part of this strength is, 0 to 0.99; 0.7 at the threshold.
     pub fn confidence(&self, strength: f64) -> f64 {
         let odds = (NAMING_CONFIDENCE / (1.0 - NAMING_CONFIDENCE)).ln() + self.slope * strength;
         (1.0 / (1.0 + (-odds).exp())).min(MOST_CONFIDENCE)
@@ -147,14 +147,14 @@ pub fn is_cage(evidence: &Evidence) -> bool {
         && evidence.parts.iter().all(is_quiet)
 }
 
-/// By how much the cage's comb is new since the baseline, dB, where that names a rolling element: the comb
-/// stands, and the races are quiet. `None` without a past.
+/// Returns by how much the cage's comb is new since the baseline, dB, where that names a rolling
+/// element: the comb stands, and the races are quiet. `None` without a past.
 pub fn new_comb_db(evidence: &Evidence) -> Option<f64> {
     grown_comb_db(evidence).filter(|db| *db >= NEW_COMB_DB)
 }
 
-/// By how much the cage's comb has grown since the baseline, dB, where it may be a rolling element's: the races
-/// are quiet and the stated speed fits. `None` without a past.
+/// Returns by how much the cage's comb has grown since the baseline, dB, where it may be a rolling
+/// element's: the races are quiet and the stated speed fits. `None` without a past.
 pub fn grown_comb_db(evidence: &Evidence) -> Option<f64> {
     let is_quiet = |part: Part| evidence.parts[part].values()[0] < QUIET_RACES;
     let are_quiet = is_quiet(Part::OuterRace) && is_quiet(Part::InnerRace);

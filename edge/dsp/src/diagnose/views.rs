@@ -54,7 +54,7 @@ pub fn looks(
         .collect()
 }
 
-/// From 0 to the Nyquist frequency.
+/// Returns the band from 0 to the Nyquist frequency.
 pub fn whole_band(rate_hz: f64) -> Option<Band> {
     Band::new(0.0, rate_hz / 2.0).ok()
 }

@@ -86,7 +86,7 @@ impl Point {
         WindowSpeed { speed, state, stated, learnt }
     }
 
-    /// How far the true speed may be off a stated one, as a ratio.
+    /// Returns how far the true speed may be off a stated one, as a ratio.
     pub(super) fn tolerance_of(&self, stated_by: SpeedSource) -> f64 {
         if stated_by == SpeedSource::Tachometer { 0.0 } else { self.settings.speed_tolerance }
     }

@@ -215,7 +215,7 @@ impl Point {
     }
 }
 
-/// True if `at` is less than `seconds` after `since`; false if the clock was set back between them.
+/// Whether `at` is less than `seconds` after `since`; false if the clock was set back between them.
 fn is_within(at: Timestamp, since: Timestamp, seconds: f64) -> bool {
     (0.0..seconds).contains(&at.seconds_since(since))
 }

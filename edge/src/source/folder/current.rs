@@ -46,7 +46,7 @@ impl Current {
         }
     }
 
-    /// How the snapshot was read, with what dated it.
+    /// Returns how the snapshot was read, with what dated it.
     pub(super) fn input(
         &self,
         block: &Block,

@@ -65,7 +65,7 @@ impl Records {
         &mut self.all
     }
 
-    /// True if a file is where it was, unchanged.
+    /// Whether a file is where it was, unchanged.
     pub(super) fn knows(&self, file: &SeenFile) -> bool {
         let record = self.by_path.get(&file.path).and_then(|number| self.all.get(number));
         record
@@ -297,7 +297,7 @@ impl Records {
         }
     }
 
-    /// True if there are notes that no block has taken along.
+    /// Whether there are notes that no block has taken along.
     pub(super) const fn has_notes(&self) -> bool {
         self.has_notes
     }

@@ -159,7 +159,7 @@ impl Losses {
         remarks.set(name, "senders", text.to_owned());
     }
 
-    /// How far the sender's clock stands from the gateway's, which dates the samples.
+    /// Notes how far the sender's clock stands from the gateway's, which dates the samples.
     pub(super) fn sender_time(&self, header: &FrameHeader, clock: &SampleClock) {
         let Some(sender_us) = header.sender_us else { return };
         let first = clock.frames().saturating_sub(header.frames as u64);

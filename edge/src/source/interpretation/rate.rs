@@ -194,7 +194,7 @@ fn column_rate(axis: &TimeAxis, known_hz: Option<f64>) -> Option<f64> {
     is_seconds.then(|| axis.rate_hz(1.0))
 }
 
-/// Why a rate by a time column is not believed, with the units that would make it one.
+/// Returns why a rate by a time column is not believed, with the units that would make it one.
 fn too_fast(axis: &TimeAxis, hz: f64) -> String {
     let own_s = axis.unit_s.unwrap_or(1.0);
     let may_be = |(_, unit_s): &(&str, f64)| {

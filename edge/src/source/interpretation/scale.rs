@@ -170,7 +170,7 @@ fn with_scale_of_file(
     }
 }
 
-/// Why a channel without a unit is not taken for g: its name says another quantity.
+/// Returns why a channel without a unit is not taken for g: its name says another quantity.
 fn other_by_name(label: &str, stated: &StatedChannel) -> Option<String> {
     let says_volts = stated.name.as_deref().is_some_and(says_voltage);
     match role(stated) {

@@ -44,7 +44,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Its length, s.
+    /// Returns its length, s.
     fn length_s(&self) -> f64 {
         let longest = self.samples.iter().map(|(_, samples)| samples.len()).max();
         longest.unwrap_or(0) as f64 / self.rate.get()
@@ -90,7 +90,8 @@ impl OpenBurst {
         apart_s.abs() <= most_s || own_s.abs() <= most_s
     }
 
-    /// The same without times: parts count up, none comes twice, and all come together.
+    /// Whether a message fits without times: parts count up, none comes twice, and all come
+    /// together.
     fn fits_arrival(&self, part: &Part, burst_s: f64, now: Duration) -> bool {
         let is_further = part.samples.iter().all(|(channel, _)| {
             let last = self.channels.get(*channel).and_then(BTreeMap::last_key_value);

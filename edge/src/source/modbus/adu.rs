@@ -53,7 +53,7 @@ pub enum AnswerFault {
 }
 
 impl RegisterRequest {
-    /// Its bytes.
+    /// Returns its bytes.
     pub fn bytes(self) -> [u8; 12] {
         let [transaction_high, transaction_low] = self.transaction.to_be_bytes();
         let [address_high, address_low] = self.address.to_be_bytes();

@@ -108,13 +108,13 @@ pub(super) fn samples(value: &DataValue) -> Result<Numbers, Fault> {
     Ok(Numbers { values, are_integers })
 }
 
-/// When the source took the value, ms since 1970.
+/// Returns when the source took the value, ms since 1970.
 pub(super) fn source_time_ms(value: &DataValue) -> Option<u64> {
     let time = value.source_timestamp.as_ref().filter(|time| !time.is_null())?;
     u64::try_from(time.as_chrono().timestamp_millis()).ok()
 }
 
-/// When the source took the value, else when the server did, ms since 1970.
+/// Returns when the source took the value, else when the server did, ms since 1970.
 pub(super) fn time_ms(value: &DataValue) -> Option<u64> {
     let stated = |time: &&DateTime| !time.is_null();
     let source = value.source_timestamp.as_ref().filter(stated);

@@ -100,8 +100,9 @@ impl Likeness {
         own
     }
 
-    /// Why a file is refused whose content is that of an earlier one, where its name or that of the other says that one
-    /// is a copy; a file of equal bytes and another name is told. A file that cannot be read is no copy.
+    /// Returns why a file is refused whose content is that of an earlier one, where its name or
+    /// that of the other says that one is a copy; a file of equal bytes and another name is told. A
+    /// file that cannot be read is no copy.
     pub(super) fn refused_copy(&mut self, path: &Path) -> Option<String> {
         let key = start_of(path)?;
         let before = self.files.entry(key).or_default();
@@ -120,7 +121,8 @@ impl Likeness {
         None
     }
 
-    /// How the names of a file's channels differ from those of the first file. Other names of one place are told once.
+    /// Returns how the names of a file's channels differ from those of the first file. Other names
+    /// of one place are told once.
     pub(super) fn change_of_names(&mut self, next: &Interpretation) -> Option<NameChange> {
         let names = names_of(next);
         let pairs = || self.names.iter().flatten().zip(names.iter().flatten());

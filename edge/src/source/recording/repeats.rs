@@ -209,7 +209,7 @@ pub(super) fn names_channels(name: &str) -> bool {
     CHANNEL_WORDS.iter().any(|word| name.contains(word)) || name == "ch" || name == "id"
 }
 
-/// Why a table in long form is refused.
+/// Returns why a table in long form is refused.
 pub(super) fn long_form_refusal(column: &str, values: &[String], repeated: Repeated) -> String {
     let more = if values.len() > 8 { ", …" } else { "" };
     let shown: Vec<&str> = values.iter().take(8).map(String::as_str).collect();
@@ -220,8 +220,8 @@ pub(super) fn long_form_refusal(column: &str, values: &[String], repeated: Repea
     )
 }
 
-/// How often each time stands, if it stands once for each of several channels. `channels`: the number of
-/// each row's channel.
+/// Returns how often each time stands, if it stands once for each of several channels. `channels`:
+/// the number of each row's channel.
 pub(super) fn repeated_times(times: &[f64], channels: &[u16]) -> Option<Repeated> {
     if times.len() < LEAST_ROWS || times.len() != channels.len() {
         return None;

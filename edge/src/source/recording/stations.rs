@@ -81,7 +81,7 @@ pub(super) fn several_points(column: &str, values: &[String], rows: &[u16]) -> O
     ))
 }
 
-/// Why such a table is refused.
+/// Returns why such a table is refused.
 pub(super) fn refusal(told: &str) -> String {
     format!(
         "{told}; write the rows of each into a file of its own, or name the columns to read all rows as one (--variable)"

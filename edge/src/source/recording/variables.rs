@@ -415,7 +415,8 @@ fn chosen_set(sets: &[Vec<Variable>]) -> Option<usize> {
     (!has_rival).then_some(index)
 }
 
-/// How a variable that is left out is told: a recording of its own, no list of settings and no time.
+/// Describes a variable that is left out, if it is told: a recording of its own, no list of
+/// settings and no time.
 fn told(variable: &Variable) -> Option<String> {
     let is_told = variable.numbers.len() >= LEAST_TOLD
         || (variable.says_acceleration() && variable.numbers.len() > 1);

@@ -30,7 +30,7 @@ impl Sequence {
         self.last_ms = sent_ms;
     }
 
-    /// Nothing is known any more.
+    /// Forgets the count: nothing is known any more.
     pub(super) fn end(&mut self) {
         *self = Self { is_uncounted: self.is_uncounted, ..Self::default() };
     }

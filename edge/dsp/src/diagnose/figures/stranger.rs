@@ -23,7 +23,7 @@ pub struct Stranger {
 }
 
 impl Stranger {
-    /// With its lead over the strongest part, units.
+    /// Returns the stranger with its lead over the strongest part, units.
     pub(super) fn leading_over(self, own: f64) -> Self {
         let figures = self.figures;
         let lead = part_of(figures.excess, figures.share()) - own;

@@ -62,7 +62,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Where the value of a field stands.
+    /// Returns where the value of a field stands.
     fn field(&self, number: usize) -> Option<usize> {
         let back = i32::from_le_bytes(bytes_at(self.buffer, self.at)?);
         let vtable = self.at.checked_add_signed(isize::try_from(-i64::from(back)).ok()?)?;

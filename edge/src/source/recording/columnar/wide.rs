@@ -29,7 +29,7 @@ pub(super) enum NumberForm {
     Half,
 }
 
-/// How a column writes its numbers; `None` if it holds none.
+/// Returns how a column writes its numbers; `None` if it holds none.
 pub(super) fn form_of(column: &ColumnDescriptor) -> Option<NumberForm> {
     if column.max_rep_level() != 0 {
         return None;

@@ -170,7 +170,7 @@ fn best_fit(lines: &[Line<'_>], width_of: RowWidth) -> Option<SeparatorFit> {
     best
 }
 
-/// Why a text has no rows, with a line of it.
+/// Returns why a text has no rows, with a line of it.
 fn no_row(lines: &[Line<'_>]) -> String {
     let what = if lines.len() > MAX_PREAMBLE_LINES {
         format!("no row of numbers in the first {MAX_PREAMBLE_LINES} lines")

@@ -69,7 +69,7 @@ fn first_row(lines: &[&str]) -> Option<usize> {
     (start > 0 && usual > 1).then_some(start)
 }
 
-/// How such a row is separated: by blanks or tabs, or by commas.
+/// Returns how such a row is separated: by blanks or tabs, or by commas.
 fn separator_of(line: &str) -> Option<Separator> {
     let separator = if line.contains(',') { Separator::Char(',') } else { Separator::Spaces };
     (!separator.fields(line).is_empty()).then_some(separator)

@@ -14,7 +14,7 @@ pub(super) fn without_tail(content: &[u8]) -> Option<(&[u8], usize)> {
     (zeros > 0 && !text.contains(&0)).then_some((text, zeros))
 }
 
-/// Why a content is refused that is text but for a block of zeros.
+/// Returns why a content is refused that is text except for a block of zeros.
 pub(super) fn refusal(content: &[u8]) -> Option<String> {
     let at = content.iter().position(|byte| *byte == 0)?;
     let zeros = content.split(|byte| *byte == 0).count() - 1;

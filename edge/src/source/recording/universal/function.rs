@@ -101,7 +101,7 @@ impl FunctionHead {
         points.checked_mul(each).ok_or_else(|| format!("{points} points are more than any memory"))
     }
 
-    /// Why the function is no recording.
+    /// Returns why the function is no recording.
     pub(super) fn refusal(&self) -> Option<String> {
         let named = OTHER_FUNCTIONS.iter().find(|(code, _)| *code == self.function);
         if let Some((code, name)) = named {

@@ -33,7 +33,8 @@ impl TimesApart {
     }
 }
 
-/// Why channels are refused that stand in structs named by times (`/2026-05-04T06-07-08/acc`): each is a recording.
+/// Returns why channels are refused that stand in structs named by times
+/// (`/2026-05-04T06-07-08/acc`): each is a recording.
 pub(super) fn refusal_of_snapshots(channels: &[Variable]) -> Option<String> {
     const MOST_TOLD: usize = 4;
     let stamp = |variable: &Variable| {
