@@ -87,8 +87,8 @@ impl LanguageModel {
         self.client.name()
     }
 
-    /// How the model says what it wants, found out at the first use. A failure is not kept: the next use
-    /// asks again.
+    /// Returns how the model writes its calls, found out at the first use. A failure is not kept:
+    /// the next use asks again.
     ///
     /// # Errors
     /// [`ProbeError`].

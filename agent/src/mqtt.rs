@@ -182,8 +182,8 @@ pub(crate) fn options(
     options_with(settings, client_id, client_id, attempt)
 }
 
-/// As [`options`], with the certificate and the user of another connection: for a connection that has none
-/// of its own.
+/// Returns the same as [`options`], with the certificate and the user of another connection: for a
+/// connection that has none of its own.
 pub(crate) fn options_with(
     settings: &BrokerSettings,
     client_id: &str,

@@ -130,7 +130,7 @@ impl OpinionLane {
             .await
     }
 
-    /// When a claim ends unless it is held longer.
+    /// Returns when a claim ends unless it is held longer.
     fn until(&self) -> Timestamp {
         let longest_s = self.model.settings().per_event.seconds.min(3600.0);
         self.clock.now().plus_seconds(longest_s + CLAIM_S)

@@ -137,7 +137,7 @@ impl Preview {
         self.bearings.remove(key);
     }
 
-    /// Staff acknowledges what stands of a bearing.
+    /// Lets staff acknowledge the standing alarm of a bearing.
     pub fn acknowledge(&mut self, key: &BearingKey, by: &str, now: Timestamp) {
         let Some(bearing) = self.bearings.get_mut(key) else { return };
         let Some(record) = &mut bearing.record else { return };
@@ -165,7 +165,7 @@ impl Preview {
         &self.told
     }
 
-    /// How the notification of this place leaves.
+    /// Returns how the notification of this place leaves.
     pub fn way(&self, place: usize) -> Way {
         self.ways.get(place).cloned().unwrap_or_default()
     }
@@ -182,7 +182,7 @@ impl Preview {
         bearing.past.iter().chain(last).cloned().collect()
     }
 
-    /// How many episodes began.
+    /// Returns how many episodes began.
     pub fn episodes(&self) -> usize {
         self.bearings.values().map(|bearing| bearing.episodes).sum()
     }

@@ -227,7 +227,7 @@ impl Vitals {
         });
     }
 
-    /// Nothing is wrong.
+    /// Notes that nothing is wrong.
     pub(crate) fn is_well(&self) {
         self.ailment.send_if_modified(|ailment| ailment.take().is_some());
     }

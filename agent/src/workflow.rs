@@ -120,25 +120,26 @@ impl Workflow {
         }
     }
 
-    /// The same workflow with another reasoner; where that fails, the expert's judgement is used.
+    /// Returns the same workflow with another reasoner; where that fails, the expert's judgement is
+    /// used.
     #[must_use]
     pub fn with_reasoner(self, reasoner: Arc<dyn Reasoner>) -> Self {
         Self { reasoner, ..self }
     }
 
-    /// The same workflow with tools.
+    /// Returns the same workflow with tools.
     #[must_use]
     pub fn with_tools(self, tools: Arc<dyn Tools>) -> Self {
         Self { caller: Some(Arc::new(Caller::new(tools))), ..self }
     }
 
-    /// The same workflow with documents.
+    /// Returns the same workflow with documents.
     #[must_use]
     pub fn with_documents(self, documents: Arc<dyn Documents>) -> Self {
         Self { documents: Some(documents), ..self }
     }
 
-    /// The same workflow, in which such judgements wait for a language model.
+    /// Returns the same workflow, in which judgements wait for a language model by these terms.
     #[must_use]
     pub(crate) fn with_waits(self, waits: Option<WaitTerms>) -> Self {
         Self { waits, ..self }
@@ -163,7 +164,7 @@ impl Workflow {
         kinds.into_iter().flat_map(|kind| documents.places(kind, state)).collect()
     }
 
-    /// The same workflow with an observer of its runs.
+    /// Returns the same workflow with an observer of its runs.
     #[must_use]
     pub fn with_observer(self, observer: Arc<dyn Observer>) -> Self {
         Self { observer: Some(observer), ..self }

@@ -63,7 +63,7 @@ impl Side {
         panic!("the agent does not listen within a minute");
     }
 
-    /// From the sending of a window to its judgement on the broker.
+    /// Measures the time from the sending of a window to its judgement on the broker.
     async fn judged(&mut self, event: &Event) {
         let id = event.event_id.to_string();
         let begun = Instant::now();

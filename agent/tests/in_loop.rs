@@ -122,7 +122,7 @@ async fn put(store: &Store, events: &[Event]) {
     store.intake().store(&batch, SystemClock.now(), "dead").await.expect("stored");
 }
 
-/// The same event a minute ago, of this bearing.
+/// Returns the event as one of this bearing, `seconds_ago` seconds ago.
 fn of(bearing: &str, event: Event, seconds_ago: f64) -> Event {
     let measured_at = SystemClock.now().plus_seconds(-seconds_ago);
     Event {

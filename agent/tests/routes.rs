@@ -157,7 +157,7 @@ struct Routed {
 }
 
 impl Routed {
-    /// Nothing where the broker is missing.
+    /// Starts the plant; `None` where the broker is missing.
     async fn new(test: &str) -> Option<Self> {
         let broker = Mosquitto::start(test, Persistence::Memory)?;
         let folder = tempfile::tempdir().expect("folder");

@@ -46,7 +46,7 @@ pub struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// True if the event's remaining life is the usual course of damaged bearings, as edges of
+    /// Whether the event's remaining life is the usual course of damaged bearings, as edges of
     /// before told it, and says nothing of this bearing.
     pub(crate) fn is_life_of_population(&self) -> bool {
         self.event.rul.model.as_deref() == Some("population")

@@ -82,12 +82,12 @@ fn span_h(from: Timestamp, to: Timestamp) -> Option<f64> {
     (span >= WORTH_TELLING_H).then_some(span)
 }
 
-/// How long a stage took until the next was reached, h.
+/// Returns how long a stage took until the next was reached, h.
 pub(crate) fn took_h(reached: &BTreeMap<u8, Timestamp>, stage: u8) -> Option<f64> {
     span_h(*reached.get(&stage)?, *reached.get(&(stage + 1))?)
 }
 
-/// How long the bearing has stood at this stage, h.
+/// Returns how long the bearing has stood at this stage, h.
 pub(crate) fn standing_h(
     reached: &BTreeMap<u8, Timestamp>,
     stage: u8,
@@ -188,7 +188,8 @@ fn life_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     Some((text, evidence))
 }
 
-/// That a remaining life which was told in this episode has been outlived, and by how much it was too short.
+/// Returns the note that a remaining life which was told in this episode has been outlived, and by
+/// how much it was too short.
 fn outlived_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     diagnosis.rul_assessment.hours?;
     let since = case.memory.state.since?;

@@ -252,7 +252,8 @@ fn calm_risk(state: &PointState, rules: &Rules) -> RiskLevel {
     calm.map_or(RiskLevel::Critical, |(_, level)| level)
 }
 
-/// The same of the stage.
+/// Returns the worst stage that the last judgements asked for, as many as have to be better before
+/// a stage falls.
 fn calm_stage(state: &PointState, rules: &Rules) -> u8 {
     let mut stages = state.calm_stages.iter().zip(0_u8..);
     let calm = stages.find(|(count, _)| **count >= rules.risk.downgrade_after);

@@ -72,7 +72,7 @@ pub struct Screening {
 }
 
 impl Screening {
-    /// Something is wrong with the bearing or the machine.
+    /// Whether something is wrong with the bearing or the machine.
     pub const fn is_anomaly(&self) -> bool {
         matches!(self.finding, Finding::Anomalous | Finding::Confirmed | Finding::Single)
     }

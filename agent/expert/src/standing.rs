@@ -70,7 +70,7 @@ impl Standing {
         self.levels.get(&level).filter(|_| self.begun.contains(&level))
     }
 
-    /// How long the bearing has been below a level that it stood at, s.
+    /// Returns how long the bearing has been below a level that it stood at, s.
     pub fn below_s(&self, level: RiskLevel) -> Option<f64> {
         Some(self.at?.seconds_since(self.levels.get(&level)?.until))
     }

@@ -104,7 +104,7 @@ impl OpenReason {
         }
     }
 
-    /// Why bearing damage is neither found nor excluded.
+    /// Returns why bearing damage is neither found nor excluded.
     pub(crate) fn why(self, case: &Case<'_>) -> Text {
         match self {
             Self::TooFewTurns => Text::new(

@@ -192,7 +192,7 @@ impl<'ast> Visitor<'ast> for Allowed {
     }
 }
 
-/// Why a clause is not allowed; `None` for those that are.
+/// Returns why a clause is not allowed; `None` for those that are.
 fn clause_refusal(clause: &ClauseKind) -> Option<QueryError> {
     Some(match clause {
         ClauseKind::Match(MatchClause { mode: Some(_), .. }) => {

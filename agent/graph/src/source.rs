@@ -21,7 +21,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The same relationships seen from their other end.
+    /// Returns the same relationships seen from their other end.
     #[must_use]
     pub const fn reverse(self) -> Self {
         match self {

@@ -54,7 +54,7 @@ impl Sign {
         self.value.has(found)
     }
 
-    /// Something else stands there.
+    /// Whether another value stands there.
     fn is_contradicted(&self, answer: Option<&Value>) -> bool {
         let found = answer.and_then(|answer| answer.pointer(&self.pointer));
         found.is_some_and(|found| !self.value.has(found))
@@ -103,7 +103,7 @@ pub(crate) struct Answers {
 }
 
 impl Success {
-    /// Why it cannot be used.
+    /// Returns why it cannot be used.
     pub(crate) fn wrong(&self) -> Option<&'static str> {
         let is_half = self.pointer.is_some() != self.value.is_some();
         is_half.then_some("pointer and value go together")

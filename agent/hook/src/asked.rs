@@ -18,8 +18,8 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-/// How long a receiver asks to wait before the next try. A date counts from the receiver's own clock where it
-/// tells that, else from `now_ms`; one that is past asks for no wait.
+/// Returns how long a receiver asks to wait before the next try. A date counts from the receiver's
+/// own clock where it tells that, else from `now_ms`; one that is past asks for no wait.
 pub fn asked_wait(headers: &HeaderMap, now_ms: i64) -> Option<Duration> {
     let asked = text(headers, RETRY_AFTER)?;
     if let Ok(seconds) = asked.parse::<u64>() {

@@ -56,7 +56,7 @@ impl TextKinds {
         kinds
     }
 
-    /// How likely each kind is for a text; the shares of all kinds sum to 1.
+    /// Returns how likely each kind is for a text; the shares of all kinds sum to 1.
     #[must_use]
     pub fn shares(&self, text: &str, signs: &[String]) -> Vec<f32> {
         self.of_features(&features(text, signs))

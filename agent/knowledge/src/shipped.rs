@@ -110,7 +110,7 @@ pub fn is_shipped(id: &str) -> bool {
     HASHES.contains_key(&id.trim().to_lowercase())
 }
 
-/// True if `document` has the id of a shipped document and another content.
+/// Whether `document` has the id of a shipped document and another content.
 pub(super) fn is_claimed_by(document: &Document) -> bool {
     let id = document.id.trim().to_lowercase();
     HASHES.get(&id).is_some_and(|hash| *hash != document.about.hash)

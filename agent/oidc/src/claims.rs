@@ -90,7 +90,7 @@ pub(crate) fn are_enough(claims: &Map<String, Value>, settings: &OidcSettings) -
     value(claims, &settings.user_claim).is_some() && value(claims, &settings.role_claim).is_some()
 }
 
-/// Who the claims name, and the role.
+/// Returns the person whom the claims name, and the role.
 pub(crate) fn person(
     claims: &Map<String, Value>,
     settings: &OidcSettings,

@@ -197,7 +197,8 @@ impl Provider {
         Ok((address, attempt))
     }
 
-    /// Who has logged in, from what the browser came back with. `now_s`: seconds since 1970.
+    /// Returns the person who has logged in, from the parameters with which the browser came back.
+    /// `now_s`: seconds since 1970.
     ///
     /// # Errors
     /// [`OidcError`].

@@ -279,7 +279,7 @@ impl Opinions<'_> {
         Fence::of(run.fence.clone()).around("tool_result", &text)
     }
 
-    /// Why a call is not made.
+    /// Returns why a call is not made.
     fn refusal(&self, run: &OpinionRun, call: &ToolCall) -> Option<String> {
         if !self.tools.tools().iter().any(|tool| tool.name == call.name) {
             return Some("refused: there is no such tool".to_owned());
@@ -351,9 +351,9 @@ fn conclude(
     repair(run, complaints, |run, text| run.transcript.answered(call, text))
 }
 
-/// Why a conclusion comes too early: deep research is mandatory under acceleration, and a model that
-/// calls tools has to read their results first. Each is said at most [`DEEP_SEARCHES`] times, so that
-/// the run ends.
+/// Returns why a conclusion comes too early: deep research is mandatory under acceleration, and a
+/// model that calls tools has to read their results first. Each is said at most [`DEEP_SEARCHES`]
+/// times, so that the run ends.
 fn sent_back(run: &OpinionRun, case: &CaseFile<'_>, beside_others: bool) -> Option<String> {
     if run.sent_back >= DEEP_SEARCHES || run.must_end {
         return None;

@@ -99,7 +99,8 @@ pub fn feature(path: &str) -> Option<Text> {
     Some(Text::new(ko, en))
 }
 
-/// Why a look-up has no answer, as people read it. What another program wrote stays as it is.
+/// Returns why a look-up has no answer, in words for people. The text of another program stays as
+/// it is.
 pub fn no_answer(failure: &str) -> Text {
     let known = [
         (

@@ -76,7 +76,7 @@ pub struct Gap {
 }
 
 impl Rota {
-    /// Who is on duty, each once.
+    /// Returns who is on duty, each once.
     pub fn on_duty(&self, zone: Zone, at: Timestamp) -> Vec<&str> {
         let zone = self.zone.unwrap_or(zone);
         let stands_in = |one: &&Override| {

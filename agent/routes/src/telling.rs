@@ -151,7 +151,7 @@ impl Table {
         None
     }
 
-    /// Who hears that an alarm is repeated: whoever is behind the steps told so far.
+    /// Returns who hears that an alarm is repeated: whoever is behind the steps told so far.
     pub fn again(&self, telling: &Telling, level: RiskLevel, now: Timestamp) -> Option<Audience> {
         if telling.begun.is_none() || self.is_quiet(level, now) {
             return None;
@@ -169,7 +169,7 @@ impl Table {
         })
     }
 
-    /// Who hears of something that no alarm stands behind: the first step of its route.
+    /// Returns who hears of something that no alarm stands behind: the first step of its route.
     pub fn once(&self, subject: &Subject<'_>, now: Timestamp) -> Audience {
         let told = self.told(&self.fresh(subject, now), now, false);
         told.tell.unwrap_or(Audience::Everybody)
@@ -177,7 +177,8 @@ impl Table {
 }
 
 impl Telling {
-    /// Who hears that the alarm is over: whoever has heard of it; nobody if nobody has.
+    /// Returns who hears that the alarm is over: everybody who has heard of it; `None` if nobody
+    /// has.
     pub fn over(&self) -> Option<Audience> {
         if self.everybody {
             return Some(Audience::Everybody);

@@ -303,7 +303,7 @@ async fn queries_answer_over_the_stores_as_in_memory() {
     }
 }
 
-/// The same query over the store and over a graph in memory.
+/// Asserts that a query answers the same over the store and over a graph in memory.
 async fn answer_as_in_memory(store: Store) {
     let mut memory = MemoryGraph::default();
     let mut ids = std::collections::BTreeMap::new();

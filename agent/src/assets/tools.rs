@@ -60,7 +60,7 @@ impl AssetTools {
         Self { store, graph, clock, zone: Zone::default() }
     }
 
-    /// The same functions, which tell days of this zone.
+    /// Returns the same functions, which tell days of this zone.
     pub(crate) fn in_zone(self, zone: Zone) -> Self {
         Self { zone, ..self }
     }

@@ -129,7 +129,7 @@ impl<'a> MachinePlay<'a> {
         self.courses.entry(key).or_default().take(event, is_late, &risks);
     }
 
-    /// When time brings something about next.
+    /// Returns the next time at which something is due.
     #[cfg(test)]
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         let after_s = self.terms.acknowledged_after_s;

@@ -172,7 +172,7 @@ async fn import(
     Ok(told(&change, "changed") + &remarked(&sites))
 }
 
-/// Of which sites the machines of a graph are, beside those that events name.
+/// Returns the sites of a graph's machines, and of those that events name.
 async fn sites_of(store: &Store, assets: &Assets) -> Result<MachineSites, Failure> {
     let fleet = store.pages().fleet().await.map_err(failure::store)?;
     let measured = machines::measured_machines(fleet.iter().map(|row| &row.key));

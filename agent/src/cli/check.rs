@@ -152,7 +152,7 @@ fn documents(reports: &ReportSettings, exit: &mut Exit) -> Option<Finding> {
     Some(Finding { what: format!("documents in {}", folder.display()), wrong: Some(wrong) })
 }
 
-/// Where waveforms are kept, and how many gateways may send them.
+/// Reports where waveforms are kept, and how many gateways may send them.
 fn waveforms(settings: &AgentSettings, with_token: usize) -> Option<Finding> {
     let captures = settings.captures.as_ref()?;
     let folder = captures.dir.as_deref().unwrap_or(std::path::Path::new("")).display();
@@ -202,7 +202,7 @@ fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
     Ok(Finding { what: format!("{count} tools"), wrong: None })
 }
 
-/// How much room the store takes, of how much.
+/// Says how much room the store takes, and how much it may take.
 fn room(size: StoreSize, max_bytes: u64) -> String {
     let mib = |bytes: u64| bytes >> 20;
     match max_bytes {

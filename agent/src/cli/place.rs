@@ -108,7 +108,7 @@ impl PlacedTools {
         self.agent.as_ref()
     }
 
-    /// Where the tools come from.
+    /// Returns the sources of the tools.
     pub(super) fn sources(&self) -> &Sources {
         &self.sources
     }

@@ -122,7 +122,7 @@ async fn of_event(
     Ok(lines)
 }
 
-/// Why a judgement tells staff nothing, by itself.
+/// Says why a judgement tells staff nothing, by itself.
 fn quiet(settings: &AgentSettings, diagnosis: &Diagnosis) -> String {
     let (level, from) = (diagnosis.risk_level, settings.notify.from);
     if level == RiskLevel::Normal {

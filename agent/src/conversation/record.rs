@@ -10,7 +10,7 @@ use pdm_web::plant::{Remark, ReportRow};
 
 use pdm_store::{DEAD_LETTER_LANE, Delivery, EpisodeRecord, MQTT_LANE, VECTORS_LANE};
 
-/// When the abnormality of an episode began; nothing of one that never reached a level.
+/// Returns when the abnormality of an episode began; `None` for one that never reached a level.
 pub(super) fn onset_of(record: EpisodeRecord) -> Option<Onset> {
     let began_at = began_at(&record);
     let episode = record.episode;

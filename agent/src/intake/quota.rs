@@ -44,7 +44,7 @@ impl Quotas {
         Self { settings, since: now, sent: BTreeMap::new() }
     }
 
-    /// When the present minute is over.
+    /// Returns when the present minute is over.
     pub(super) fn until(&self) -> Instant {
         self.since + MINUTE
     }

@@ -222,8 +222,8 @@ impl Connection {
         }
     }
 
-    /// Why a connection ended. A publication that is too large ends it without being named: the largest in
-    /// flight is at least as large, and larger ones are not sent again.
+    /// Returns why a connection ended. A publication that is too large ends it without being named:
+    /// the largest in flight is at least as large, and larger ones are not sent again.
     fn ended(&mut self, error: &ConnectionError, in_flight: &InFlight) -> String {
         if let (true, Some(bytes)) = (is_too_large(error), in_flight.largest())
             && self.refused.is_none_or(|refused| bytes < refused)

@@ -345,7 +345,7 @@ impl<T> Outlet<T> {
         self.0.state().note(&Sender::Gateway(gateway));
     }
 
-    /// How many messages wait.
+    /// Returns how many messages wait.
     pub(crate) fn len(&self) -> usize {
         self.0.state().messages
     }

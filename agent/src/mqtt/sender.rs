@@ -57,7 +57,7 @@ pub(crate) enum Urgency {
 /// The bytes in which the name of the gateway is looked for: an edge writes it among the first fields.
 const HEAD_BYTES: usize = 2048;
 
-/// Whose message it is, and whether it may be put off.
+/// Returns the sender of a message, and whether it may be put off.
 pub(crate) fn sender_and_urgency(
     prefix: &Prefix,
     topic: &str,

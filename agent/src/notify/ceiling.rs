@@ -77,7 +77,7 @@ impl Ceiling {
         })
     }
 
-    /// Whose share of the hour a message is, by its most urgent row.
+    /// Returns the share of the hour to which a message belongs, by its most urgent row.
     pub(super) async fn share_of(&self, rows: &[Claimed]) -> Share {
         let told =
             rows.iter().filter_map(|row| serde_json::from_str::<Notification>(&row.payload).ok());

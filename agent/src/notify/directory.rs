@@ -140,7 +140,7 @@ impl Directory {
         lanes
     }
 
-    /// Who hears of something that no alarm stands behind.
+    /// Returns who hears of something that no alarm stands behind.
     pub(super) fn once(&self, key: &BearingKey, level: RiskLevel, now: Timestamp) -> Vec<String> {
         let audience = if self.table.is_plain() {
             Audience::Everybody
@@ -150,7 +150,7 @@ impl Directory {
         self.heard_by(key, &audience, level, None).lanes
     }
 
-    /// Who hears of a step of an episode.
+    /// Returns who hears of a step of an episode.
     pub(super) fn heard(
         &self,
         key: &BearingKey,
@@ -176,7 +176,7 @@ impl Directory {
         }
     }
 
-    /// Who hears of an alarm that rises.
+    /// Returns who hears of an alarm that rises.
     fn begun(
         &self,
         key: &BearingKey,
@@ -203,7 +203,7 @@ impl Directory {
         Heard { lanes, telling: Some(telling), ..Heard::default() }
     }
 
-    /// Who hears that it is over; a Watch within quiet hours leaves when they end.
+    /// Returns who hears that it is over; a Watch within quiet hours leaves when they end.
     fn over(
         &self,
         key: &BearingKey,
@@ -223,8 +223,9 @@ impl Directory {
         Heard { lanes, not_before, ..Heard::default() }
     }
 
-    /// Who hears that the damage has gone on: whoever hears a repetition; within quiet hours whoever has heard
-    /// of the alarm, when they end. Where quiet hours hold the alarm itself, it leaves as it stands then.
+    /// Returns who hears that the damage has gone on: whoever hears a repetition; within quiet
+    /// hours whoever has heard of the alarm, when they end. Where quiet hours hold the alarm
+    /// itself, it leaves as it stands then.
     fn developed(
         &self,
         key: &BearingKey,
@@ -240,7 +241,7 @@ impl Directory {
         Heard { telling, ..self.over(key, level, Some(alarm), now) }
     }
 
-    /// Who hears that an alarm is repeated.
+    /// Returns who hears that an alarm is repeated.
     pub(super) fn again(&self, key: &BearingKey, alarm: &Alarm, now: Timestamp) -> Heard {
         let Some(telling) = alarm.telling.as_ref().filter(|_| !self.table.is_plain()) else {
             let lanes = self.once(key, alarm.risk, now);
@@ -255,7 +256,7 @@ impl Directory {
         Heard { lanes, telling: Some(telling), ..Heard::default() }
     }
 
-    /// How far an alarm has been told that was told with another's.
+    /// Returns how far an alarm has been told that was told with another's.
     pub(super) fn led(
         &self,
         key: &BearingKey,

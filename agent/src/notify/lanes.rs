@@ -82,7 +82,7 @@ pub(crate) enum SendError {
 }
 
 impl SendError {
-    /// How long the receiver asks to wait.
+    /// Returns how long the receiver asks to wait.
     pub(super) const fn asked(&self) -> Option<Duration> {
         match self {
             Self::After(_, wait) => Some(*wait),
@@ -114,7 +114,7 @@ pub(crate) trait Channel: Send + Sync + std::fmt::Debug {
         CLAIM
     }
 
-    /// How often secrets of the channel have changed.
+    /// Returns how often secrets of the channel have changed.
     fn renewals(&self) -> u64 {
         0
     }

@@ -297,7 +297,7 @@ pub(super) fn likely_source(milder: &[BearingKey]) -> Text {
     )
 }
 
-/// Who else the alarm of a bearing tells of, in its title.
+/// Adds to the title the others of whom the alarm of a bearing tells.
 pub(super) fn and_others(title: &Text, others: &[(BearingKey, RiskLevel)]) -> Text {
     let names = others.iter().take(NAMED).map(|(key, _)| key.bearing.to_string());
     let names = names.collect::<Vec<_>>().join(", ");
@@ -367,7 +367,7 @@ pub(super) fn with_beside(
     })
 }
 
-/// The same words for several gateways at once.
+/// Returns the same words for several gateways at once.
 pub(super) fn with_others((title, body): (Text, Text), others: &[BearingKey]) -> (Text, Text) {
     if others.is_empty() {
         return (title, body);

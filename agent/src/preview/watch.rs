@@ -52,7 +52,7 @@ impl Preview {
         self.at = self.at.max(now);
     }
 
-    /// When something is due next.
+    /// Returns when something is due next.
     #[cfg(test)]
     pub(crate) fn next_at(&self, acknowledged_after_s: Option<f64>) -> Option<Timestamp> {
         self.next_due(acknowledged_after_s).map(|due| due.at)
@@ -118,8 +118,8 @@ impl Preview {
         all.into_iter().filter_map(|(at, what)| Some(due(at?, what))).collect()
     }
 
-    /// When something is due that comes within `longest_s`: what lies beyond was written by a clock that was
-    /// ahead.
+    /// Returns when something is due that comes within `longest_s`: a time beyond that was written
+    /// by a clock that was ahead.
     fn come(&self, at: Timestamp, longest_s: f64) -> Timestamp {
         if at > DueAlarm::at(self.at, longest_s).latest { self.at } else { at }
     }

@@ -328,7 +328,7 @@ impl Parts {
         Captures::of_settings(&self.settings, &self.store, &self.clock)
     }
 
-    /// Where documents are written, if they are.
+    /// Returns where documents are written, if they are.
     fn documents(&self) -> Option<PathBuf> {
         self.settings.reports.folder.clone().filter(|_| !self.settings.reports.off)
     }

@@ -121,7 +121,7 @@ impl PulseWatch {
         Some((None, Blindness::Store(trouble)))
     }
 
-    /// Why a write is not answered.
+    /// Returns why a write is not answered.
     async fn silent(&self) -> Trouble {
         match timeout(WHY, self.store.diagnose()).await {
             Ok(Ok(())) => Trouble {

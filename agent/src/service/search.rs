@@ -158,7 +158,7 @@ fn filter(question: &Question) -> Result<Filter, Failure> {
     Ok(filter)
 }
 
-/// Why a search has no documents, for whoever asked.
+/// Returns why a search has no documents, for whoever asked.
 pub(crate) fn nothing_found(answered: Option<f32>) -> String {
     match answered {
         Some(answered) if answered > 0.0 => format!(

@@ -66,7 +66,7 @@ impl Expert {
         Self::told(state, |case| judge(case, &self.rules))
     }
 
-    /// The same where a language model asks for this risk.
+    /// Returns the judgement where a language model asks for this risk.
     pub fn judgement_raised(&self, state: &State, asked: RiskLevel) -> Judgement {
         Self::told(state, |case| judge_raised(case, &self.rules, asked))
     }

@@ -188,7 +188,7 @@ impl Desk<'_> {
         self.terms.owners.of(key).or_else(|| self.owners.get(key).cloned())
     }
 
-    /// True if the event's bearing is new and the event may make it its gateway's.
+    /// Whether the event's bearing is new and the event may make it its gateway's.
     pub(super) fn claims(&mut self, event: &Event, proven: bool) -> bool {
         let key = event.key();
         if self.owner(&key).is_some() || self.identity(event, proven).is_err() {

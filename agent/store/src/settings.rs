@@ -121,7 +121,7 @@ impl StoreSettings {
         }
     }
 
-    /// The same settings with relative paths taken from `folder`.
+    /// Returns the same settings with relative paths taken from `folder`.
     #[must_use]
     pub fn rooted(mut self, folder: &Path) -> Self {
         match &mut self.place {

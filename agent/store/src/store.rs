@@ -381,7 +381,7 @@ impl Store {
         Ok(())
     }
 
-    /// How much waits.
+    /// Returns how much waits.
     pub async fn backlog(&self) -> Result<Backlog, StoreError> {
         let row = self.database.read().await?.query(&BACKLOG).fetch_one().await?;
         let count = |column: usize| row.get::<i64>(column).map(i64::unsigned_abs);

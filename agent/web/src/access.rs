@@ -38,7 +38,7 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// By whom a bounded place is held: the user's name, else the address.
+    /// Returns the name by which a bounded place is held: the user's name, else the address.
     pub(crate) fn asker(&self) -> String {
         let address = || self.peer.map(|peer| format!("address {}", peer.0.ip()));
         let name = self.identity.as_ref().map(|identity| format!("user {}", identity.name));
@@ -186,7 +186,7 @@ pub(crate) async fn enter(
     next.run(request).await
 }
 
-/// Who sends a request, or the refusal of somebody who may not enter.
+/// Returns who sends a request, or the refusal of somebody who may not enter.
 async fn viewer_of(shared: &Shared, request: &Parts) -> Result<Viewer, Response> {
     let access = &shared.site.access;
     let headers = &request.headers;

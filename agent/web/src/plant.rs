@@ -356,8 +356,9 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// is not known or has no such work.
     async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError>;
 
-    /// As [`Plant::report`] for a program: a report that names no action sets the work that is open. Where
-    /// several judgements have any, it is kept, sets none, and they are returned; `None` if the bearing has no such work.
+    /// Does the same as [`Plant::report`] for a program: a report that names no action sets the
+    /// work that is open. Where several judgements have any, it is kept, sets none, and they are
+    /// returned; `None` if the bearing has no such work.
     async fn report_one(
         &self,
         key: &BearingKey,
@@ -419,10 +420,10 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// A captured waveform by its identity.
     async fn capture(&self, id: Uuid) -> Result<Option<CaptureFound>, PlantError>;
 
-    /// Its WAV file.
+    /// Returns the WAV file of a capture.
     async fn capture_wav(&self, id: Uuid) -> Result<Option<Vec<u8>>, PlantError>;
 
-    /// Its samples as a NumPy file, with the document of that file.
+    /// Returns the samples of a capture as a NumPy file, with the document of that file.
     async fn capture_npy(&self, id: Uuid) -> Result<Option<CaptureNpy>, PlantError>;
 
     /// Whether the agent takes captures of gateways.
@@ -441,21 +442,22 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         key: &BearingKey,
     ) -> Result<Option<CaptureDemandRow>, PlantError>;
 
-    /// Its pictures.
+    /// Returns the pictures of a capture.
     async fn capture_drawn(
         &self,
         id: Uuid,
         asked: CaptureAsked,
     ) -> Result<Option<CaptureDrawn>, PlantError>;
 
-    /// Its sound as 16-bit WAV: all of it, or the band in which it is demodulated.
+    /// Returns the sound of a capture as 16-bit WAV: all of it, or the band in which it is
+    /// demodulated.
     async fn capture_sound(
         &self,
         id: Uuid,
         is_filtered: bool,
     ) -> Result<Option<Vec<u8>>, PlantError>;
 
-    /// How many notifications of a bearing staff was told in the hours before now.
+    /// Returns how many notifications of a bearing staff was told in the hours before now.
     async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError>;
 
     /// Acknowledges the alarm that a person saw.

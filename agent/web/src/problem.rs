@@ -19,7 +19,7 @@ impl Problem {
         Self { status, detail: detail.into() }
     }
 
-    /// Nothing is stored under that name.
+    /// Returns the problem that nothing is stored under that name.
     pub(crate) fn unknown(what: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, format!("no such {what}"))
     }

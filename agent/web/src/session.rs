@@ -38,7 +38,7 @@ pub(crate) async fn open(site: &Site, user: Option<&User>) -> Result<String, Pla
     Ok(value)
 }
 
-/// Whose session a cookie's value is, if it is open.
+/// Returns whose session a cookie's value is, if it is open.
 pub(crate) async fn owner(site: &Site, value: &str) -> Result<Option<Identity>, PlantError> {
     let hash = digest("session", value);
     let Some((session, user)) = site.accounts.session(&hash).await? else { return Ok(None) };

@@ -106,7 +106,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// True if it is open and its time is over.
+    /// Whether it is open and its time is over.
     pub fn is_overdue(&self, now: Timestamp) -> bool {
         self.state == FollowUpState::Open
             && self.due_at.is_some_and(|due| now.seconds_since(due) > 0.0)
@@ -191,7 +191,7 @@ impl Remembered {
         }
     }
 
-    /// When the first window of the entry was measured.
+    /// Returns when the first window of the entry was measured.
     pub fn begun(&self) -> Timestamp {
         self.since.unwrap_or(self.measured_at)
     }

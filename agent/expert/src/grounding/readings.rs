@@ -80,7 +80,7 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Nothing read yet, in a plant with these machines and bearings.
+    /// Creates readings without a figure, in a plant with these machines and bearings.
     pub fn in_plant(bearings: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut readings = Self::default();
         let bearings: Vec<(String, String)> = bearings.into_iter().collect();
@@ -91,8 +91,8 @@ impl Readings {
         Self { plant: Plant::of(bearings), ..readings }
     }
 
-    /// The same readings for a question that asks for a quantity: a figure without a unit is then held to
-    /// readings without one.
+    /// Returns the same readings for a question that asks for a quantity: a figure without a unit
+    /// is then held to readings without one.
     #[must_use]
     pub fn for_quantity(self, asks_quantity: bool) -> Self {
         Self { asks_quantity, ..self }
@@ -277,8 +277,8 @@ impl Readings {
     }
 }
 
-/// Where a figure of a text is from that speaks of these bearings. A document may name any machine and still
-/// speak of all.
+/// Returns the origin of a figure in a text that speaks of these bearings. A document may name any
+/// machine and still speak of all.
 fn origin(told: &[Owner], from: &Origin) -> Origin {
     match told {
         _ if from.document.is_some() => from.clone(),
@@ -335,7 +335,7 @@ fn kind(unit: &Unit) -> Option<&str> {
     }
 }
 
-/// How many base units one of a unit is.
+/// Returns how many base units one of a unit is.
 fn size(unit: &Unit) -> f64 {
     match unit {
         Unit::Measure(_, size) | Unit::Ago(size) => *size,

@@ -187,7 +187,7 @@ fn second(diagnosis: &Diagnosis, event: &Event, inquiry: &Inquiry) -> Vec<Questi
     questions
 }
 
-/// Nothing was found for the element: asked for any.
+/// Returns the questions for any element, where nothing was found for the named one.
 fn broader() -> Vec<Question> {
     let why = Text::new(
         "찾은 것이 없어 부위를 가리지 않고 다시 질문",

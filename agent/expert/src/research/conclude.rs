@@ -230,7 +230,7 @@ fn by_acceleration(diagnosis: &Diagnosis, at: usize, one: &Comparison) -> Option
     Some(Change::of(effect, at, one, text))
 }
 
-/// How long similar cases lived from here, beside the model's remaining life.
+/// Returns the changes by the lives of similar cases from here, beside the model's remaining life.
 fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec<Change> {
     let Some(taken) = diagnosis.rul_assessment.hours else { return Vec::new() };
     let high = case.event.rul.ci_high_hours.unwrap_or(taken);

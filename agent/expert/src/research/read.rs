@@ -77,7 +77,7 @@ pub fn facts_of(document: &Document) -> Vec<Learnt> {
     .collect()
 }
 
-/// How well a sentence answers a kind of question.
+/// Returns how well a sentence answers a kind of question.
 fn worth(lesson: Lesson, sentence: &str) -> i32 {
     let words =
         ANSWERS.iter().find(|(kind, _)| *kind == lesson).map_or(&[][..], |(_, words)| words);

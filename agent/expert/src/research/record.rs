@@ -168,7 +168,7 @@ impl CaseRecord {
         all.filter(move |(sign, _)| *sign == kind).map(|(_, value)| *value)
     }
 
-    /// How long the case took from one stage to the next, or to its end, h.
+    /// Returns how long the case took from one stage to the next, or to its end, h.
     pub(super) fn stage_took_h(&self, stage: u8) -> Option<f64> {
         let at = |wanted: &dyn Fn(f64) -> bool| {
             let step = self.steps.iter().find(|step| {

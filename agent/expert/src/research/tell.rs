@@ -241,7 +241,7 @@ impl<'i> Cited<'i> {
         }
     }
 
-    /// Which documents the thought leans on, by name.
+    /// Names the documents on which the thought leans.
     fn in_words(&self) -> Option<Text> {
         let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
         let (cases, manuals) = (list(&self.cases), list(&self.manuals));

@@ -63,7 +63,7 @@ pub(super) fn conclusion(
     }
 }
 
-/// That nothing was found, by what it was compared with.
+/// Says that nothing was found, by what it was compared with.
 fn nothing_found(case: &Case<'_>) -> Text {
     if is_learning(case) {
         Text::new(

@@ -156,7 +156,7 @@ impl MachineSites {
         }
     }
 
-    /// Of which site a node is.
+    /// Returns the site of a node.
     pub fn site_of(&self, id: &str) -> Option<&MachineSite> {
         self.sites.get(id)
     }

@@ -20,7 +20,7 @@ impl Draw {
         self.next() % end
     }
 
-    /// True once in `of`.
+    /// Returns true once in `of` calls on the average.
     fn once_in(&mut self, of: u64) -> bool {
         self.below(of) == 0
     }

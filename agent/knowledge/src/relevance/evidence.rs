@@ -273,7 +273,7 @@ fn asked(rows: &[Row], at: usize, reading: &Reading, all_rare: f32) -> BestAsked
     best
 }
 
-/// How far each cosine stands above their mean, in standard deviations.
+/// Returns how far each cosine stands above their mean, in standard deviations.
 fn heights(cosines: &[f32]) -> Vec<f32> {
     let count = cosines.len().max(1) as f32;
     let mean = cosines.iter().sum::<f32>() / count;

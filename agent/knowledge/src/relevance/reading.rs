@@ -139,7 +139,7 @@ impl Reading {
         self.topics.contains(&topic)
     }
 
-    /// How far the chunk and its parts have what `term` asks for.
+    /// Returns how far the chunk and its parts have what `term` asks for.
     pub(super) fn matched(&self, term: &Term) -> Matched {
         let mut parts = vec![0.0_f32; self.mentions.len()];
         let mut whole = 0.0_f32;

@@ -75,7 +75,7 @@ fn before(span: Span, clause: &str) -> Option<Span> {
     Some(Span { from: span.from.checked_sub_days(Days::new(days))?, to })
 }
 
-/// How many it were in the time before, and whether they have become more.
+/// Says how many there were in the time before, and whether they have become more.
 fn changed(count: usize, (before, span): (usize, Span), language: Language) -> String {
     let span = span.in_words();
     match (count.cmp(&before), language) {

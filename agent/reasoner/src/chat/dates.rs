@@ -167,7 +167,8 @@ pub(super) fn span_in(clause: &str, today: NaiveDate) -> Option<Span> {
 const COMPARED: [&str; 9] =
     ["비교", "대비", "보다", "견주", "compared", "compare ", "versus", " vs", "than "];
 
-/// That a clause names a period that was not read, where `read` is none: all times are answered for then.
+/// Says that a clause names a period that was not read, where `read` is none: all times are
+/// answered for then.
 pub(super) fn unread(clause: &str, read: Option<Span>, language: Language) -> Option<String> {
     let lower = clause.to_lowercase();
     let words = PLAIN_WORDS.unread_periods.iter();

@@ -73,7 +73,7 @@ pub(super) fn meant(question: &Question, all: &[CoreFields]) -> Meant {
     meant
 }
 
-/// Of machines of one name those at the site of the page, where one stands there.
+/// Keeps, among machines of one name, those at the site of the page, where one stands there.
 fn prefer_site(keys: &mut Vec<BearingKey>, about: Option<&BearingKey>) {
     let Some(about) = about else { return };
     let at_site: Vec<BearingKey> =

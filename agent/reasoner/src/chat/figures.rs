@@ -281,7 +281,7 @@ fn of_day(row: &Value, language: Language) -> Option<String> {
     Some(format!("- {}: {}", row["date"].as_str()?, window_in_words(&window, language)))
 }
 
-/// That the last window of a bearing is old, if it is.
+/// Says that the last window of a bearing is old, if it is.
 pub(super) fn age(core: &CoreFields, reader: Reader) -> Option<String> {
     let language = reader.language;
     let now = reader.now;
@@ -298,7 +298,8 @@ pub(super) fn age(core: &CoreFields, reader: Reader) -> Option<String> {
     })
 }
 
-/// When a bearing was last measured; `gateway` is the line of its gateway, where that is offline.
+/// Says when a bearing was last measured; `gateway` is the line of its gateway, where that is
+/// offline.
 pub(super) fn last_heard(core: &CoreFields, gateway: Option<&str>, reader: Reader) -> String {
     let language = reader.language;
     let now = reader.now;

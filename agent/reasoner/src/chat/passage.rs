@@ -157,8 +157,9 @@ pub(super) async fn named(tools: &dyn Toolbox, clause: &str, language: Language)
     (!told.is_empty()).then(|| told.join("\n\n"))
 }
 
-/// How a bearing is replaced, in the order of the work: what the plant's own documents say, then the sections of the
-/// procedure, the first of which, the lock-out, is told whole. Nobody gets a step of the middle as the whole.
+/// Says how a bearing is replaced, in the order of the work: by the plant's own documents, then by
+/// the sections of the procedure, whose first one, the lock-out, is told whole. Nobody gets a step
+/// of the middle as the whole.
 pub(super) async fn replacement(
     tools: &dyn Toolbox,
     clause: &str,

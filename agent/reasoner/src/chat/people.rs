@@ -203,7 +203,7 @@ async fn of_person(name: &str, sources: &Sources<'_>, reader: Reader) -> String 
     lines.join("\n")
 }
 
-/// When a person is on duty: now, and next.
+/// Says when a person is on duty: now, and next.
 fn duty_of(name: &str, roster: &DutyRoster, language: Language) -> Vec<String> {
     let has_name = |names: &[String]| names.iter().any(|one| one == name);
     let now = roster.rotas.iter().filter(|(_, names)| has_name(names)).map(|(rota, _)| {

@@ -202,7 +202,8 @@ fn against_life(focus: &Focus, language: Language) -> Option<String> {
     })
 }
 
-/// How many people a replacement needs and how long it takes, by the manual; costs are in no record.
+/// Says how many people a replacement needs and how long it takes, by the manual; costs are in no
+/// record.
 pub(super) async fn replacement_time(tools: &dyn Toolbox, language: Language) -> Option<String> {
     passage::manual(tools, CREW, language).await
 }

@@ -10,7 +10,7 @@ use super::reader::Reader;
 /// Bearings that a listing tells.
 pub(super) const MAX_LISTED: usize = 10;
 
-/// How many of a listing are not told.
+/// Says how many of a listing are not told.
 pub(super) fn more(count: usize, language: Language) -> Option<String> {
     match (count.saturating_sub(MAX_LISTED), language) {
         (0, _) => None,
@@ -28,7 +28,7 @@ pub(super) fn rests_on(all: &[ToldLine], reader: Reader) -> Option<String> {
     })
 }
 
-/// How many bearings and machines there are.
+/// Says how many bearings and machines there are.
 pub(super) fn count(fleet: &[CoreFields], language: Language) -> String {
     let of = |core: &CoreFields| (core.key.site.to_string(), core.key.equipment.to_string());
     let mut machines: Vec<(String, String)> = fleet.iter().map(of).collect();
@@ -123,7 +123,7 @@ pub(super) async fn silent_gateway(
     Some(gateway_line(silent, fleet, reader))
 }
 
-/// Which gateways report, and which do not.
+/// Says which gateways report, and which do not.
 pub(super) async fn gateways(
     desk: &dyn Desk,
     fleet: &[CoreFields],

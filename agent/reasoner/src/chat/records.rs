@@ -199,7 +199,7 @@ pub(super) fn written(note: &NoteLine, reader: Reader) -> String {
     format!("- {} {}: {}", reader.clock_time(note.at), note.by, said.join(". "))
 }
 
-/// Who has acknowledged the alarm, and when.
+/// Says who has acknowledged the alarm, and when.
 fn acknowledged(focus: &Focus, reader: Reader) -> Option<String> {
     let (by, at) = focus.record.onset.as_ref()?.acknowledged.as_ref()?;
     let at = reader.clock_time(*at);
@@ -256,7 +256,8 @@ pub(super) fn onset(focus: &Focus, reader: Reader) -> String {
     unseen.into_iter().chain([head]).chain(told).collect::<Vec<_>>().join("\n")
 }
 
-/// When staff was first told of a level since an abnormality began, as far as the messages that were read reach.
+/// Returns when staff was first told of a level since an abnormality began, as far as the messages
+/// that were read reach.
 fn first_told(focus: &Focus, level: RiskLevel, since: Timestamp) -> Option<Timestamp> {
     let begin = format!("[{}]", level.label().en);
     let of_level =
@@ -377,7 +378,7 @@ pub(super) fn work_of_all(foci: &[Focus], clause: &str, reader: Reader) -> Strin
     head.into_iter().chain(all).collect::<Vec<_>>().join("\n")
 }
 
-/// How many work orders are open, and the oldest: orders are numbered by their day.
+/// Says how many work orders are open, and names the oldest: orders are numbered by their day.
 fn orders_in_short(foci: &[Focus], language: Language) -> Option<String> {
     let open = foci.iter().flat_map(|focus| {
         let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);

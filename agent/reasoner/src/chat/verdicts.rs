@@ -89,7 +89,7 @@ fn head(wrong: usize, span: Option<Span>, language: Language) -> String {
     }
 }
 
-/// That no finding is reported: of a bearing, or of some time.
+/// Says that no finding is reported: of a bearing, or of some time.
 fn none(name: Option<String>, span: Option<Span>, language: Language) -> String {
     let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
     let days = span.map(Span::in_words);

@@ -9,7 +9,7 @@ use super::desk::{CoreFields, Focus, GatewayLine, Watch};
 use super::plant_records;
 use super::reader::Reader;
 
-/// That a bearing cannot be judged now, since when and why; nothing of one that can.
+/// Says that a bearing cannot be judged now, since when and why; `None` for one that can.
 pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
     let language = reader.language;
     let (since, is_longer, flags) = match &core.watch {
@@ -48,7 +48,7 @@ pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
     })
 }
 
-/// That nothing is measured of a bearing, since when, and by which gateway it should be.
+/// Says that nothing is measured of a bearing, since when, and by which gateway it should be.
 fn silent(core: &CoreFields, since: Option<Timestamp>, gateway: &str, reader: Reader) -> String {
     let (name, language) = (core.full_name(reader.language), reader.language);
     let last = since.map(|at| reader.clock_time(at));

@@ -82,7 +82,7 @@ async fn others(
     store.graph().graph_relationships(of, way, &[kind.into()], FOLLOWED).await.map(open)
 }
 
-/// The same with the nodes at the other ends, in one look.
+/// Returns the same with the nodes at the other ends, in one read.
 async fn others_told(
     store: &Store,
     of: &[i64],

@@ -154,7 +154,7 @@ impl Order {
     }
 }
 
-/// How an event follows its bearing's last one.
+/// Returns how an event follows its bearing's last one.
 fn follows(last: &Last, event: &Event, sort: &str) -> Result<Run, String> {
     let count = (event.gateway_id.clone(), event.epoch);
     let is_same_count = last.count == count;

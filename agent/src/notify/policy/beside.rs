@@ -94,7 +94,7 @@ impl Policy {
         Some(self.beside_to(&heard, key, NotificationReason::Message, words, now))
     }
 
-    /// Who hears, at once or in the message of the day.
+    /// Returns who hears, at once or in the message of the day.
     fn in_the_days_message(&self, key: &BearingKey, may_wait: bool, now: Timestamp) -> Heard {
         let at = self.settings.changes_at.filter(|_| may_wait);
         let not_before = at.map(|at| at.next(self.settings.zone, now));
@@ -259,7 +259,7 @@ impl Policy {
         self.directory.lanes(&Audience::Everybody, loudness).iter().any(|one| one == lane)
     }
 
-    /// Something about a bearing that is no risk of it.
+    /// Returns the announcement of something about a bearing that is no risk of it.
     fn beside(
         &self,
         key: &BearingKey,

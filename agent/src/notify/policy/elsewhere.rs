@@ -60,7 +60,7 @@ impl Policy {
         self.remark_at(RiskLevel::Warning, key, what, words, now)
     }
 
-    /// The same, as loud as this level.
+    /// Makes a remark as [`Self::remark`] does, as loud as this level.
     pub(crate) fn remark_at(
         &self,
         risk: RiskLevel,

@@ -51,7 +51,7 @@ impl Ended<'_> {
         }
     }
 
-    /// In which time staff was told nothing of this bearing by itself.
+    /// Says in which time staff was told nothing of this bearing by itself.
     fn meanwhile(self) -> Text {
         match self {
             Self::Cause(source) | Self::Bound(source) => {

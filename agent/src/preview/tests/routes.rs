@@ -37,7 +37,7 @@ fn at(local: &str) -> Course {
     by(ROUTES, local)
 }
 
-/// The same by other settings.
+/// Returns the same course by other settings.
 fn by(settings: &str, local: &str) -> Course {
     let path = std::path::Path::new("/etc/pdm/agent.toml");
     let settings = crate::settings::AgentSettings::parse(path, settings).expect("valid");

@@ -123,7 +123,7 @@ impl CeilingStore {
         Ok(owners.get(key).cloned())
     }
 
-    /// How many gateways are known.
+    /// Returns how many gateways are known.
     pub async fn gateway_count(&self) -> Result<u32, StoreError> {
         let mut reader = self.database.read().await?;
         let row = reader.query("SELECT count(*) FROM gateways").fetch_one().await?;

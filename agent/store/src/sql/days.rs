@@ -62,8 +62,8 @@ pub(super) async fn note(
     Ok(())
 }
 
-/// How far the tables had come `kept` days of looking ago. `None` if the store was not looked through
-/// on that many days, or for 0 days, which keeps for ever.
+/// Returns how far the tables had come `kept` days of looking ago. `None` if the store was not
+/// looked through on that many days, or for 0 days, which keeps for ever.
 pub(super) async fn reached(
     connection: &mut Connection<'_>,
     kept: u32,

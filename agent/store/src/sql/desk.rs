@@ -204,7 +204,7 @@ impl DeskStore {
         Ok(withdrawn)
     }
 
-    /// How many notifications of a bearing were written since a time.
+    /// Returns how many notifications of a bearing were written since a time.
     pub async fn told_since(&self, key: &BearingKey, since: Timestamp) -> Result<u64, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(

@@ -56,8 +56,9 @@ impl FollowUpStore {
         Ok(reported)
     }
 
-    /// As [`FollowUpStore::report`] for a program: a report that names no action sets the work that is
-    /// open. Where several judgements have any, it is kept and sets none ([`Reported::Undecided`]).
+    /// Does the same as [`FollowUpStore::report`] for a program: a report that names no action sets
+    /// the work that is open. Where several judgements have any, it is kept and sets none
+    /// ([`Reported::Undecided`]).
     pub async fn report_one(
         &self,
         key: &BearingKey,

@@ -316,8 +316,8 @@ impl GraphStore {
         rows.iter().map(|row| Ok((row.get(0)?, row.get::<i64>(1)?.unsigned_abs()))).collect()
     }
 
-    /// Of each day that begins at one of `days` (milliseconds) and has a window: the day, the number of
-    /// its windows, and the last of them without its spectra.
+    /// Returns, for each day that begins at one of `days` (milliseconds) and has a window, the day,
+    /// the number of its windows, and the last of them without its spectra.
     pub async fn last_of_days(
         &self,
         key: &BearingKey,

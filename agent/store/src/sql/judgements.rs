@@ -164,7 +164,7 @@ impl JudgementStore {
         Ok(is_told)
     }
 
-    /// How many steps of an event's run are stored.
+    /// Returns how many steps of an event's run are stored.
     pub async fn noted_steps(&self, event_id: EventId) -> Result<u32, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query("SELECT count(*) FROM trace_steps WHERE event_id = $1");

@@ -150,7 +150,7 @@ impl OutboxStore {
         Ok(claimed)
     }
 
-    /// How far a notification has come on each lane of people that it has a row on.
+    /// Returns how far a notification has come on each lane of people that it has a row on.
     pub async fn ways(&self, notification_id: Uuid) -> Result<Vec<(String, WayState)>, StoreError> {
         ways::of_notification(self.database.read().await?, notification_id).await
     }

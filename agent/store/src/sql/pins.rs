@@ -109,7 +109,7 @@ pub(super) async fn claim(
     Ok(())
 }
 
-/// How many bearings became a gateway's in the hour before `now`.
+/// Returns how many bearings became a gateway's in the hour before `now`.
 pub(super) async fn new_in_the_last_hour(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,

@@ -97,7 +97,7 @@ impl Postgres {
         })
     }
 
-    /// With the marker of the last write in this folder.
+    /// Returns the server with the marker of the last write in this folder.
     pub(crate) fn marked_in(mut self, folder: Option<&Path>) -> Self {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let name = self.replica.replace(|c| !is_plain(c), "_");
@@ -106,7 +106,7 @@ impl Postgres {
         self
     }
 
-    /// When the agent last wrote into the database, as its marker tells.
+    /// Returns when the agent last wrote into the database, as its marker tells.
     pub(crate) fn last_write_ms(&self) -> Option<i64> {
         self.marker.as_ref()?.read_ms()
     }

@@ -116,7 +116,7 @@ pub(super) async fn size(reader: &mut Session) -> Result<StoreSize, StoreError> 
     Ok(StoreSize { used_bytes: bytes(0)?, held_bytes: bytes(1)?, window_bytes: bytes(2)? })
 }
 
-/// How much the windows of each gateway take, the one with the most bytes first.
+/// Returns how much the windows of each gateway take, the one with the most bytes first.
 pub(super) async fn parts(reader: &mut Session) -> Result<Vec<GatewayPart>, StoreError> {
     let rows = reader.query(PARTS).fetch_all().await?;
     let part = |row: &Row| {

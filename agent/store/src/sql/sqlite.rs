@@ -74,8 +74,8 @@ impl Sqlite {
         Ok(Self { writer, reader, name, log_name, place: path.into(), last_write })
     }
 
-    /// That the names of the file and of its log still lead to the open ones, after a write. SQLite writes on
-    /// without an error where one was moved or removed.
+    /// Checks after a write that the names of the file and of its log still lead to the open ones.
+    /// SQLite writes on without an error where one was moved or removed.
     pub(crate) fn stands(&self) -> Result<(), StoreError> {
         let place = self.place.display().to_string();
         let gone = |name: &WatchedName| match name.leads() {
@@ -105,7 +105,7 @@ impl Sqlite {
         self.last_write.note(at_ms);
     }
 
-    /// When the agent last wrote into the file, as its marker tells.
+    /// Returns when the agent last wrote into the file, as its marker tells.
     pub(crate) fn last_write_ms(&self) -> Option<i64> {
         self.last_write.read_ms()
     }

@@ -38,7 +38,7 @@ pub(super) fn by_risk() -> String {
     )
 }
 
-/// How far a notification has come on each lane of people.
+/// Returns how far a notification has come on each lane of people.
 pub(super) async fn of_notification(
     mut reader: Session,
     notification_id: Uuid,

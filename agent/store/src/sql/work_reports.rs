@@ -262,7 +262,8 @@ pub(super) async fn of_bearing(
     Ok(rows.iter().map(report_of).filter_map(readable).collect())
 }
 
-/// How many inspected judgements have each verdict: of a judgement the last report that stands counts.
+/// Returns how many inspected judgements have each verdict. The last report on a judgement that was
+/// not taken back counts.
 pub(super) async fn verdicts(
     connection: &mut Connection<'_>,
 ) -> Result<Vec<(Verdict, u32)>, StoreError> {

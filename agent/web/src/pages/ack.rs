@@ -133,7 +133,7 @@ async fn put_off(
     Ok((claim, found.ok_or_else(|| Problem::unknown("episode"))?))
 }
 
-/// Who acts by a link: its recipient, with the name that was typed.
+/// Returns the signature of an act by a link: its recipient, with the name that was typed.
 fn signed(typed: &str, claim: &AckClaim) -> String {
     match typed.trim() {
         "" => claim.recipient.clone(),

@@ -70,7 +70,7 @@ pub(super) async fn json(
     Ok(axum::Json(CurvesBody { shaft_hz, window_s, curves }).into_response())
 }
 
-/// Another capture of the same bearing.
+/// Returns the identity of another capture of the same bearing.
 async fn other_of(shared: &Shared, names: &CaptureNames, id: &str) -> Result<Uuid, Problem> {
     let (site, equipment, bearing, _) = names.clone();
     Ok(capture_found(shared, &(site, equipment, bearing, id.to_owned())).await?.row.capture_id)

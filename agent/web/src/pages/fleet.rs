@@ -262,7 +262,7 @@ fn filtered<'a>(
     Ok(found.collect())
 }
 
-/// The same list as a file.
+/// Answers with the same list as a file.
 pub(super) async fn csv(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
@@ -334,7 +334,7 @@ async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Re
     Ok(csv_file("bearings.csv", &HEAD, rows))
 }
 
-/// How many bearings have each risk; a tile filters, and ends its filter.
+/// Counts the bearings of each risk; a tile filters, and ends its filter.
 fn counts(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Value> {
     let levels = [RiskLevel::Critical, RiskLevel::Warning, RiskLevel::Watch, RiskLevel::Normal];
     let counted = levels.into_iter().map(|level| {
@@ -350,7 +350,7 @@ fn counts(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Valu
     counted.collect()
 }
 
-/// How many alarms wait for a person, and of how many bearings staff is not told.
+/// Counts the alarms that wait for a person, and the bearings of which staff is not told.
 fn states(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Value> {
     let of = |word: &str, count: usize| {
         let is_on = asked.state == word;

@@ -46,7 +46,7 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     });
 }
 
-/// The same with the words in bold that a document marks by two asterisks.
+/// Returns the same, with the words in bold that a document marks by two asterisks.
 pub(super) fn marked(text: &str) -> String {
     let parts: Vec<&str> = text.split("**").collect();
     // an odd number of marks is no pair: the text stands as it is
@@ -162,7 +162,8 @@ const OLD_S: f64 = 12.0 * 3600.0;
 /// judgement beside it is the earlier one. Chosen: clocks without a time service differ by less.
 const AHEAD_S: f64 = 60.0;
 
-/// How old a measurement is, where that matters, or how far ahead of the clock, and whether it is no present one.
+/// Says how old a measurement is, where that matters, or how far ahead of the clock; and whether it
+/// is too old for a present one.
 pub(super) fn age(
     at: Option<Timestamp>,
     now: Timestamp,

@@ -53,7 +53,7 @@ impl CoreFields {
         }
     }
 
-    /// Its risk in a word; of one that cannot be judged now that it cannot.
+    /// Returns its risk in a word; for a bearing that cannot be judged now, says that it cannot.
     pub(in crate::chat) fn risk_in_words(&self, language: Language) -> String {
         let label = self.risk.label();
         let risk = label.in_language(language);
@@ -105,7 +105,7 @@ impl CoreFields {
         format!("{}: {}", self.full_name(language), parts.join(", "))
     }
 
-    /// That staff is not told, in two words.
+    /// Says that staff is not told, in two words.
     pub(in crate::chat) fn suppressed_in_words(&self, language: Language) -> Option<&'static str> {
         Some(match (&self.suppression, language) {
             (Suppression::None, _) => return None,

@@ -62,7 +62,7 @@ pub(in crate::chat) fn respelled(
     (!read.is_empty()).then_some((text, read))
 }
 
-/// Where a word stands by itself: behind no letter, and before none but a Korean particle.
+/// Returns where a word stands by itself: behind no letter, and before none but a Korean particle.
 fn place_of(text: &str, word: &str) -> Option<usize> {
     const PARTICLES: [&str; 17] = [
         "은", "는", "이", "가", "을", "를", "의", "도", "만", "에", "과", "와", "랑", "로", "한",

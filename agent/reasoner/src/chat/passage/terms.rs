@@ -89,7 +89,8 @@ pub(super) struct Term {
 const SAME: f64 = 0.6;
 
 impl Term {
-    /// How well a text in lower case holds the word: 1 for itself, less for one that counts as it.
+    /// Returns how well a text in lower case holds the word: 1 for itself, less for one that counts
+    /// as it.
     pub(super) fn share_held_by(&self, text: &str) -> f64 {
         match () {
             () if holds(text, &self.own) => 1.0,
@@ -138,7 +139,7 @@ fn begins_alike(a: &str, b: &str) -> bool {
     a.is_ascii() && b.is_ascii() && common >= COMMON
 }
 
-/// How rare each word of the question is among the sections.
+/// Returns how rare each word of the question is among the sections.
 pub(super) fn rarity<'s>(terms: &[Term], sections: impl Iterator<Item = &'s Section>) -> Vec<f64> {
     let texts: Vec<String> = sections.map(Section::whole).collect();
     let rare = |term: &Term| {

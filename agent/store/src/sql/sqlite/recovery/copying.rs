@@ -25,7 +25,7 @@ pub(super) struct Copy<'c> {
 }
 
 impl<'c> Copy<'c> {
-    /// Nothing copied yet.
+    /// Creates the copy of a table, with nothing copied yet.
     pub(super) fn new(
         connection: &'c mut SqliteConnection,
         name: String,
