@@ -367,7 +367,7 @@ impl CaptureDocument {
         }
     }
 
-    /// Its length, s; gaps are not counted.
+    /// Returns its length, s; gaps are not counted.
     pub fn duration_s(&self) -> f64 {
         self.samples as f64 / self.sampling_rate_hz
     }
@@ -422,7 +422,7 @@ impl CaptureDocument {
         format!("{}/{}", self.equipment_id, self.bearing_id)
     }
 
-    /// Its reasons in the order of its triggers, each once.
+    /// Returns its reasons in the order of its triggers, each once.
     pub fn reasons(&self) -> Vec<CaptureReason> {
         let mut reasons = Vec::new();
         for trigger in &self.triggers {

@@ -146,7 +146,7 @@ impl Suppression {
         }
     }
 
-    /// When it ends by itself.
+    /// Returns when it ends by itself.
     pub const fn until(&self) -> Option<Timestamp> {
         match self {
             Self::None | Self::ByDesign { .. } => None,

@@ -183,8 +183,8 @@ impl WatchedName {
         Ok(Self { path: path.to_owned(), opened })
     }
 
-    /// Where the name leads now. A question that fails for another reason than a missing name says
-    /// nothing against the file.
+    /// Returns where the name leads now. A question that fails for another reason than a missing
+    /// name is no evidence against the file.
     pub fn leads(&self) -> NameLeads {
         let Ok(opened) = rustix::fs::fstat(&self.opened) else { return NameLeads::ToIt };
         match rustix::fs::stat(&self.path) {

@@ -78,7 +78,7 @@ pub enum OpinionStance {
 }
 
 impl OpinionStance {
-    /// How a risk stands to the judgement's.
+    /// Returns how a risk stands to the judgement's.
     pub fn of(judgement: RiskLevel, opinion: RiskLevel) -> Self {
         match opinion.cmp(&judgement) {
             std::cmp::Ordering::Equal => Self::Agrees,

@@ -148,7 +148,7 @@ fn figures(accel_m_s2: &[f64], request: &Request) -> Evidence {
     figures_against(accel_m_s2, request, Against::Nothing)
 }
 
-/// The same of a record that is held against a past.
+/// Returns the same for a record that is compared with a past.
 fn figures_against(accel_m_s2: &[f64], request: &Request, against: Against<'_>) -> Evidence {
     let context =
         QualityContext { speed: Some(request.speed), ..QualityContext::new(request.rate) };

@@ -302,7 +302,7 @@ fn watch(seed: u64, machine: &Machine, plant: &mut Plant) {
     }
 }
 
-/// Staff hears by one channel, with the settings that the program has by itself.
+/// Returns the settings of a staff that hears by one channel, with the program's defaults.
 fn settings() -> NotifySettings {
     let staff = WebhookSettings {
         name: "staff".to_owned(),

@@ -60,7 +60,7 @@ impl NameTally {
         tally
     }
 
-    /// Of records that were scored already.
+    /// Tallies records that were scored already.
     pub(super) fn of_scored(judged: String, scored: Vec<Scored>) -> Self {
         let mut tally = Self { judged, ..Self::default() };
         for one in scored {

@@ -62,7 +62,7 @@ fn stop(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     found
 }
 
-/// Nothing degrades without an anomaly, and a course without growth has no progress.
+/// Finds a degradation without an anomaly, and a progress without growth.
 fn growth(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     let (speed, stage) =
         (thought(diagnosis, ThoughtTitle::Degradation), thought(diagnosis, ThoughtTitle::PfStage));

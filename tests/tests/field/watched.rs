@@ -82,7 +82,7 @@ impl Watched {
         Some(Self { _broker: Some(broker), ..Self::on(port, store, more) })
     }
 
-    /// The same on a broker that runs on this port.
+    /// Starts the same on a broker that runs on this port.
     pub(crate) fn on(port: u16, store: &str, more: &str) -> Self {
         let (receiver, http) = (Receiver::start(), free_port());
         let folder = tempfile::tempdir().expect("folder");
@@ -196,7 +196,7 @@ impl Watched {
         assert!(sent.is_ok_and(|status| status.success()), "published");
     }
 
-    /// How many messages to staff hold this text.
+    /// Returns how many messages to staff hold this text.
     pub(crate) fn count(&self, text: &str) -> usize {
         let bodies = self.receiver.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         bodies.iter().filter(|body| body.contains(text)).count()

@@ -52,7 +52,8 @@ impl Plant {
         Self::shipped_with(test, gateways, "", "")
     }
 
-    /// The same with more lines of `[store]`, and more sections of the agent's configuration.
+    /// Starts the same with more lines of `[store]`, and more sections of the agent's
+    /// configuration.
     pub(crate) fn shipped_with(
         test: &str,
         gateways: &[(&str, &str)],

@@ -49,7 +49,7 @@ pub(crate) async fn until_counter(port: u16, name: &str, wanted: u64) {
     panic!("{name}: {last}, expected {wanted}");
 }
 
-/// How often the agent's log says something.
+/// Returns how often the agent's log says something.
 fn said(plant: &Plant, words: &str) -> usize {
     plant.log("agent.log").lines().filter(|line| line.contains(words)).count()
 }

@@ -179,7 +179,8 @@ async fn honest_work(plant: &Plant, until: Instant) -> Working {
     working
 }
 
-/// How many events honest gateways sent, how many of them are not stored, and how many are stored twice.
+/// Returns how many events honest gateways sent, how many of them are not stored, and how many are
+/// stored twice.
 async fn lost_and_twice(plant: &Plant, watch: &Peer, working: Working) -> (usize, usize, usize) {
     let mut honest = BTreeMap::new();
     for (task, own) in working {

@@ -36,7 +36,7 @@ struct Got {
 }
 
 impl Got {
-    /// Something was done or shown: neither a refusal nor the way to the login.
+    /// Whether something was done or shown: neither a refusal nor the way to the login.
     fn is_taken(&self) -> bool {
         matches!(self.status, 200 | 204 | 303) && !self.to.starts_with("/login")
     }

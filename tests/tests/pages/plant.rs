@@ -54,27 +54,28 @@ enum Entry {
 }
 
 impl Plant {
-    /// On loopback, without a token.
+    /// Starts the plant on loopback, without a token.
     pub(crate) async fn open() -> Self {
         Self::start(Entry::Open, None, None).await
     }
 
-    /// On loopback, with a language model for the chat alone.
+    /// Starts the plant on loopback, with a language model for the chat alone.
     pub(crate) async fn with_model(model: &ModelStandIn) -> Self {
         Self::start(Entry::Open, None, Some(model)).await
     }
 
-    /// With [`TOKEN`], which every page asks for.
+    /// Starts the plant with [`TOKEN`], which every page asks for.
     pub(crate) async fn with_token() -> Self {
         Self::start(Entry::Token, None, None).await
     }
 
-    /// With a user of each role and one who is disabled, beside [`TOKEN`]; links are signed.
+    /// Starts the plant with a user of each role and one who is disabled, beside [`TOKEN`]; links
+    /// are signed.
     pub(crate) async fn with_users() -> Self {
         Self::with_users_on(None).await
     }
 
-    /// The same with a store on a server.
+    /// Starts the same with a store on a server.
     pub(crate) async fn with_users_on(server: Option<&Postgres>) -> Self {
         Self::start(Entry::Users, server, None).await
     }
@@ -89,7 +90,7 @@ impl Plant {
         Box::pin(Self::run(Entry::Users, folder, settings)).await
     }
 
-    /// On loopback, on the clock of a zone.
+    /// Starts the plant on loopback, on the clock of a zone.
     pub(crate) async fn in_zone(zone: &str) -> Self {
         let folder = tempfile::tempdir().expect("folder");
         let mut settings = Self::settings(folder.path());

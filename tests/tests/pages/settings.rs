@@ -202,7 +202,7 @@ async fn refused(agent: &Agent, second: &str) {
     }
 }
 
-/// Who stands in is entered and taken out again.
+/// Checks that a person who stands in is entered and taken out again.
 async fn stands_in(agent: &Agent, second: &str) {
     let duty = agent.page("/duty").await.expect("a page");
     assert!(duty.contains("대행 추가") && duty.contains("notify.rota.0.override"), "{duty}");

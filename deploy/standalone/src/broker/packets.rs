@@ -73,8 +73,8 @@ fn malformed() -> io::Error {
 }
 
 impl Packets {
-    /// No packets yet; each CONNECT gets this user name and password, with their lengths before them, if there
-    /// are some.
+    /// Creates the state before the first packet. Each CONNECT gets this user name and password,
+    /// with their lengths before them, if there are some.
     pub(super) const fn with_login(login: Option<Vec<u8>>) -> Self {
         Self { login, held: Vec::new(), passing: 0 }
     }

@@ -46,8 +46,8 @@ impl Announced {
         Self { name, kind: MetricKind::Histogram, help, by: None }
     }
 
-    /// The same metric with one series for each of these values of a label. Without values those of the
-    /// configuration are announced ([`announce`]).
+    /// Returns the same metric with one series for each of these values of a label. Without values
+    /// those of the configuration are announced ([`announce`]).
     #[must_use]
     pub const fn by(self, label: &'static str, values: &'static [&'static str]) -> Self {
         Self { by: Some((label, values)), ..self }

@@ -94,7 +94,7 @@ impl Default for Allowance {
 pub(super) struct Rates(Table<Allowance>);
 
 impl Rates {
-    /// True if the caller may ask now; the request is counted.
+    /// Whether the caller may ask now; the request is counted.
     pub(super) fn admit(&self, address: IpAddr) -> bool {
         self.0.change(address, FORGOTTEN, |allowance, since| {
             allowance.0 = (allowance.0 + since.as_secs_f64() * PER_SECOND).min(AT_ONCE);

@@ -244,7 +244,8 @@ fn judged(as_they_are: &[Measured], generated: &[Sample], asked: &[Measured]) ->
     scored.into_values().collect()
 }
 
-/// From which growth on the cage's comb names a rolling element, dB: above every record that is no ball.
+/// Returns the growth from which on the cage's comb names a rolling element, dB: above every record
+/// that is no ball.
 fn comb_from_db<'a>(others: impl Iterator<Item = &'a Measured>) -> f64 {
     others
         .filter(|one| one.label.truth != Some(Fault::Ball))

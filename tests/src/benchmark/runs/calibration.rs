@@ -69,7 +69,7 @@ pub(super) fn write(text: &mut String, outcomes: &[RunOutcome]) -> std::fmt::Res
     )
 }
 
-/// How far the truth strays from the middle of its interval, by bearing.
+/// Returns how far the truth strays from the middle of its interval, by bearing.
 fn by_bearing(outcomes: &[RunOutcome]) -> BTreeMap<&str, Vec<f64>> {
     let mut bearings: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for outcome in outcomes.iter().filter(|outcome| !outcome.strays.is_empty()) {

@@ -174,7 +174,7 @@ impl Recorded {
         })
     }
 
-    /// The same as `variant` would have recorded it, held to what the run itself shows.
+    /// Measures the same as `variant` would have recorded it, held to what the run itself shows.
     pub(crate) fn measure_as(
         &self,
         variant: Variant,

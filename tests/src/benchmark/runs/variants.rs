@@ -35,7 +35,7 @@ impl Variant {
         }
     }
 
-    /// Of how many snapshots one is kept.
+    /// Returns the number of snapshots of which one is kept.
     pub(super) const fn step(self) -> usize {
         match self {
             Self::Every(step) => step,

@@ -38,7 +38,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Something that the alarms of a run must not do.
+    /// Whether the alarms of a run did something that they must not do.
     pub(crate) fn failed(&self) -> bool {
         self.early > 0 || !self.on_at_end || self.groundless > 0.005
     }

@@ -126,7 +126,7 @@ fn digits(of: &Spelling, ms: &str, number: &str) -> String {
     format!("{} || '70008000' || {}", (of.hex)(ms), (of.hex)(number))
 }
 
-/// The same with hyphens, as JSON has an identity.
+/// Returns the same with hyphens, as JSON has an identity.
 fn hyphened(hex: &str) -> String {
     let part = |from: u32, length: u32| format!("substr({hex}, {from}, {length})");
     let parts = [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)];
