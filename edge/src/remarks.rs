@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// In place of a source: the configuration of the program.
+/// The name in place of a source: the configuration of the program.
 const PROGRAM: &str = "";
 
 /// The matters in which a source that is named delivers nothing.

@@ -199,7 +199,7 @@ pub struct ElementLine {
     pub fault: Fault,
     /// Where its line was found, or its nominal place, Hz. For the ball: the spin frequency 1×BSF.
     pub frequency_hz: f64,
-    /// The same as a multiple of the shaft speed.
+    /// The order of the line, a multiple of the shaft speed.
     pub order: Order,
     /// Amplitude of the acceleration spectrum where the defect shows, m/s².
     pub amplitude_m_s2: f64,
@@ -241,7 +241,7 @@ pub struct Findings {
     pub confidence: f64,
     /// A second fault whose own lines stand beside those of the named one, with its confidence.
     pub second: Option<(Fault, f64)>,
-    /// By how much the comb of the cage is new since the baseline, dB, where the name rests on that alone: a
+    /// The rise of the cage's comb since the baseline, dB, where the name rests on that alone: a
     /// rolling element, or the cage itself.
     pub new_comb_db: Option<f64>,
     /// Damage is seen, its part is open: the part that leads and the one after it.

@@ -18,9 +18,10 @@ const SEARCHED: usize = 2048;
 /// Farthest that a sample may lie from its count, in steps.
 const EXACT: f64 = 1.0 / 1_048_576.0;
 
-/// From this magnitude on a number is no acceleration, m/s²: 100,000 g, the range of shock accelerometers that go
-/// on steel; bearings and their impacts stay below 10,000 g. It counts among floating-point numbers, and only
-/// where most of the stretch is below: a source of a wrong scale keeps its samples.
+/// The magnitude from which a number is no acceleration, m/s²: 100,000 g, the range of shock
+/// accelerometers that go on steel; bearings and their impacts stay below 10,000 g. It counts among
+/// floating-point numbers, and only where most of the stretch is below: a source of a wrong scale
+/// keeps its samples.
 const WILD_M_S2: f64 = 1e6;
 
 /// A grid of numbers.
@@ -32,7 +33,7 @@ pub(super) struct Grid {
     pub(super) origin: f64,
     /// Every sample of the stretch is its count.
     pub(super) is_exact: bool,
-    /// From this magnitude on what a source gives is no number, m/s².
+    /// The magnitude from which the values of a source are no numbers, m/s².
     most: f64,
 }
 

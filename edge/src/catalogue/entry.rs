@@ -219,7 +219,7 @@ impl Entry {
     }
 }
 
-/// Whose entry is refused.
+/// The entry that is refused, with the error.
 struct Refused {
     path: PathBuf,
     id: String,

@@ -46,14 +46,14 @@ pub(super) struct Rise {
 pub(super) struct SeenLevel {
     pub(super) healthy: f64,
     pub(super) latest: f64,
-    /// The same of fewer windows, which a change reaches first.
+    /// The level of fewer windows, which a change reaches first.
     pub(super) now: f64,
 }
 
 /// A monitor as its neighbours see it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seen {
-    /// By feature; empty while nothing is learnt.
+    /// The levels by feature; empty while nothing is learnt.
     pub(super) levels: BTreeMap<String, SeenLevel>,
     pub(super) rise: Option<Rise>,
     /// An operating change of the machine was told lately, or will be with the next event.

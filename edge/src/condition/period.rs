@@ -16,8 +16,8 @@ const GAPS: usize = 6;
 /// How much such gaps may differ, ratio. No data chose it: half of what makes another period.
 const ALIKE: f64 = 1.4;
 
-/// From this ratio on a period is another one. No data chose it: run rules then need twice or half the
-/// time.
+/// The ratio from which a period is another one. No data chose it: run rules then need twice or
+/// half the time.
 const OTHER: f64 = 2.0;
 
 /// Periods that are remembered: a plant that measures days, nights and weekends otherwise has three.

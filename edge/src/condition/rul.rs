@@ -177,7 +177,7 @@ struct Left {
 impl Left {
     /// Step of the grid, `ln`: 5 % of the time left.
     const STEP: f64 = 0.05;
-    /// From a 3,000th of the age to 50 times it.
+    /// The number of steps: from a 3,000th of the age to 50 times it.
     const STEPS: usize = 240;
 
     /// Combines how bearings of this age go on with what the growth says. The growth's model may be

@@ -73,7 +73,7 @@ pub(super) fn surging(
 struct Above {
     /// Natural logarithms.
     windows: Vec<f64>,
-    /// Of the first of them, robust standard deviations.
+    /// The distance of the first of them, robust standard deviations.
     first_distance: f64,
     /// The least of their distances.
     least_distance: f64,

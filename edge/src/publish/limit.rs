@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const ASKED_OFTEN: u8 = 3;
 /// Most numbers that are remembered; further ones are sent whole.
 const REMEMBERED: usize = 10_000;
-/// By which share of a refused packet's size the spectra of others are left out already: without it each of
-/// many events that differ by a few bytes would cost a connection.
+/// The share of a refused packet's size by which the spectra of other events are left out already:
+/// without it each of many events that differ by a few bytes would cost a connection.
 const MARGIN: usize = 64;
 
 /// The limit of the broker's packets, as far as it has been learnt.

@@ -24,9 +24,9 @@ const BEFORE_H: (f64, f64) = (3.0, 12.0);
 const LEAST_BEFORE: usize = 12;
 /// Rows that are remembered: more in twelve hours are taken as the latest of them.
 const MOST_ROWS: usize = 512;
-/// By how much a level must rise above the median of its like to rise alone, a ratio. On NASA/IMS tests 1 and 2
-/// the sound bearings' levels rise alone by up to 1.039 until two days before the end, and the bearing of test 2
-/// that fails by 1.13.
+/// The ratio by which a level must rise above the median of its like to rise alone. On NASA/IMS
+/// tests 1 and 2 the sound bearings' levels rise alone by up to 1.039 until two days before the
+/// end, and the bearing of test 2 that fails by 1.13.
 const ALONE: f64 = 1.06;
 /// The ratio down to which that rise still stands: half of the rise.
 const STILL: f64 = 1.03;
@@ -36,7 +36,7 @@ pub(super) struct Beside {
     columns: Vec<Column>,
     rows: VecDeque<Row>,
     alarmed: Vec<bool>,
-    /// By column: the level from which it rose alone.
+    /// The level from which each column rose alone.
     rose_from: Vec<Option<f64>>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Beside {
 struct Column {
     /// Defect lines of the same bearing.
     lines: Vec<usize>,
-    /// The same figure of other places.
+    /// The columns with the same figure of other places.
     like: Vec<usize>,
 }
 

@@ -26,7 +26,8 @@ const SPIKE_SIGMAS: f64 = 8.0;
 const DRIFT_TIMES: f64 = 3.2;
 /// Least share of the level that a drift changes. Chosen: below an eighth nobody acts.
 const DRIFT_SHARE: f64 = 0.25;
-/// From the median absolute deviation to the standard deviation of a normal distribution.
+/// The factor from the median absolute deviation to the standard deviation of a normal
+/// distribution.
 const MAD_TO_SIGMA: f64 = 1.4826;
 /// Fewest values that can be judged: a day of hours.
 pub const FEWEST: usize = 24;

@@ -37,7 +37,7 @@ pub(super) struct TimesAsked<'a> {
 
 /// The instants of all rows.
 pub(super) struct Instants {
-    /// In the order of time.
+    /// The instants in the order of time.
     pub(super) at: Vec<Timestamp>,
     /// The newest row comes first in the table.
     pub(super) is_reversed: bool,

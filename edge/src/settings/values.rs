@@ -29,7 +29,7 @@ pub(super) struct MeaningKeys {
     #[serde(default)]
     no_value: Vec<f64>,
     standing_below: Option<f64>,
-    /// Of a speed: what it can be, percent of `rpm`.
+    /// The possible range of a speed, percent of `rpm`.
     range_percent: Option<[f64; 2]>,
 }
 

@@ -31,7 +31,7 @@ pub const DEFAULT_RATE_TOLERANCE: f64 = 0.05;
 /// has passed a network without waiting, where packets come every 10 ms to 100 ms.
 const BIN_S: f64 = 0.5;
 const BINS: usize = 120;
-/// The same for the bins of the whole estimate: ten minutes.
+/// The length of the bins of the whole estimate, s: of ten minutes.
 const LONG_BIN_S: f64 = 10.0;
 const LONG_BINS: usize = 60;
 /// Bins among whose arrivals the earliest one moves the line.

@@ -70,7 +70,7 @@ pub struct SpeedTag {
     speeds: RangeInclusive<f64>,
     begun: Instant,
     host: SourceHost,
-    /// By the places of [`REMARKS`]: something is told.
+    /// Whether each of [`REMARKS`] is told, by its place.
     told: Arc<[AtomicBool; 4]>,
 }
 

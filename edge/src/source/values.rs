@@ -41,7 +41,7 @@ pub struct PointValue {
     pub figure: Figure,
     /// `None`: it is not read, or the device has none.
     pub value: Option<f64>,
-    /// Below this the machine stands.
+    /// The value below which the machine stands.
     pub standing_below: Option<f64>,
 }
 
@@ -125,7 +125,7 @@ impl Figure {
     }
 }
 
-/// From a number to the figure's unit.
+/// The conversion from a number to the figure's unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conversion {
     /// The factor of the number.
@@ -151,7 +151,7 @@ pub struct ValueMeaning {
     pub figure: Figure,
     /// Numbers, before scaling, that mean "no value" beside the usual marks.
     pub no_value: Vec<f64>,
-    /// Below this, in the figure's unit, the machine stands.
+    /// The value, in the figure's unit, below which the machine stands.
     pub standing_below: Option<f64>,
     /// Values that it can have, in the figure's unit.
     pub plausible: RangeInclusive<f64>,

@@ -43,7 +43,7 @@ pub struct BearingState {
 /// The two fields in a payload as it is committed.
 const PROMPT: &[u8] = br#""replayed":false,"delayed_s":0.0"#;
 
-/// The same of an event whose samples came late already; the number follows.
+/// The fields of an event whose samples came late already; the number follows.
 const LATE: &[u8] = br#""replayed":true,"delayed_s":"#;
 
 impl Row {

@@ -27,9 +27,9 @@ pub enum LocalZone {
 /// Seconds east of UTC at a local time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalOffsets {
-    /// Of its first occurrence.
+    /// The offset of its first occurrence, s.
     pub first_s: i32,
-    /// Of its second one, in the hour that the end of summer time repeats.
+    /// The offset of its second one, s, in the hour that the end of summer time repeats.
     pub second_s: Option<i32>,
 }
 

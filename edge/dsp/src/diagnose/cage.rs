@@ -11,9 +11,9 @@ use super::levels::{log_levels, mask_shaft, widen};
 use crate::robust::{MAD_TO_SIGMA, median_and_mad};
 use crate::spectrum::Spectrum;
 
-/// From how many standard deviations the lines stand, in the raw and in the pre-whitened look
-/// (chosen: of 144 sound channels the largest has 3.9, and that bearing's rollers failed later;
-/// race defects reach 3.2, the one record that shows by them has 6.3).
+/// The number of standard deviations from which the lines stand, in the raw and in the pre-whitened
+/// look (chosen: of 144 sound channels the largest has 3.9, and that bearing's rollers failed
+/// later; race defects reach 3.2, the one record that shows by them has 6.3).
 pub const STANDS: f64 = 5.0;
 /// Shaft turns below which they are not resolved from their neighbours (chosen: 24 cage turns).
 pub const LEAST_TURNS: f64 = 60.0;

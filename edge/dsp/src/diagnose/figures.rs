@@ -104,7 +104,7 @@ pub const NAMES: [&str; COUNT] = [
 pub struct Figures {
     /// Comb level above the median of unrelated orders, mean of all spectra, in units of 2 dB.
     pub excess: f64,
-    /// The same of the whole band's spectra alone, at the speed that suits it best.
+    /// The excess of the whole band's spectra alone, at the speed that suits it best.
     pub excess_whole: f64,
     /// Mean level of the best two of harmonics 1 to 3 in the five best spectra, dB.
     pub height_db: f64,
@@ -161,7 +161,7 @@ fn part_of(value: f64, share: f64) -> f64 {
 /// Everything the rule weighs of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Evidence {
-    /// Of each part.
+    /// The figures of each part.
     pub parts: PerPart<Figures>,
     /// The comb of the cage.
     pub cage: CageComb,

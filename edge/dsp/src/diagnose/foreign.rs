@@ -50,7 +50,7 @@ pub struct KnownSpeed {
     pub tolerance: f64,
     /// The record gave it.
     pub by_record: bool,
-    /// The same by the peaks of its lines, Hz, see [`super::speed::FoundSpeed`].
+    /// The shaft frequency by the peaks of its lines, Hz, see [`super::speed::FoundSpeed`].
     pub fine_hz: f64,
 }
 

@@ -26,8 +26,9 @@ pub const MOST_BYTES: usize = 18_500;
 const BINS: f64 = 200.0;
 /// Steps of a kept level, dB.
 const STEP_DB: f64 = 0.1;
-/// From this level above unrelated combs on, in the mean of all spectra, the comb of a part is said to have
-/// stood since commissioning, dB. Chosen: half of the excess that a named part has at least.
+/// The level above unrelated combs, in the mean of all spectra, from which the comb of a part is
+/// said to have stood since commissioning, dB. Chosen: half of the excess that a named part has at
+/// least.
 const STOOD_DB: f64 = 3.0;
 
 /// The spectra of one record, as it is and with its steady lines clipped.
@@ -41,7 +42,7 @@ pub struct Past {
     shaft_hz: f64,
     /// Mean level of each part's comb above unrelated ones, dB.
     parts_db: PerPart<f64>,
-    /// The same of the cage's.
+    /// Mean level of the cage's comb above unrelated ones, dB.
     cage_db: f64,
     spectra: Vec<KeptSpectrum>,
 }
@@ -53,7 +54,7 @@ struct KeptSpectrum {
     is_clipped: bool,
     /// Orders that two lines must lie apart to be told from each other.
     resolution: f64,
-    /// By rising bin.
+    /// The lines by rising bin.
     lines: Vec<KeptLine>,
 }
 

@@ -25,15 +25,16 @@ const CAGE_UNEVEN_DB: f64 = 5.0;
 /// Excess of inner race and rolling element below which the cage's comb is the cage's own, units: belts
 /// and rolling elements that show such a comb have at least 2.2.
 const CAGE_ALONE: f64 = 1.0;
-/// The same of the outer race, whose line is a tooth of the cage's comb: as many times the cage as
-/// there are elements.
+/// The limit for the outer race, whose line is a tooth of the cage's comb: as many times the cage
+/// as there are elements.
 const CAGE_BESIDE_OUTER: f64 = 2.0;
 /// How sure the cage's lines are where they stand and nothing is named by them.
 pub const CAGE_SCORE: f64 = 0.75;
-/// By how much the cage's comb must have grown since the baseline to name a rolling element, dB: 2 dB above
-/// the strongest record that is no ball and whose races are quiet on the rigs of the study that proposed the
-/// figure (5.4 dB, CWRU 158). On the recordings at hand such records reach 3.8 dB, so leave-one-rig-out gives
-/// 5.2 to 5.8 dB and names the same nine of 25 balls; the least of them has 8.4 dB.
+/// The rise of the cage's comb since the baseline that names a rolling element, dB: 2 dB above the
+/// strongest record that is no ball and whose races are quiet on the rigs of the study that
+/// proposed the figure (5.4 dB, CWRU 158). On the recordings at hand such records reach 3.8 dB, so
+/// leave-one-rig-out gives 5.2 to 5.8 dB and names the same nine of 25 balls; the least of them has
+/// 8.4 dB.
 const NEW_COMB_DB: f64 = 7.4;
 /// Excess of outer and inner race below which that comb is not theirs, units: an outer race that stands at a
 /// multiple of the cage's order lifts its teeth (up to 13.4 dB in the recordings).

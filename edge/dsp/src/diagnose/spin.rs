@@ -16,9 +16,9 @@ use super::{Request, cage};
 use crate::robust::{MAD_TO_SIGMA, median_and_mad};
 use crate::spectrum::Spectrum;
 
-/// From how many standard deviations the ladder stands, in the look as it is and pre-whitened alike
-/// (chosen: of the 45 recordings long enough the one that shows by it has 4.7 in both, the next,
-/// an inner race, 2.0).
+/// The number of standard deviations from which the ladder stands, in the look as it is and
+/// pre-whitened alike (chosen: of the 45 recordings long enough the one that shows by it has 4.7 in
+/// both, the next, an inner race, 2.0).
 pub const STANDS: f64 = 3.3;
 /// Rungs, as turns of the cage from the centre, with their weights (chosen).
 const RUNGS: [(f64, f64); 5] = [(-2.0, 0.5), (-1.0, 1.0), (0.0, 1.0), (1.0, 1.0), (2.0, 0.5)];

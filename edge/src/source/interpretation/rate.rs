@@ -31,11 +31,11 @@ const UNITS: [(&str, f64); 7] = [
 /// The statements on one rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RateStatements<'a> {
-    /// Of the person, Hz.
+    /// The rate by the person, Hz.
     pub(crate) option_hz: Option<f64>,
-    /// Of the file's header or metadata, Hz.
+    /// The rate by the file's header or metadata, Hz.
     pub(crate) file_hz: Option<f64>,
-    /// Of the time column.
+    /// The times of the time column.
     pub(crate) axis: Option<&'a TimeAxis>,
     /// Which side counts where they differ.
     pub(crate) prefer: Option<Preferred>,

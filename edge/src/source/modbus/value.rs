@@ -84,7 +84,7 @@ pub struct RegisterValue {
     pub register_type: RegisterType,
     /// The order of its bytes.
     pub order: ByteOrder,
-    /// From the number to the figure's unit.
+    /// The conversion from the number to the figure's unit.
     pub conversion: Conversion,
 }
 

@@ -61,9 +61,9 @@ struct Open {
     arrivals: Receiver<Arrival>,
     is_full: Arc<AtomicBool>,
     calibrations: Vec<Calibration>,
-    /// By channel: the server states the unit.
+    /// Whether the server states the unit, by channel.
     has_unit: Vec<bool>,
-    /// By place: its first value has come, which may be old.
+    /// Whether the first value of a place has come, which may be old, by place.
     has_begun: Vec<bool>,
 }
 

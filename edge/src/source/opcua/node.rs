@@ -25,9 +25,9 @@ pub struct NodeName {
 /// The namespace of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Namespace {
-    /// By its index, which a server may change when it starts anew.
+    /// The namespace by its index, which a server may change when it is restarted.
     Index(u16),
-    /// By its URI.
+    /// The namespace by its URI.
     Uri(String),
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Polls {
 struct Open {
     connection: Connection,
     nodes: Vec<NodeId>,
-    /// By value, or why its unit is not known.
+    /// The conversion of each value, or why its unit is not known.
     conversions: Vec<Result<Conversion, String>>,
 }
 

@@ -32,7 +32,7 @@ const WORDS: [&str; 22] = [
     "tagname",
 ];
 
-/// The same in languages that write without blanks.
+/// Such words in languages that write without blanks.
 const JOINED: [&str; 10] =
     ["센서", "채널", "측점", "측정점", "설비", "测点", "通道", "传感器", "センサ", "チャンネル"];
 

@@ -35,7 +35,7 @@ struct Bench {
     /// Frames that were taken, and of these how many were handed to the clock.
     taken: u64,
     true_rate_hz: f64,
-    /// By how much the wall clock stands ahead of the true time, s.
+    /// The time by which the wall clock is ahead of the true time, s.
     wall_ahead_s: f64,
     state: u64,
     /// Worst difference between the time of a frame and its true time, s.

@@ -15,7 +15,7 @@ use crate::transform::Transforms;
 pub struct Sources<'a> {
     /// Transform of the record.
     pub record: &'a RecordLines,
-    /// The same taken apart.
+    /// The record taken apart into its steady lines and the rest.
     pub separated: &'a Separated,
 }
 
@@ -45,7 +45,7 @@ impl Sources<'_> {
 pub enum Against<'a> {
     /// Nothing: no past is known, and none is learnt.
     Nothing,
-    /// Nothing; what the record shows is to be held against by later ones.
+    /// No past; later records are to be compared with this one.
     Learning,
     /// The lines that stood while the baseline was learnt: they are taken off the lines of this
     /// record.

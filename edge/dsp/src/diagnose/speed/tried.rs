@@ -42,8 +42,9 @@ pub enum SpeedFit {
     Other,
     /// It stands at this frequency, Hz, beyond the tolerance: defect orders cannot be placed.
     Misfit(f64),
-    /// The same by a comb that sound records of a short snapshot show by chance: nothing is named, and that the
-    /// speed does not fit is said only where a name is held back by it.
+    /// A comb stands at this frequency, Hz, beyond the tolerance, but sound records of a short
+    /// snapshot show such a comb by chance: nothing is named, and that the speed does not fit is
+    /// said only where it holds a name back.
     MayMisfit(f64),
 }
 

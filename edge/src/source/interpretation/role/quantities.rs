@@ -43,7 +43,7 @@ const FIGURE_ALONE: &[&str] = &[
     "value", "max", "min", "to",
 ];
 
-/// Of those the words of which one must be there.
+/// The words among these of which such a name must have one.
 const FIGURE_CORE: &[&str] =
     &["rms", "peak", "pk", "mean", "median", "stdev", "stddev", "variance"];
 

@@ -21,7 +21,7 @@ const WIDEST_DECIMAL: usize = 16;
 /// How the numbers of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum NumberForm {
-    /// As they are.
+    /// The numbers as they are.
     Plain,
     /// Whole numbers of this part of one.
     Decimal(f64),

@@ -46,13 +46,13 @@ const LONGEST_UNIT: usize = 10;
 /// The units that lines state.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct HeadUnits {
-    /// By a line whose key says unit.
+    /// Units in a line whose key says unit.
     by_key: Vec<StatedUnit>,
-    /// In a sentence.
+    /// Units in a sentence.
     in_words: Vec<StatedUnit>,
     /// Words that a line calls a unit, and by which no unit is known.
     unknown: Vec<String>,
-    /// Of the axis of time.
+    /// Units of the axis of time.
     of_time: Vec<StatedUnit>,
     /// Units of acceleration with an amount in front of them.
     of_amounts: Vec<StatedUnit>,
