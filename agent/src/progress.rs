@@ -25,8 +25,8 @@ const LIVE_CAPACITY: usize = 1024;
 /// How long after its last event ahead of the clock a gateway counts as ahead. Chosen: the slowest usual period of
 /// windows is an hour.
 const AHEAD_LASTS: Duration = Duration::from_hours(2);
-/// For how long live events of a gateway have to lie behind the clock before it is told. Chosen: what a broker has kept
-/// while the agent was away is stored within it.
+/// The time for which live events of a gateway have to lie behind the clock before it is told.
+/// Chosen: the events that a broker has kept while the agent was away are stored within it.
 const BEHIND_FROM: Duration = Duration::from_mins(10);
 
 /// A gateway whose live events lie behind the clock.

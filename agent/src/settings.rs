@@ -68,7 +68,7 @@ pub struct AgentSettings {
     pub intake: IntakeSettings,
     /// Which gateway measures which bearings.
     pub gateways: BearingOwners,
-    /// Who judges.
+    /// The settings of judging: by rules alone, or with a language model.
     pub judging: JudgingSettings,
     /// The expert's thresholds.
     pub rules: Rules,

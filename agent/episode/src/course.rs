@@ -38,7 +38,7 @@ pub struct Course {
     /// The level and state that a suppression has kept from staff.
     #[serde(default)]
     pub withheld: Option<Withheld>,
-    /// With which level another bearing's alarm tells of this one, while that suppresses it.
+    /// The level with which another bearing's alarm tells of this one, while that suppresses it.
     #[serde(default)]
     pub told_with: Option<ToldWith>,
     /// When the hold after the fall below the lowest level was over.
@@ -53,7 +53,8 @@ pub struct Course {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LevelCourse {
-    /// Since when the bearing is known to be below; `None` while it is at the level or above.
+    /// The time since which the bearing is known to be below; `None` while it is at the level or
+    /// above.
     pub below_since: Option<Timestamp>,
     /// How often it came back.
     pub returns: u32,
@@ -77,7 +78,7 @@ pub struct Withheld {
 pub struct ToldWith {
     /// The level of this bearing that the other's alarm covers: a higher one is told by itself.
     pub level: RiskLevel,
-    /// Since when.
+    /// The time since which it is told so.
     pub since: Timestamp,
     /// The other's alarm names this bearing.
     pub is_named: bool,

@@ -139,7 +139,7 @@ pub struct PastEvent {
 /// The state of a bearing after the last judgement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BearingState {
-    /// By measuring point.
+    /// The states by measuring point.
     pub points: BTreeMap<String, PointState>,
     /// The time since which the risk has been above Normal without a break.
     #[serde(default)]

@@ -18,7 +18,7 @@ use pdm_shared::time::Timestamp;
 use crate::case::{BearingState, Case, Remembered};
 use crate::wording::{element, fact, hours, joined, life};
 
-/// Below this nothing is told of a time, h.
+/// The shortest time that is told, h.
 const WORTH_TELLING_H: f64 = 1.0;
 /// The ratio from which remaining life falls faster than time passes: the life lost to the time
 /// that has passed. Chosen: an interval's bound moves by a third between two windows of a steady

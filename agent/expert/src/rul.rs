@@ -26,7 +26,7 @@ const STOPS_FROM: u8 = 3;
 /// The risk that the remaining life asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// Nothing, or unknown.
+    /// The remaining life asks for nothing, or is unknown.
     None,
     /// The lower bound is within the configured number of lead times.
     Plan,

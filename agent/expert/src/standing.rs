@@ -33,7 +33,7 @@ pub struct Stand {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Standing {
-    /// By level.
+    /// The stands by level.
     pub levels: BTreeMap<RiskLevel, Stand>,
     /// The last window.
     pub at: Option<Timestamp>,

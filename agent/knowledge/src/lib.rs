@@ -112,15 +112,15 @@ impl KnowledgeError {
 /// The kind of search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// By words and by meaning, fused by reciprocal rank, then judged: in the order of the probability
-    /// that a chunk answers, and nothing where none does.
+    /// Searches by words and by meaning, fused by reciprocal rank, then judged: in the order of the
+    /// probability that a chunk answers, and empty where none does.
     #[default]
     Fused,
     /// Fused, without being judged: always the nearest, however far.
     Nearest,
-    /// By words alone.
+    /// Searches by words alone.
     Keyword,
-    /// By meaning alone.
+    /// Searches by meaning alone.
     Vector,
 }
 

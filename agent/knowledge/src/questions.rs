@@ -34,7 +34,7 @@ type Vectors = Arc<Vec<Vec<f32>>>;
 
 #[derive(Debug, Default)]
 struct Learnt {
-    /// By collection and chunk, with the hash of the document.
+    /// The vectors by collection and chunk, with the hash of the document.
     chunks: HashMap<String, (String, Vectors)>,
     /// Somebody learns.
     is_busy: bool,

@@ -89,7 +89,7 @@ pub struct Callback {
     pub iss: Option<String>,
     /// Why there is no code.
     pub error: Option<String>,
-    /// The same in words.
+    /// The description of the error in words.
     pub error_description: Option<String>,
 }
 

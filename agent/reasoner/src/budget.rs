@@ -152,7 +152,7 @@ impl Spent {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("the budget {scope} is used up: {what}")]
 pub struct Exhausted {
-    /// Of the event, or of the day.
+    /// The scope of the limit: of the event, or of the day.
     pub scope: &'static str,
     /// The limit, with what was spent.
     pub what: String,

@@ -89,7 +89,7 @@ pub struct Attempted {
     pub result: Result<Completion, ModelError>,
     /// Requests that were sent.
     pub calls: u64,
-    /// From the first request to the end.
+    /// The time from the first request to the end.
     pub took: Duration,
 }
 

@@ -321,7 +321,7 @@ fn without_conclusion(run: &mut OpinionRun, made_before: u32) -> Progressed {
 
 /// How a conclusion came.
 struct Concluding {
-    /// In one turn with other calls.
+    /// Whether the conclusion came in one turn with other calls.
     beside_others: bool,
     place: Place,
 }

@@ -145,9 +145,9 @@ impl FinishReason {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// Of the question.
+    /// Tokens of the question.
     pub prompt_tokens: u64,
-    /// Of the answer.
+    /// Tokens of the answer.
     pub completion_tokens: u64,
 }
 

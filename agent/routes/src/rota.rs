@@ -56,10 +56,10 @@ pub struct Shift {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Override {
-    /// From when.
+    /// The begin.
     #[serde(deserialize_with = "local")]
     pub from: NaiveDateTime,
-    /// Until when.
+    /// The end.
     #[serde(deserialize_with = "local")]
     pub to: NaiveDateTime,
     /// Who is on duty; never nobody.

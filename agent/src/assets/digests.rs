@@ -129,7 +129,7 @@ fn remove_empty(assets: &mut Assets, sites: &MachineSites) {
 
 /// The places of machines and bearings that the graph already holds.
 struct Known {
-    /// Of which site machines are.
+    /// The sites of machines.
     sites: MachineSites,
     /// The machines that events name.
     measured: BTreeSet<MeasuredMachine>,

@@ -20,9 +20,9 @@ pub(crate) struct Difference {
     pub(crate) page: Option<String>,
     /// The kind of the difference.
     pub(crate) kind: DifferenceKind,
-    /// Under the first configuration.
+    /// The episode under the first configuration.
     pub(crate) a: Option<ToldEpisode>,
-    /// Under the second one.
+    /// The episode under the second one.
     pub(crate) b: Option<ToldEpisode>,
 }
 

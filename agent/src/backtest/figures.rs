@@ -19,7 +19,7 @@ use super::truth::Truth;
 const LEAST_SPAN_S: f64 = 86_400.0;
 /// A week, s.
 const WEEK_S: f64 = 7.0 * 86_400.0;
-/// Who reads the broker's topic.
+/// The name of the broker's topic among the people.
 const BROKER: &str = "mqtt";
 
 /// The figures of one configuration.
@@ -37,7 +37,7 @@ pub(crate) struct SideFigures {
     pub(crate) people: Vec<PersonFigures>,
     /// The figures by the known failures; `None` where no bearing's truth is known.
     pub(crate) truth: Option<TruthFigures>,
-    /// By what staff found when it looked.
+    /// The figures by the findings of staff.
     pub(crate) checked: CheckedFigures,
 }
 

@@ -71,7 +71,7 @@ impl RefusalCause {
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
     pub(crate) cause: RefusalCause,
-    /// For the gateway's log and the agent's.
+    /// The text for the gateway's log and the agent's.
     pub(crate) told: String,
     /// The parts that have arrived, where they tell the gateway how to go on.
     pub(crate) state: Option<CaptureUpload>,

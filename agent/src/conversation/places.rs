@@ -10,7 +10,7 @@ use pdm_web::talk::Busy;
 /// Questions that are answered at once. Chosen: a shift and a program; a model in the plant answers one
 /// after the other anyway.
 const AT_ONCE: usize = 8;
-/// Of them, questions of one asker. Chosen: two open pages.
+/// Questions of one asker among them. Chosen: two open pages.
 const OF_ASKER: usize = 2;
 
 /// Questions that are being answered, by their askers.

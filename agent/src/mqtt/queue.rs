@@ -68,7 +68,8 @@ pub(crate) enum Offered<T> {
 struct Line<T> {
     waiting: VecDeque<(T, usize)>,
     kib: usize,
-    /// Above the share: put off until half of the line is served, so that gaps are few and long.
+    /// Whether the line is above the share: put off until half of it is served, so that gaps are
+    /// few and long.
     is_over: bool,
     /// The round in which the line was last served.
     served: u64,

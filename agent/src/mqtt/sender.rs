@@ -8,7 +8,7 @@
 use pdm_shared::id::{GatewayId, GatewayKey};
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic};
 
-/// Whose message it is.
+/// The sender of a message.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sender {
     /// The gateway that the topic names.
@@ -17,7 +17,7 @@ pub(crate) enum Sender {
     Claimed(GatewayKey),
     /// People, and programs in their place.
     Staff,
-    /// Nobody that topic or message name.
+    /// Neither topic nor message names a sender.
     Nobody,
 }
 

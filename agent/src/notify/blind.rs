@@ -20,7 +20,7 @@ use super::log;
 use super::policy::Policy;
 use crate::vitals::{Ailment, Vitals};
 
-/// Between two looks at what is due.
+/// The time between two looks at what is due.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a channel may take for a message.
 const SEND: Duration = Duration::from_secs(30);

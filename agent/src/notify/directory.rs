@@ -20,7 +20,7 @@ struct Reach {
     from: RiskLevel,
 }
 
-/// Who is reached how.
+/// The people and channels, and how each is reached.
 #[derive(Debug)]
 pub(super) struct Directory {
     pub(super) table: Table,
@@ -30,7 +30,7 @@ pub(super) struct Directory {
     named: BTreeMap<String, Vec<Reach>>,
 }
 
-/// Who hears of a step.
+/// The lanes that hear of a step.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub(super) lanes: Vec<String>,
@@ -38,11 +38,11 @@ pub(super) struct Heard {
     pub(super) telling: Option<Telling>,
     /// Not before this time: the end of the quiet hours, the time of the day's changes.
     pub(super) not_before: Option<Timestamp>,
-    /// With what other machines tell at that time, in one message.
+    /// Whether it leaves with the messages of other machines at that time, in one message.
     pub(super) is_shared: bool,
 }
 
-/// Who hears of a step of an alarm.
+/// The lanes that hear of a step of an alarm.
 #[derive(Debug)]
 pub(super) struct HeardBy {
     pub(super) lanes: Vec<String>,

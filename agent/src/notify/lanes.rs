@@ -137,7 +137,7 @@ pub(crate) struct Lane {
     /// Rung when there may be something to send.
     pub(crate) written: Arc<Notify>,
     pub(crate) give_up_after: Duration,
-    /// Who tells elsewhere what a channel does not take.
+    /// Tells elsewhere what a channel does not take.
     pub(crate) elsewhere: Arc<Elsewhere>,
     /// Send the rows that are due, then end.
     pub(crate) stop: CancellationToken,

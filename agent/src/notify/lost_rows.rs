@@ -10,7 +10,8 @@ use pdm_store::StoreError;
 use super::silence::{PAGE, Watchdog};
 use super::{MQTT_LANE, log};
 
-/// Between two looks. Chosen: an alarm that nobody has heard of is told within half a minute.
+/// The time between two looks. Chosen: an alarm that nobody has heard of is told within half a
+/// minute.
 const EVERY: Duration = Duration::from_secs(15);
 /// Messages of the last day are looked at: an alarm that stands longer is repeated by then.
 const LOOKS_BACK: Duration = Duration::from_hours(24);

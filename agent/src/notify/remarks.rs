@@ -21,7 +21,7 @@ use crate::progress::Reporter;
 
 /// Remarks that wait; what does not fit is remarked again at the next status or loss.
 const WAITING: usize = 64;
-/// Between tries while the store does not answer.
+/// The time between tries while the store does not answer.
 const RETRY: Duration = Duration::from_secs(2);
 
 /// Something that staff should know.

@@ -29,8 +29,8 @@ const SLOW: Duration = Duration::from_secs(10);
 /// well below the minute within which an alarm has to be told.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// Between two publications of an alarm that nobody subscribes to, s. Chosen: a receiver that is started anew is back
-/// within it, and a publication costs nobody's sleep.
+/// The time between two publications of an alarm that nobody subscribes to, s. Chosen: a receiver
+/// that is restarted is back within it, and a publication costs nobody's sleep.
 const UNHEARD_S: f64 = 30.0;
 
 /// The shortest time that a receiver has for an answer before the alarm is told elsewhere, s. Chosen: mail servers

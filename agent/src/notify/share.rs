@@ -19,7 +19,7 @@ const MOST: u32 = 2;
 /// ceiling too. Chosen: a sixth, twenty of the default ceiling.
 const ABOVE: u32 = 6;
 
-/// Whose share a message is.
+/// The share to which a message belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Share {
     name: String,

@@ -35,7 +35,7 @@ pub struct Kpis {
     pub distinct_questions: usize,
     /// Researched events whose judgement says what the research changed, of all researched ones.
     pub research_changed: Share,
-    /// Of those, events of which the change is that nothing like them is known.
+    /// Events among those whose change is that nothing like them is known.
     pub nothing_known: usize,
     /// Fewest rounds of an event on which research was due.
     pub fewest_rounds: Option<u32>,
@@ -55,11 +55,11 @@ pub struct Kpis {
     pub opinions_failed: usize,
     /// Hours from the first Warning to the last event, of sequences that end Critical; the shortest.
     pub shortest_lead_time_h: Option<f64>,
-    /// From stored to judged, without research and documents, 95th percentile, ms.
+    /// Time from stored to judged, without research and documents, 95th percentile, ms.
     pub judged_p95_ms: f64,
-    /// From stored to judged, with research and no documents, 95th percentile, ms.
+    /// Time from stored to judged, with research and no documents, 95th percentile, ms.
     pub researched_p95_ms: f64,
-    /// From stored to judged, with documents, 95th percentile, ms.
+    /// Time from stored to judged, with documents, 95th percentile, ms.
     pub documented_p95_ms: f64,
 }
 

@@ -35,8 +35,8 @@ use crate::settings::{AgentSettings, JudgingSettings};
 use crate::workflow::documents::Written;
 use crate::workflow::{Expert, Reasoner, Workflow};
 
-/// From the end of a window to its judgement in a scenario's own time, s: what the edge and the broker
-/// take in service.
+/// The time from the end of a window to its judgement in a scenario's own time, s: that of the edge
+/// and the broker in service.
 const JUDGED_AFTER_S: f64 = 2.0;
 
 /// A scenario could not be played.

@@ -24,7 +24,7 @@ use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals};
 
-/// Between two attempts.
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// An open store, and the outage that staff has been told of meanwhile.

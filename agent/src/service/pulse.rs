@@ -17,9 +17,10 @@ use super::log;
 use crate::notify::remarks::Remarks;
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals, Writer};
 
-/// Between two writes: a write to the disk every two seconds is nothing beside the events'.
+/// The time between two writes: a write to the disk every two seconds is negligible beside those of
+/// events.
 const LOOK: Duration = Duration::from_secs(2);
-/// Between two writes while something is wrong, so that its end is noticed.
+/// The time between two writes while something is wrong, so that its end is noticed.
 const LOOK_AILING: Duration = Duration::from_secs(1);
 /// How long a write may take. Chosen: behind a batch of 256 events it takes some 100 ms on a slow disk.
 const ANSWER: Duration = Duration::from_secs(3);

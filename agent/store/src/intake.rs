@@ -43,7 +43,7 @@ pub enum Incoming {
     Shelve {
         /// The bearing.
         key: BearingKey,
-        /// Until when, and why.
+        /// The end and the reason.
         shelve: Shelve,
         /// The topic on which the episode is retained.
         topic: String,
@@ -147,7 +147,7 @@ pub struct GatewayState {
     pub presence: Option<(Presence, Timestamp)>,
     /// Events that the gateway was asked for and never sent.
     pub lost_events: u64,
-    /// Of these, how many staff has been told of.
+    /// The lost events among them of which staff has been told.
     pub lost_told: u64,
     /// The fault that keeps the gateway from measuring or keeping its events, and since when it
     /// reports it.

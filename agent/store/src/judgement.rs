@@ -41,7 +41,7 @@ pub struct Checkpoint {
 pub struct FollowUp {
     /// The action.
     pub action: Text,
-    /// Until when, if the judgement sets a time.
+    /// The due time, if the judgement sets one.
     pub due_at: Option<Timestamp>,
     /// The work order that asks for it, if one was written: its place.
     #[serde(default)]
@@ -80,7 +80,7 @@ pub enum Reported {
 pub struct WorkCounts {
     /// Actions that wait.
     pub open: u32,
-    /// Of these, actions whose time is over.
+    /// Actions among them whose time is over.
     pub overdue: u32,
     /// Actions that were done.
     pub done: u32,

@@ -11,7 +11,7 @@ pub use pdm_web::plant::{PlantPart, TakenOut};
 pub struct Removal {
     /// The first levels of the topics that are cleared.
     pub prefix: Prefix,
-    /// Whose login asks.
+    /// The login that asks.
     pub who: String,
     /// The person who asks.
     pub by: String,

@@ -2,8 +2,9 @@
 
 use pdm_shared::id::{EventId, GatewayKey};
 
-/// For how many days each kind of row is kept, 0 for ever. Only days on which the store was looked through
-/// count. A row that waits for a judgement or has still to leave stays whatever its age.
+/// The number of days for which each kind of row is kept, 0 for ever. Only days on which the store
+/// was looked through count. A row that waits for a judgement or has still to leave stays whatever
+/// its age.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forget {
     /// Events.

@@ -28,25 +28,25 @@ pub enum WavError {
     /// Its rate is not that of the document.
     #[error("the file has {got} samples a second, its document {expected}")]
     Rate {
-        /// Of the file.
+        /// The rate of the file.
         got: u32,
-        /// Of the document.
+        /// The rate of the document.
         expected: f64,
     },
     /// Its samples are not as many as those of the document.
     #[error("the file has {got} samples, its document {expected}")]
     Samples {
-        /// Of the file.
+        /// The samples of the file.
         got: u64,
-        /// Of the document.
+        /// The samples of the document.
         expected: u64,
     },
     /// Its length is not that of the document.
     #[error("the file has {got} bytes, its document {expected}")]
     Length {
-        /// Of the file.
+        /// The bytes of the file.
         got: u64,
-        /// Of the document.
+        /// The bytes of the document.
         expected: u64,
     },
 }

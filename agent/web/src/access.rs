@@ -28,7 +28,7 @@ use crate::{Shared, Site, audit};
 /// The cookie of a session.
 pub(crate) const COOKIE: &str = "pdm_session";
 
-/// Who asks, an extension of every request that has entered.
+/// The caller, as an extension of every request that has entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Viewer {
     /// `None` for a program or browser of this machine that needs no login.
@@ -119,7 +119,7 @@ pub(crate) struct Technician(pub(crate) Viewer);
 #[derive(Debug, Clone)]
 pub(crate) struct Admin(pub(crate) Viewer);
 
-/// Who was refused and why, an extension of the answer: pages show it as one.
+/// The refused caller and the reason, as an extension of the answer: pages show it as a page.
 #[derive(Debug, Clone)]
 pub(crate) struct Refused {
     pub(crate) viewer: Viewer,

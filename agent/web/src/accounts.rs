@@ -31,9 +31,9 @@ pub struct User {
     /// The hash of the password; `None` for a program that has tokens alone, and for a user of a
     /// provider.
     pub password: Option<String>,
-    /// Who vouches for the user in place of a password.
+    /// The provider that vouches for the user in place of a password.
     pub provider: Option<Provided>,
-    /// Nothing of the user is let in.
+    /// Whether the user is kept out, with all sessions and tokens.
     pub is_disabled: bool,
     /// When the user was added.
     pub created_at: Timestamp,

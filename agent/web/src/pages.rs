@@ -236,7 +236,7 @@ static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> =
         Ok(environment)
     });
 
-/// Whose page it is.
+/// The reader of a page: language and login.
 #[derive(Debug)]
 pub(crate) struct Reader {
     language: Language,

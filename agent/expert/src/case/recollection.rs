@@ -21,7 +21,7 @@ use super::{BearingState, Judgement};
 pub const RECALLED: usize = 5;
 /// How many pieces of work are recalled. Chosen: two work orders and what was asked for before them.
 pub const RECALLED_WORK: usize = 8;
-/// From this span on a judgement is an entry of its own although it says the same, s.
+/// The span from which a judgement is an entry of its own although it says the same, s.
 const APART_S: f64 = 86_400.0;
 /// Most tools and documents that an entry names.
 const MAX_NAMES: usize = 6;
@@ -91,7 +91,7 @@ pub struct Work {
     pub asked_at: Timestamp,
     /// The work.
     pub action: Text,
-    /// Until when, if the judgement set a time.
+    /// The due time, if the judgement set one.
     pub due_at: Option<Timestamp>,
     /// The work order that asks for it, if one was written: its place.
     pub work_order: Option<String>,

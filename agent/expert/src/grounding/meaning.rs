@@ -41,7 +41,7 @@ pub(super) enum Subject {
     PfStage,
     /// How long it has stood there.
     StageFor,
-    /// From one stage to the next.
+    /// The course from one stage to the next.
     Course,
     /// One step of the course beside the next.
     Pace,

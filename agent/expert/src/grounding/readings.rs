@@ -37,18 +37,18 @@ const LONGEST_NAME: usize = 60;
 /// How a figure that was read may be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Telling {
-    /// With its unit, or with any where none is known.
+    /// Told with its unit, or with any unit where none is known.
     Measured,
-    /// Without a unit: the number of a name, of a station, of an article.
+    /// Told without a unit: the number of a name, of a station, of an article.
     Bare,
 }
 
 /// One figure that was read.
 #[derive(Debug, Clone, PartialEq)]
 struct Reading {
-    /// As it is written.
+    /// The number as it is written.
     raw: f64,
-    /// In base units.
+    /// The value in base units.
     value: f64,
     unit: Unit,
     telling: Telling,
@@ -68,7 +68,8 @@ struct Origin {
 /// The figures and names that were read for an answer.
 #[derive(Debug, Clone, Default)]
 pub struct Readings {
-    /// By the bits of the value as it is written: an answer of a tool may hold a hundred thousand figures.
+    /// The readings by the bits of the value as it is written: an answer of a tool may hold a
+    /// hundred thousand figures.
     figures: HashMap<u64, Vec<Reading>>,
     documents: BTreeSet<String>,
     names: Names,

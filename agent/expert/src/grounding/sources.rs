@@ -29,7 +29,7 @@ const FIXED_NAMES: &[&str] = &[
 /// One value with what it is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Source {
-    /// In base units.
+    /// The value in base units.
     pub(super) value: f64,
     pub(super) unit: Unit,
     /// The subjects that texts must name, if they name any.

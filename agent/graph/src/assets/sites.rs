@@ -17,10 +17,10 @@ pub const FROM_EVENTS: &str = "from_events";
 /// A machine as events name it: its site and its id.
 pub type MeasuredMachine = (Arc<str>, Arc<str>);
 
-/// Of which site a node is.
+/// The site of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MachineSite {
-    /// Of this site.
+    /// The node is of this site.
     Of(Arc<str>),
     /// The graph does not say of which of these.
     OneOf(BTreeSet<Arc<str>>),

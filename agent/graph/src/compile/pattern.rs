@@ -26,7 +26,7 @@ struct Reading {
     properties: Vec<(Place, ast::Expr)>,
 }
 
-/// Whose properties a pattern states: of a slot, or of every relationship of a hop.
+/// The owner of a pattern's properties: a slot, or every relationship of a hop.
 #[derive(Clone, Copy)]
 enum Place {
     Slot(usize),

@@ -67,10 +67,10 @@ const LEAST_TERMS: usize = 3;
 /// The evidence of a question and its candidates.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
-    /// By candidate, in the order of [`ONE`].
+    /// The numbers of each candidate, in the order of [`ONE`].
     pub one: Vec<Vec<f32>>,
     asked: Vec<Asked>,
-    /// By candidate, topics of elsewhere of the question that it does not name.
+    /// The number of the question's topics of elsewhere that each candidate does not name.
     foreign: Vec<usize>,
     /// Topics that no candidate names.
     unnamed: usize,

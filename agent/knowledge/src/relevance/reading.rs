@@ -72,9 +72,9 @@ impl Places {
 pub(super) struct Matched {
     pub(super) head: f32,
     pub(super) all: f32,
-    /// By section.
+    /// The values by section.
     pub(super) sections: Vec<f32>,
-    /// By question.
+    /// The values by question.
     pub(super) asked: Vec<f32>,
 }
 

@@ -63,7 +63,7 @@ pub enum Watch {
     Judged,
     /// The machine stands still.
     Standing {
-        /// Since this measurement; earlier where `is_longer`.
+        /// The measurement since which it stands still; earlier where `is_longer`.
         since: Timestamp,
         /// The records that were read do not reach to its begin.
         is_longer: bool,
@@ -77,7 +77,7 @@ pub enum Watch {
     },
     /// The machine runs, but its windows cannot be judged.
     Invalid {
-        /// Since this measurement; earlier where `is_longer`.
+        /// The measurement since which they are invalid; earlier where `is_longer`.
         since: Timestamp,
         /// The records that were read do not reach to its begin.
         is_longer: bool,
@@ -132,7 +132,7 @@ pub struct WorkLine {
     pub action: Text,
     /// The state of the work.
     pub state: FollowUpState,
-    /// Until when.
+    /// The due time.
     pub due_at: Option<Timestamp>,
     /// The work order.
     pub work_order: Option<String>,
@@ -262,7 +262,7 @@ pub struct GatewayLine {
     pub name: String,
     /// Online or offline, by its last status.
     pub is_online: Option<bool>,
-    /// Since when.
+    /// The time since which the state holds.
     pub since: Option<Timestamp>,
     /// When its last event came in.
     pub last_event_at: Option<Timestamp>,

@@ -26,7 +26,7 @@ const MAX_BEARINGS: usize = 4;
 /// A machine or bearing that is named and does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UnknownName {
-    /// As it is written.
+    /// The name as it is written.
     pub(super) name: String,
     /// Names that exist and are near.
     pub(super) near: Vec<String>,

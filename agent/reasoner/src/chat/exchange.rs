@@ -73,7 +73,7 @@ pub enum AnsweredBy {
     Extraction,
     /// The last observation, because the model gave no answer.
     Observation,
-    /// Nothing: an apology.
+    /// No source: an apology.
     Apology,
 }
 

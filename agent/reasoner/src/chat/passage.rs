@@ -24,7 +24,8 @@ const PROCEDURE: &str = "EM-06";
 const DOCUMENTS: usize = 3;
 /// A second document is told where its passage fits nearly as well as the first.
 const SECOND: f64 = 0.75;
-/// So does a second past case. Chosen: a question for a case is for one.
+/// A second past case is told where its passage fits nearly as well as the first. Chosen: a
+/// question for a case is for one.
 const SECOND_CASE: f64 = 0.95;
 
 /// A passage with what it is quoted as.
@@ -46,7 +47,7 @@ struct Passage {
 
 /// Passages that a search found.
 struct Found {
-    /// As they are told.
+    /// The passages as they are told.
     told: String,
     /// Heading and titles of the first one, in both languages and in lower case.
     head: String,

@@ -20,7 +20,7 @@ const PROPOSED: usize = 10;
 /// The people of a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct NamedPeople {
-    /// As the records call them.
+    /// The names as the records have them.
     pub(super) known: Vec<String>,
     /// Names that the records do not have, as they are written.
     pub(super) unknown: Vec<String>,

@@ -7,7 +7,7 @@ use pdm_shared::time::Timestamp;
 
 use super::desk::Desk;
 
-/// For whom an answer is made.
+/// The person for whom an answer is made: language, clock and zone.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader {
     pub(super) language: Language,

@@ -174,7 +174,7 @@ pub(crate) struct Ended {
 
 /// The result that people get of a conversation.
 pub(crate) enum Told {
-    /// With what ended the run, if it failed.
+    /// The opinion, with the error that ended the run, if it failed.
     Opinion(Box<SecondOpinion>, String),
     Answer(Box<Answer>),
 }

@@ -17,7 +17,7 @@ pub(crate) struct Found {
     /// Within its budget, with a valid result or a told failure.
     has_ended: bool,
     is_delivered: bool,
-    /// By the model's own words.
+    /// Whether the model's own words say a lower risk.
     says_lower: bool,
     is_lowered: bool,
     /// Calls that reached a tool and must not have.

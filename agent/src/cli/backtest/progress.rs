@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Between two lines.
+/// The time between two lines.
 const EVERY: Duration = Duration::from_millis(500);
 /// The width of the bar, in characters.
 const BAR: u64 = 24;

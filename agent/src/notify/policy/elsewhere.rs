@@ -12,7 +12,7 @@ use pdm_store::{Alarm, EpisodeChange, EpisodeRecord, Outgoing, Payload};
 use super::{Policy, Subject, id_of, new_id};
 use crate::notify::wording;
 
-/// Who hears next of an alarm, and how far it has been told then.
+/// The lanes that hear next of an alarm, and how far it has been told then.
 #[derive(Debug)]
 pub(crate) struct Further {
     pub(crate) lanes: Vec<String>,

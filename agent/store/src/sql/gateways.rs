@@ -271,7 +271,8 @@ const BOOKS: &str =
             last_event_at_ms
      FROM gateways WHERE site = $1 AND gateway_id = $2";
 
-/// As [`BOOKS`], and locks the row until the transaction ends. SQLite has one writer.
+/// Selects the same as [`BOOKS`], and locks the row until the transaction ends. SQLite has one
+/// writer.
 static LOCKED_BOOKS: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| match dialect {
         Dialect::Sqlite => BOOKS.to_owned(),

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Between two writes of the marker, ms: what is lost within it is not noticed.
+/// The time between two writes of the marker, ms: a loss within it is not noticed.
 const EVERY_MS: u64 = 5000;
 
 /// The marker of an open store.

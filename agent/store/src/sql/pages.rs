@@ -58,7 +58,7 @@ static WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// The same from the oldest on. Parameters: site, machine, bearing, limit.
+/// Selects the same from the oldest on. Parameters: site, machine, bearing, limit.
 static FIRST_WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         let place = match dialect {

@@ -39,7 +39,7 @@ const BUSY: Duration = Duration::from_secs(10);
 /// How long a caller waits for a connection until the store counts as unavailable: three times as long
 /// as the writer may wait for another process, so that such a wait alone is no failure.
 const ACQUIRE: Duration = Duration::from_secs(30);
-/// Who claims rows of the outbox: a file has one agent.
+/// The name that claims rows of the outbox: a file has one agent.
 pub(crate) const REPLICA: &str = "agent";
 
 /// One file.

@@ -151,11 +151,11 @@ pub(super) fn hours(number: f64, language: Language) -> String {
     }
 }
 
-/// From which age on a figure is told with it, s. Chosen: above the period of the slowest gateways that measure
-/// by the hour.
+/// The age from which a figure is told with it, s. Chosen: above the period of the slowest gateways
+/// that measure by the hour.
 const TOLD_AGE_S: f64 = 2.0 * 3600.0;
-/// From which age on a figure is marked as old, s. Chosen: half a day, in which every configured gateway
-/// measures at least once.
+/// The age from which a figure is marked as old, s. Chosen: half a day, in which every configured
+/// gateway measures at least once.
 const OLD_S: f64 = 12.0 * 3600.0;
 
 /// A measurement that lies so far ahead of the clock is said to, s: its gateway's clock was or is ahead, and a time of

@@ -44,7 +44,7 @@ pub enum ShelfEnd {
 pub struct ShelfRequest {
     /// The bearing.
     pub key: BearingKey,
-    /// Until when; `None` to be told again.
+    /// The end of the shelf; `None` to be told again.
     pub until: Option<Timestamp>,
     /// The person.
     pub by: String,

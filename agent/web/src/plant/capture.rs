@@ -157,7 +157,7 @@ pub struct CaptureCurve {
     pub range: (f64, f64),
     /// Abscissa, lowest and highest value of each column.
     pub points: Vec<[f64; 3]>,
-    /// The same of the capture that lies over it.
+    /// The points of the capture that lies over it.
     pub over: Option<Vec<[f64; 3]>>,
 }
 
@@ -166,7 +166,7 @@ pub struct CaptureCurve {
 pub struct CaptureMark {
     /// Its name, such as `BPFO`.
     pub name: String,
-    /// In multiples of the shaft frequency.
+    /// The order, in multiples of the shaft frequency.
     pub order: f64,
     /// Harmonics that are marked: 1 to this.
     pub harmonics: u32,

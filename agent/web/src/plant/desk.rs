@@ -76,6 +76,6 @@ pub struct ArticleSection {
     pub title: String,
     /// Its text.
     pub body: String,
-    /// The same in English; empty if there is none.
+    /// The English text; empty if there is none.
     pub english: String,
 }

@@ -22,7 +22,7 @@ pub struct WorkSheet {
     pub title: Text,
     /// Why.
     pub reason: Text,
-    /// By when.
+    /// The schedule.
     pub schedule: SheetSchedule,
     /// Parts to bring.
     pub parts: Vec<SheetPart>,
@@ -55,12 +55,12 @@ pub struct SheetSubject {
     pub designation: Option<String>,
 }
 
-/// By when the work is done.
+/// The dates of the work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SheetSchedule {
-    /// As soon as the machine can be stopped.
+    /// Whether the work is done as soon as the machine can be stopped.
     pub at_once: bool,
-    /// By when the work is done.
+    /// The time by which the work is done.
     pub finish_by: Option<Timestamp>,
     /// The basis of the dates.
     pub basis: Text,

@@ -94,7 +94,7 @@ pub enum PlantChange {
 pub struct ChangeRequest {
     /// The change.
     pub change: PlantChange,
-    /// Whose login asks, as the record of acts names it.
+    /// The login that asks, as the record of acts names it.
     pub who: String,
     /// The person.
     pub by: String,

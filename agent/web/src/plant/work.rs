@@ -40,7 +40,7 @@ pub struct WorkRow {
     pub found: Option<Found>,
 }
 
-/// For how long a report can be taken back, s.
+/// The time for which a report can be taken back, s.
 pub const UNDO_S: f64 = 600.0;
 
 /// A report of a person on the work of a bearing, as it was recorded.

@@ -41,7 +41,7 @@ struct BearingName {
 
 /// Names that the program knows, in lower case.
 struct Catalogue {
-    /// With their bodies, without spaces: `iso20816-1`.
+    /// The standards with their bodies, without spaces: `iso20816-1`.
     standards: BTreeSet<String>,
     terms: BTreeSet<String>,
     bearings: BTreeSet<String>,

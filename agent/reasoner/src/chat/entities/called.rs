@@ -42,7 +42,7 @@ struct Name {
     label: Option<String>,
     /// Words and number in the order of the name.
     all: Vec<String>,
-    /// As it is configured, and not with its kind in the other language.
+    /// Whether the name is as configured, and not with its kind in the other language.
     is_own: bool,
 }
 

@@ -33,7 +33,7 @@ pub(in crate::chat) enum Lookup {
     Replacement,
     /// Something that no record of a plant holds.
     OutOfScope,
-    /// Nothing that was understood.
+    /// A question that was not understood.
     NotRead,
     /// Which bearings are no longer measured, or whether one is.
     Heard,

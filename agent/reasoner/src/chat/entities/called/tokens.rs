@@ -8,7 +8,7 @@ use crate::chat::intent::QUESTION_WORDS;
 pub(super) struct Token {
     /// Its place in the text, bytes.
     pub(super) at: usize,
-    /// In lower case; of `2호기` the number alone.
+    /// The text in lower case; of `2호기` the number alone.
     pub(super) text: String,
     pub(super) is_number: bool,
     /// A hyphen stands before it: a part of a code such as `P-101`.
