@@ -263,7 +263,7 @@ pub struct CaptureDocument {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureDocumentError {
-    /// Of another schema.
+    /// The document has another schema.
     #[error("schema {got:?}; allowed is {CAPTURE_SCHEMA}")]
     Schema {
         /// The schema in the document.

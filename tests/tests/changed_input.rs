@@ -34,7 +34,7 @@ const CHANNELS: usize = 2;
 struct Step {
     /// Time that really passes before it, s.
     passes_s: f64,
-    /// By how much the clock is set before it, s.
+    /// The time by which the clock is set before it, s.
     set_s: f64,
     /// Levels of the channels.
     levels: [f64; CHANNELS],

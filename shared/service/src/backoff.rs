@@ -17,7 +17,7 @@ const MOST_DOUBLINGS: u32 = 20;
 pub enum Jitter {
     /// The nominal pause, for a caller without rivals.
     None,
-    /// Between half of the nominal pause and all of it.
+    /// A pause between half of the nominal pause and all of it.
     UpperHalf,
     /// Shorter or longer by at most this share of the nominal pause, 0 to 1.
     Around(f64),

@@ -154,11 +154,11 @@ pub fn writable_folder(path: &Path, program: &str) -> Result<PathBuf, (PathBuf, 
 /// Where the name of an opened file leads now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameLeads {
-    /// To the file.
+    /// The name leads to the file.
     ToIt,
     /// Nowhere: the file was moved or removed, and what is written to it goes when it is closed.
     Nowhere,
-    /// To another file: a backup was put in its place.
+    /// The name leads to another file: a backup was put in its place.
     ToAnother,
 }
 

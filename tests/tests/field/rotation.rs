@@ -20,7 +20,7 @@ use sqlx::{Connection as _, PgConnection};
 
 use crate::watched::{PATIENCE, Watched};
 
-/// Between two machines that become Critical.
+/// The time between two machines that become Critical.
 const PACE: Duration = Duration::from_millis(1500);
 /// How long a server has the new secret before its file has. The load goes on.
 const BETWEEN: Duration = Duration::from_secs(4);

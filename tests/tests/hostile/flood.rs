@@ -10,9 +10,9 @@ use crate::soak_of_all::critical;
 
 /// Messages of the flood, as many as the agent stores in some seconds.
 const FLOOD: u64 = 12_000;
-/// Of these, how many may be judged before an honest event that came behind all of them: what is taken in at
-/// full speed within the second in which the agent learns that it is busy, then a part of it. First in, first
-/// out judges all of them before it.
+/// The events among these that may be judged before an honest event that came behind all of them:
+/// those that are taken in at full speed within the second in which the agent learns that it is
+/// busy, then a part of them. First in, first out judges all of them before it.
 const BEFORE: i64 = FLOOD.cast_signed() / 2;
 
 const HOSTILE: Gateway<'static> =

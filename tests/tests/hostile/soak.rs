@@ -19,7 +19,7 @@ use crate::plant::{Gateway, Peer, Plant, WATCH};
 
 /// Length of the short form.
 pub(crate) const SHORT: Duration = Duration::from_secs(20);
-/// Between two events of an honest gateway.
+/// The time between two events of an honest gateway.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(crate) fn setting(name: &str) -> Option<u64> {

@@ -42,7 +42,7 @@ pub(crate) struct Plant {
     folder: tempfile::TempDir,
 }
 
-/// Who may enter.
+/// The access to the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     /// Everybody on this machine.

@@ -36,11 +36,11 @@ pub(super) struct Packets {
 /// A claim of a packet, which the name of the client must allow.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Claim<'a> {
-    /// To be the client of this id.
+    /// The claim to be the client of this id.
     ClientId(&'a str),
-    /// That the broker keeps a session under this id while the client is away.
+    /// The claim that the broker keeps a session under this id while the client is away.
     Session(&'a str),
-    /// To publish on this topic.
+    /// The claim to publish on this topic.
     Topic(&'a str),
 }
 

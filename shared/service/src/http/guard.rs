@@ -70,7 +70,7 @@ pub struct Access {
 pub struct Caller {
     /// The caller's address; `None` outside of [`server::serve`].
     pub peer: Option<Peer>,
-    /// Who the caller is; `None` for a program of this machine that needs no token.
+    /// The identity of the caller; `None` for a program of this machine that needs no token.
     pub identity: Option<Identity>,
 }
 
@@ -79,7 +79,7 @@ pub struct Caller {
 enum Guard {
     Actions,
     Reads,
-    /// With the key that has to be set.
+    /// Uploads, with the key that has to be set.
     Uploads(&'static str),
 }
 

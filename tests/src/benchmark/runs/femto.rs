@@ -58,7 +58,7 @@ pub struct Measured {
     asked_at: Option<usize>,
     turns_per_h: f64,
     period_s: f64,
-    /// Of each axis, window by window.
+    /// The features of each axis, window by window.
     features: Vec<Vec<Features>>,
     /// The level of the signal in hindsight.
     level: Vec<f64>,

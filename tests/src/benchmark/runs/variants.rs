@@ -10,13 +10,13 @@ use crate::benchmark::random::gaussian;
 /// How a run would have been recorded otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Variant {
-    /// By a sensor of another sensitivity.
+    /// Recorded by a sensor of another sensitivity.
     Gain(f64),
-    /// From a later snapshot on.
+    /// Recorded from a later snapshot on.
     Later(usize),
     /// Every n-th snapshot.
     Every(usize),
-    /// With noise of so large a share of the healthy level.
+    /// Recorded with noise of this share of the healthy level.
     Noise(f64),
 }
 

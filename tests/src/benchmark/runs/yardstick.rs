@@ -9,7 +9,7 @@ use pdm_dsp::robust::median;
 use pdm_dsp::transform::Transforms;
 use serde::Serialize;
 
-/// From this level on the signal shows something.
+/// The level from which the signal shows something.
 const SHOWS: f64 = 1.3;
 /// Snapshots to either side in which it must show for an alarm to be justified.
 pub(super) const NEAR: usize = 30;

@@ -13,7 +13,7 @@ pub(super) struct Judged {
     answer: Answer,
     /// Probability that any candidate answers.
     answered: f64,
-    /// The same with its topics of elsewhere hidden.
+    /// The probability with its topics of elsewhere hidden.
     hidden: f64,
 }
 
