@@ -1,4 +1,4 @@
-//! From distances to an alarm: run rules to raise it, evidence for health to clear it.
+//! Turns distances into an alarm: run rules to raise it, evidence for health to clear it.
 //!
 //! One window can never raise an alarm, however wild: every rule wants several, and several turns
 //! of the shaft. Once raised it stays until its evidence has been away for as long as it took to

@@ -1,4 +1,4 @@
-//! Which windows of a source are measured, where not every one is (`every_s`).
+//! Decides which windows of a source are measured, where not every one is (`every_s`).
 //!
 //! A sensor whose bursts come with the period that is configured never keeps it to the millisecond,
 //! so a burst may be early by a share of the period. Windows of a stream follow each other, so the

@@ -1,4 +1,4 @@
-//! How large a packet the broker has been found to take, where it does not say so in its CONNACK.
+//! Learns how large a packet the broker takes, where it does not say so in its CONNACK.
 //!
 //! A broker with MQTT 5 refuses a publication with reason 149 ("packet too large"), which ends the client's
 //! connection without saying which one it was. The largest packet in flight is at least as large as the

@@ -1,4 +1,4 @@
-//! Whether the samples of raw frames are still those of their channels.
+//! Checks whether the samples of raw frames are still those of their channels.
 //!
 //! Raw frames have no header, so a byte or a sample that is lost moves every sample after it to
 //! another place. Two figures show it. A lost byte, or the other byte order, puts the low byte of an

@@ -1,4 +1,4 @@
-//! When the samples of a live source were taken, and how many of them come in a second.
+//! Measures when the samples of a live source were taken, and how many of them come in a second.
 //!
 //! A device samples by its own clock, which is off by up to some percent; its samples arrive late by
 //! a delay that varies. What is known is how many frames had arrived at which instant of the

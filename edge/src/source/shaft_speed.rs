@@ -1,4 +1,5 @@
-//! Which numbers of another system are the speed of a shaft: of a tag, a transmitter or a server.
+//! Decides which numbers of another system are the speed of a shaft: of a tag, a transmitter or a
+//! server.
 //!
 //! A drive tells the speed of its motor in rpm, Hz or percent, and 0 while it stands. Invariants: a
 //! speed that the shaft cannot have by its name plate is never used; a shaft that turns backwards

@@ -1,4 +1,4 @@
-//! From the spectra of logarithmic envelopes to a few figures for each part.
+//! Computes a few figures for each part from the spectra of logarithmic envelopes.
 //!
 //! The comb level of each defect order is compared with that of unrelated orders of the same
 //! spectrum, in fixed units: a foreign comb that lifts some unrelated orders cannot change the unit.

@@ -1,4 +1,4 @@
-//! From the figures of one record to its verdict and the confidence of it.
+//! Derives the verdict and its confidence from the figures of one record.
 
 use pdm_shared::fault::Fault;
 

@@ -1,4 +1,4 @@
-//! Which of a sender's times date its bursts.
+//! Decides which of a sender's times date its bursts.
 //!
 //! A time in the past is taken: the burst may have waited on its way. A time that cannot be (before
 //! 2020, ahead of the gateway's clock, the same one for other samples, or hours off by a time zone

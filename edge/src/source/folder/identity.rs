@@ -1,4 +1,4 @@
-//! Which file is which: the files of a folder against those that were seen before.
+//! Recognises the files of a folder among those that were seen before.
 //!
 //! A file is the same as before if place, size and last change are the same; if only its last change
 //! differs, its content decides; and a file at a new place is one that was renamed if the size, the

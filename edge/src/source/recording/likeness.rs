@@ -1,4 +1,5 @@
-//! Whether the files of a sequence are snapshots of one measuring point: names of channels, copies, times.
+//! Checks whether the files of a sequence are snapshots of one measuring point: names of channels,
+//! copies, times.
 //!
 //! Used by the sequence of files. Invariants: a file of another axis is refused by its name; a copy that its name says
 //! to be one is refused, other files of equal bytes are told; times that contradict the period are told once.

@@ -1,4 +1,4 @@
-//! From what a file states to what it means: channels, calibrations, rate.
+//! Derives the meaning of a file from its statements: channels, calibrations, rate.
 //!
 //! After the reader of a format and before the first block. Invariant: a recording that opens has a rate,
 //! and a unit for each of its channels, and says where they come from.

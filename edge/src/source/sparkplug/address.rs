@@ -1,4 +1,4 @@
-//! Which node and device a source follows, and the topics of Sparkplug B that belong to them.
+//! The node and device that a source follows, and the topics of Sparkplug B that belong to them.
 
 /// The namespaces of Sparkplug B.
 const NAMESPACE: &str = "spBv1.0";

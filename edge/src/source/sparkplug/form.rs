@@ -1,4 +1,4 @@
-//! Which metrics a Sparkplug source reads, and what can become of a message.
+//! The metrics that a Sparkplug source reads, and the possible results of a message.
 
 use super::address::SparkplugAddress;
 use super::birth::MetricRole;

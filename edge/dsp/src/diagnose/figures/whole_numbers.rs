@@ -1,4 +1,4 @@
-//! Which lines may be whole multiples of the shaft, and so no evidence of a bearing.
+//! Finds which lines may be whole multiples of the shaft, and so no evidence of a bearing.
 //!
 //! Vanes, teeth, poles and looseness turn with the shaft. How near to a whole number a line may be is a
 //! matter of how well the speed is known.

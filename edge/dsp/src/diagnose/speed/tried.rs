@@ -1,4 +1,5 @@
-//! Which speed defect orders are tried at: the stated one, another that the record shows, or none.
+//! Finds the speeds at which defect orders are tried: the stated one, another that the record
+//! shows, or none.
 //!
 //! The comb of shaft lines on the acceleration spectrum decides, before any defect line is looked for.
 //! Invariant: a comb that a part's own line makes is never taken for a shaft's.

@@ -1,4 +1,4 @@
-//! From the objects of a TDMS file to its channels: names, units, rates, scales and starts.
+//! Builds the channels of a TDMS file from its objects: names, units, rates, scales and starts.
 
 use super::Objects;
 use super::metadata::{self, Properties, Property};

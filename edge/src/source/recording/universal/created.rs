@@ -1,4 +1,4 @@
-//! When a function was created: the third of the five lines of text of its header.
+//! Reads when a function was created: the third of the five lines of text of its header.
 //!
 //! The format has `DD-MMM-YY HH:MM:SS` there; programs write other spellings, and some another line. A
 //! date that has several readings, or no time of day, is told and not taken. Nothing states a zone.
