@@ -87,7 +87,7 @@ pub enum StartError {
     Secret {
         /// The key of the secret.
         key: &'static str,
-        /// Why.
+        /// The error of the secret.
         #[source]
         source: pdm_service::secret::SecretError,
     },

@@ -1,5 +1,5 @@
-//! Whether the agent works: what it last found wrong with its store or its work, for health and for the
-//! watch that tells staff.
+//! The state of the agent: the last faults of its store or its work, for health and for the watch
+//! that tells staff.
 //!
 //! The intake and the judging note failures of the store here; the pulse ([`crate::service`]) adds what
 //! it finds itself and decides. Health answers 503 while an [`Ailment`] stands.

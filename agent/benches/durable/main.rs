@@ -1,4 +1,5 @@
-//! How many events a second the agent makes durable, against a bare client that only inserts.
+//! Measures how many events a second the agent makes durable, against a bare client that only
+//! inserts.
 //!
 //! ```text
 //! cargo bench -p pdm-agent --bench durable -- --rows 0,1000000 --events 20000 --store sqlite,postgres

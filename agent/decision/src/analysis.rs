@@ -43,7 +43,7 @@ pub struct Finding {
     pub to: String,
     /// Peak above its neighbourhood, change of the level, or the value of a drop-out.
     pub amount: Option<f64>,
-    /// How sure.
+    /// The strength of the evidence.
     pub strength: f64,
 }
 

@@ -49,7 +49,7 @@ impl Window {
 pub struct Case {
     /// Its name.
     pub id: String,
-    /// Where and when.
+    /// The station and the time.
     pub window: Window,
     /// The finding.
     pub what: Text,

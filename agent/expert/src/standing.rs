@@ -1,5 +1,5 @@
-//! How long a bearing has stood at each risk, and how long a sensor has told nothing: what decides
-//! whether staff is told again.
+//! Remembers how long a bearing has stood at each risk, and how long a sensor has measured nothing:
+//! both decide whether staff is told again.
 //!
 //! Times are those of the measurement, so a backlog that is judged late is told as it would have
 //! been told then. Invariants: a stand changes by events that are not late, in their order; a window

@@ -1,4 +1,4 @@
-//! How facts are put into words: element names, figures, spans of time, evidence.
+//! Puts facts into words: element names, figures, spans of time, evidence.
 
 use pdm_shared::diagnosis::{Evidence, UncertaintyLevel};
 use pdm_shared::fault::Fault;

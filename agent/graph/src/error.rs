@@ -1,4 +1,4 @@
-//! Why a query was not answered.
+//! The reasons why a query was not answered.
 
 use crate::source::SourceError;
 

@@ -1,4 +1,5 @@
-//! Where a query reads its graph: memory ([`crate::memory::MemoryGraph`]) or tables of a database.
+//! The source from which a query reads its graph: memory ([`crate::memory::MemoryGraph`]) or tables
+//! of a database.
 //!
 //! A source is asked for many elements at once, so that a database answers a step of a query with one
 //! statement. The engine blocks while a source answers; a source on an asynchronous driver is called

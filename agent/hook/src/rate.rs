@@ -1,4 +1,5 @@
-//! How often a receiver may be asked: messages leave evenly, whichever recipient they are for.
+//! Limits how often a receiver may be asked: messages leave evenly, whichever recipient they are
+//! for.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Whether a document answers a question, as a probability, so that a search can say "nothing found".
+//! Judges whether a document answers a question, as a probability, so that a search can say
+//! "nothing found".
 //!
 //! ```text
 //! candidates of the store ─► terms × parts ─► evidence of each chunk ─► probability (order of the hits)

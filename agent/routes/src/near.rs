@@ -19,7 +19,7 @@ pub struct ToldLately {
     pub key: BearingKey,
     /// The highest level told.
     pub level: RiskLevel,
-    /// When.
+    /// The time of the message.
     pub at: Timestamp,
     /// The gateway that measures it, where it is known.
     pub gateway: Option<GatewayId>,

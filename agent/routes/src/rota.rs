@@ -1,4 +1,5 @@
-//! Who is on duty: shifts of the week, over one week or several, and overrides of some days.
+//! Decides who is on duty: shifts of the week, over one week or several, and overrides of some
+//! days.
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime};
 use pdm_shared::time::Timestamp;

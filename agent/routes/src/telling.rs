@@ -1,4 +1,4 @@
-//! How far an alarm has been told: to whom, and when the next step is due.
+//! Follows how far an alarm has been told: to whom, and when the next step is due.
 
 use std::collections::BTreeSet;
 

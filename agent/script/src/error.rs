@@ -1,4 +1,4 @@
-//! Why a program stops before its end.
+//! The reasons why a program stops before its end.
 
 use thiserror::Error;
 

@@ -26,7 +26,7 @@ use crate::preview::Preview;
 pub(crate) struct Reported {
     /// The bearing.
     pub(crate) bearing: BearingKey,
-    /// When.
+    /// The time of the report.
     pub(crate) at: Timestamp,
     /// The finding, if somebody looked.
     pub(crate) verdict: Option<Verdict>,

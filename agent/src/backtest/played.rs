@@ -66,7 +66,7 @@ pub(crate) struct Hole {
 /// A report of staff.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ReportPlayed {
-    /// When.
+    /// The time of the report.
     pub(crate) at: Timestamp,
     /// The finding, if somebody looked.
     pub(crate) verdict: Option<Verdict>,
@@ -109,7 +109,7 @@ pub(crate) struct Message {
     pub(crate) at: Timestamp,
     /// When it leaves by its lanes; `None` where only the broker's topic has it.
     pub(crate) leaves_at: Option<Timestamp>,
-    /// Why.
+    /// The reason of the message.
     pub(crate) reason: NotificationReason,
     /// The level.
     pub(crate) level: RiskLevel,

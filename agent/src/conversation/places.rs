@@ -1,4 +1,4 @@
-//! How many questions are answered at once: of all askers, and of one.
+//! Limits how many questions are answered at once: of all askers, and of one.
 //!
 //! Without the second bound three questions of a viewer to a slow model closed the chat to everybody.
 

@@ -1,4 +1,4 @@
-//! Who is on duty by the configured rotas, for the page of duty.
+//! Tells who is on duty by the configured rotas, for the page of duty.
 
 use pdm_routes::{Rota, Table};
 use pdm_shared::time::Timestamp;

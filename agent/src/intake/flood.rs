@@ -1,5 +1,5 @@
-//! Who sends so much that its events are put off: told in the log once a minute, in the health while it
-//! lasts, and to staff once a day.
+//! Reports senders of so many events that some are put off: in the log once a minute, in the health
+//! while it lasts, and to staff once a day.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How long a broker is away, and whether a connection that stands brings anything.
+//! Observes how long a broker is away, and whether a connection that stands brings anything.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Whose message it is, by its topic, before anything of it is read: what shares of the intake are counted
-//! by.
+//! Finds the sender of a message by its topic, before anything of it is read: the shares of the
+//! intake are counted by it.
 //!
 //! A topic that names its gateway is held to the certificate's name by the broker's access rules. Under a
 //! topic that names none the message's own claim counts, apart from the proven ones of that name: a forger

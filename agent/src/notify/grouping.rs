@@ -1,4 +1,4 @@
-//! Which rows of a lane leave together, under which key, in which order they are told.
+//! Decides which rows of a lane leave together, under which key, and in which order they are told.
 
 use pdm_shared::delivery::Notification;
 use pdm_shared::risk::RiskLevel;

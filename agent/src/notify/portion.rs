@@ -1,5 +1,5 @@
-//! How many rows of the outbox are claimed at once: at most a number of rows, and about a number of
-//! bytes, so that rows of any size leave without filling the memory.
+//! Decides how many rows of the outbox are claimed at once: at most a number of rows, and about a
+//! number of bytes, so that rows of any size leave without filling the memory.
 
 /// Bytes of one claim. Chosen: 256 diagnoses of usual size have 2 MB, so the number of rows bounds a
 /// usual claim and the bytes an unusual one.

@@ -1,4 +1,4 @@
-//! Whose message is whose share of an hour: that of the gateway whose bearing it tells of.
+//! Assigns each message to a share of an hour: that of the gateway whose bearing it tells of.
 //!
 //! One gateway can invent bearings, and so messages; no other gateway's alarm may wait for them.
 

@@ -37,7 +37,7 @@ pub enum WebhookError {
     Secret {
         /// Which hook.
         name: String,
-        /// Why.
+        /// The error of the secret.
         #[source]
         source: pdm_service::secret::SecretError,
     },
@@ -63,7 +63,7 @@ pub enum WebhookError {
         name: String,
         /// Which secret.
         secret: String,
-        /// Why.
+        /// The error of the secret.
         #[source]
         source: pdm_service::secret::SecretError,
     },

@@ -1,5 +1,6 @@
-//! Which events are taken: whether an event comes from the gateway that it names, whether its bearing
-//! belongs to that gateway, and whether its sequence number can be true. No database here.
+//! Decides which events are taken: whether an event comes from the gateway that it names, whether
+//! its bearing belongs to that gateway, and whether its sequence number can be true. No database
+//! here.
 //!
 //! ```text
 //! event ─► identity ─► owner of the bearing ─► number ─► counted, or kept without counting

@@ -1,4 +1,4 @@
-//! When a row is due, although the clock that wrote its time may have been wrong.
+//! Decides when a row is due, although the clock that wrote its time may have been wrong.
 //!
 //! A time to come is written by one clock and judged by another: that of a replica, or the same clock
 //! after it was corrected. So a row is due when its time has come, and also when its time lies so far

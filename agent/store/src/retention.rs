@@ -1,4 +1,4 @@
-//! How long rows are kept and how much room they take, and how many were deleted.
+//! The terms for which rows are kept, the room that they take, and the counts of deleted rows.
 
 use pdm_shared::id::{EventId, GatewayKey};
 

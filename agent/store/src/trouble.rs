@@ -1,4 +1,4 @@
-//! Why the store cannot be used, by kind, with what staff has to do about it.
+//! The reasons why the store cannot be used, by kind, with the necessary action of staff.
 //!
 //! The kinds come from the codes that SQLite and PostgreSQL give to their errors; where a code is not
 //! known the kind is [`StoreTrouble::Other`] and the error's own text tells the rest. The words of a kind

@@ -1,4 +1,4 @@
-//! Where tools come from: a folder or the program itself, and the packs that are turned on.
+//! The sources of tools: a folder or the program itself, and the packs that are turned on.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

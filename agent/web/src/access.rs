@@ -1,4 +1,4 @@
-//! Who may enter, and what they may do there.
+//! Decides who may enter, and what they may do there.
 //!
 //! Without a token and without users (which only loopback allows) a request must name a loopback host
 //! and come from no page of another origin; its sender is an administrator of this machine. Else an

@@ -1,4 +1,5 @@
-//! Whether bytes are a photo: their kind by their content, their bounds, and that they are nothing else beside.
+//! Checks whether bytes are a photo: their kind by their content, their bounds, and that they are
+//! nothing else beside.
 //!
 //! The structure of the file is followed from its first byte to the picture's end. What stands behind the end
 //! makes a file two things at once (an archive, a page, a script behind a picture) and is refused; what phones

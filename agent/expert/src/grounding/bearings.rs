@@ -1,4 +1,5 @@
-//! Whose figure it is: the bearings that a text speaks of, and the bearing that a reading belongs to.
+//! Finds whose a figure is: the bearings that a text speaks of, and the bearing that a reading
+//! belongs to.
 //!
 //! A plant is a list of machines and their bearings. A clause that names bearings speaks of those; one that
 //! names none speaks of what its sentence names, else of what was named last before it.

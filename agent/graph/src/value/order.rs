@@ -1,5 +1,6 @@
-//! How values compare: equality and inequality with three truth values, and the total order of
-//! `ORDER BY` and of groups (openCypher 9, "Comparability, equality, orderability and equivalence").
+//! Defines how values compare: equality and inequality with three truth values, and the total order
+//! of `ORDER BY` and of groups (openCypher 9, "Comparability, equality, orderability and
+//! equivalence").
 
 use std::cmp::Ordering;
 

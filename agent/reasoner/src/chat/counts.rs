@@ -1,5 +1,5 @@
-//! How many alarms staff was told of in some time, whatever has become of them since: in all, by level, and of
-//! which bearings.
+//! Counts the alarms that staff was told of in some time, whatever has become of them since: in
+//! all, by level, and by bearing.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! How a bearing went on, and how it stands beside others, in sentences.
+//! Tells how a bearing went on, and how it stands beside others, in sentences.
 
 use chrono::NaiveDate;
 use pdm_shared::risk::RiskLevel;

@@ -176,7 +176,7 @@ pub struct Operation {
 /// A message that staff was told, of any bearing or gateway.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToldLine {
-    /// When.
+    /// The time of the message.
     pub at: Timestamp,
     /// The bearing or gateway.
     pub key: BearingKey,
@@ -211,7 +211,7 @@ pub struct RaisedAlarms {
 /// A note on a bearing: written with an acknowledgement, with a report of work, or as a remark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoteLine {
-    /// When.
+    /// The time of the note.
     pub at: Timestamp,
     /// The person.
     pub by: String,

@@ -1,5 +1,5 @@
-//! Which bearings a question is about: those that it names, the one of the page, or those that the conversation
-//! named last; and which machines it names that nobody here knows.
+//! Finds the bearings that a question is about: those that it names, the one of the page, or those
+//! that the conversation named last; and the machines that it names and nobody here knows.
 //!
 //! A machine that does not exist is never answered with another one: it is told, with the names nearest to it.
 

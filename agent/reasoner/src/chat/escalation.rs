@@ -1,4 +1,4 @@
-//! Who is told of an alarm at once, and who after how long while nobody acknowledges it.
+//! Says who is told of an alarm at once, and who after how long while nobody acknowledges it.
 
 use pdm_shared::text::{Language, Text};
 

@@ -1,4 +1,5 @@
-//! Who is on duty: now, at an hour of the next day, on a day or in the week ahead, of the sites that are asked about.
+//! Says who is on duty: now, at an hour of the next day, on a day or in the week ahead, of the
+//! sites that are asked about.
 
 use chrono::{Datelike as _, Days, NaiveDate};
 use pdm_shared::text::Language;

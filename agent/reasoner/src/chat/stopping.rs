@@ -1,4 +1,5 @@
-//! Whether a machine may go on running: by the level of its bearing, and until the day that a question names.
+//! Answers whether a machine may go on running: by the level of its bearing, and until the day that
+//! a question names.
 
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};

@@ -1,4 +1,5 @@
-//! How many judgements were right, and how many alarms were none, by what staff found and reported.
+//! Counts the judgements that were right and the alarms that were false, by the reported findings
+//! of staff.
 
 use pdm_shared::follow_up::Verdict;
 use pdm_shared::id::BearingKey;

@@ -1,4 +1,4 @@
-//! How values are written into texts: the formats of f-strings, of `format` and of `%`.
+//! Writes values into texts: the formats of f-strings, of `format` and of `%`.
 
 use std::fmt::Write as _;
 

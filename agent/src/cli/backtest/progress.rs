@@ -1,4 +1,4 @@
-//! How far a back-test is: one line on a terminal, nothing elsewhere.
+//! Shows how far a back-test is: one line on a terminal, nothing elsewhere.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};

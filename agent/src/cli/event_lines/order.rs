@@ -1,4 +1,4 @@
-//! Whether the events of each bearing come in their order, each once.
+//! Checks whether the events of each bearing come in their order, each once.
 //!
 //! The gateway's count decides, not the clock: a sequence number that rises while the time steps back is
 //! a clock that was set, a number that steps back is disorder. Times are compared at one measuring point, since

@@ -1,4 +1,4 @@
-//! Who hears of an alarm that a way to staff does not take, and in which words.
+//! Decides who hears of an alarm that a way to staff does not take, and in which words.
 
 use pdm_episode::Step;
 use pdm_routes::Audience;

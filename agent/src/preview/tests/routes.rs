@@ -1,4 +1,4 @@
-//! Who hears of an episode by the routes: day and night, steps, quiet hours.
+//! Tests who hears of an episode by the routes: day and night, steps, quiet hours.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Who may say what about whom (`docs/security.md`): no claim of one gateway changes what is told of another's
-//! bearing.
+//! Tests who may say what about whom (`docs/security.md`): no claim of one gateway changes what is
+//! told of another's bearing.
 //!
 //! Claims are drawn at random and stored between the events of an honest gateway; another store gets the
 //! honest events alone. What both know of the honest bearing has to be the same. The first event of the

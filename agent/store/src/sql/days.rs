@@ -1,4 +1,4 @@
-//! How old a row is: counted in days on which the store was looked through, not by the times in the
+//! Counts the age of a row in days on which the store was looked through, not by the times in the
 //! rows.
 //!
 //! A clock that is set back 400 days writes rows that look 400 days old as soon as it is right again,

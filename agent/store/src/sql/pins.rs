@@ -1,4 +1,5 @@
-//! Which gateway a bearing belongs to: that of its first event, until the bearing is released.
+//! Stores which gateway a bearing belongs to: that of its first event, until the bearing is
+//! released.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

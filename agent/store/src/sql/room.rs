@@ -1,4 +1,5 @@
-//! How much room the store takes, and making some of a gateway's windows: what is least missed goes first.
+//! Measures the room that the store takes, and makes room from a gateway's windows: the least
+//! missed rows go first.
 //!
 //! SQLite counts its pages: those of deleted rows are on its free list and are used again, so what is in use
 //! falls with each amount, and the file stays as large as it has been. PostgreSQL keeps the room of deleted

@@ -1,5 +1,5 @@
-//! Who did what, in the reader's language. The record keeps one form of words ([`crate::audit`]), which programs
-//! read; a page tells it in the words of the other pages.
+//! Tells who did what, in the reader's language. The record keeps one form of words
+//! ([`crate::audit`]), which programs read; a page tells it in the words of the other pages.
 
 use minijinja::context;
 use minijinja::value::Value;

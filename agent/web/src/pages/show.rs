@@ -1,4 +1,4 @@
-//! How templates show values: figures with three digits, hours as hours or days, addresses.
+//! Shows values in templates: figures with three digits, hours as hours or days, addresses.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! How pages mark a bearing of which staff is not told: why, until when and by whom, in the reader's language.
+//! Marks a bearing of which staff is not told: why, until when and by whom, in the reader's
+//! language.
 
 use minijinja::context;
 use minijinja::value::Value;

@@ -1,4 +1,4 @@
-//! Who is told of an alarm, and when: the routes as the chat tells them.
+//! Tells who hears of an alarm, and when: the routes for the chat.
 
 use pdm_shared::risk::RiskLevel;
 

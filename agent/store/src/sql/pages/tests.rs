@@ -1,4 +1,4 @@
-//! How each database finds what pages list.
+//! Tests how each database finds the rows that pages list.
 
 use super::*;
 use crate::conformance::{at, event, judge_all, key, put};

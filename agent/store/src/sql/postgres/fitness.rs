@@ -1,5 +1,6 @@
-//! Whether a server can hold the store as it is set up: its encoding, its role in a pair, and whether a
-//! pooler stands before it. Asked over connections of their own before the pool is made.
+//! Checks whether a server can hold the store as it is set up: its encoding, its role in a pair,
+//! and whether a pooler stands before it. It is asked over separate connections before the pool is
+//! made.
 //!
 //! Every question goes by the simple protocol, which takes no prepared statement, so that a pooler in
 //! transaction mode answers it too.

@@ -1,4 +1,4 @@
-//! Which work a report sets, and which judgement was inspected.
+//! Finds which work a report sets, and which judgement was inspected.
 
 use pdm_shared::follow_up::{FollowUpReport, FollowUpState};
 use pdm_shared::id::{BearingKey, EventId};
