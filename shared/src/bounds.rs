@@ -1,4 +1,4 @@
-//! How long a text or a list on the wire may be, and which characters one line may hold.
+//! The bounds of texts and lists on the wire, and the characters that one line may hold.
 //!
 //! The contracts use these bounds ([`crate::event`], [`crate::delivery`]), their JSON Schemas tell
 //! them (`maxLength`, `maxItems`, `pattern`), and whoever shows a foreign text to a person writes it

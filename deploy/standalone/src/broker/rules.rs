@@ -1,4 +1,4 @@
-//! Who may publish what, by the name of the client's certificate.
+//! Decides who may publish what, by the name of the client's certificate.
 //!
 //! The rules are those of `deploy/mosquitto/acl` for what is published: a gateway speaks under its own
 //! name alone, staff acknowledges, shelves, reports work and asks for waveforms, the agent may everything. What is read is not restricted. A topic is

@@ -1,4 +1,4 @@
-//! How wide an interval of the remaining life has to be, by runs that had no say in it.
+//! Measures how wide an interval of the remaining life has to be, by runs that had no say in it.
 //!
 //! Split conformal prediction (Lei, G'Sell, Rinaldo, Tibshirani & Wasserman 2018, "Distribution-free
 //! predictive inference for regression", JASA 113, section 2.2) with bearings in place of samples,

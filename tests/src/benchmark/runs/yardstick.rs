@@ -1,4 +1,4 @@
-//! Whether an alarm is justified by what the signal shows in hindsight. Needs no label.
+//! Checks whether an alarm is justified by the signal in hindsight. Needs no label.
 //!
 //! Level: the running median (11 snapshots) of the RMS, of the 4–12 kHz and of the 10–1000 Hz part of
 //! each axis over the lowest settled level so far (median of 50 snapshots), the largest of them.

@@ -1,4 +1,5 @@
-//! How well models of all sets but one answer that set: what a set that nobody has seen is likely to get.
+//! Measures how well models of all sets but one answer that set: the likely quality on a set that
+//! nobody has seen.
 
 use std::fmt::Write as _;
 
