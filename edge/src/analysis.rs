@@ -139,7 +139,7 @@ pub enum BaselineError {
     /// Its signal cannot be judged.
     #[error("no baseline, {why}")]
     NotJudged {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// It was sampled slower than what is to be judged.

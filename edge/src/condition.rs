@@ -87,7 +87,7 @@ pub struct Judgement {
     /// The anomaly flag after persistence and hysteresis. Stays as it was on a window that is not
     /// usable.
     pub anomaly_detected: bool,
-    /// Why.
+    /// The grounds of the flag.
     pub anomaly: Anomaly,
     /// Slope of the leading feature.
     pub trend: Trend,

@@ -151,7 +151,7 @@ impl std::str::FromStr for RefusalCause {
 /// A refused event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Why.
+    /// The cause of the refusal.
     pub cause: RefusalCause,
     /// The gateway that the event names.
     pub gateway: GatewayKey,

@@ -15,7 +15,7 @@ pub enum StoreError {
     Open {
         /// The file or server.
         place: String,
-        /// Why.
+        /// The error of the database.
         #[source]
         source: sqlx::Error,
     },
@@ -36,7 +36,7 @@ pub enum StoreError {
     Unfit {
         /// The server.
         place: String,
-        /// Why.
+        /// The reason.
         unfit: Unfit,
     },
     /// A newer version of the program has written the store.

@@ -111,7 +111,7 @@ pub struct RefusedEvents {
     pub cause: RefusalCause,
     /// Field, expectation and value of the last one.
     pub reason: String,
-    /// How many.
+    /// The number of events.
     pub count: u64,
     /// When the first one came.
     pub first_at: Timestamp,

@@ -21,7 +21,7 @@ pub struct Removal {
     pub peer: Option<Peer>,
     /// Why, as it stands in the work that is closed.
     pub reason: String,
-    /// When.
+    /// The time of the act.
     pub now: Timestamp,
     /// Say what would be taken out, and leave it.
     pub is_dry: bool,

@@ -139,7 +139,7 @@ pub enum DiagnoseError {
     /// A tolerance outside what makes sense.
     #[error("{what} must be from 0 to {most} (a ratio), got {got}")]
     Tolerance {
-        /// Which one.
+        /// The name of the tolerance.
         what: &'static str,
         /// The value that was given.
         got: f64,

@@ -52,7 +52,7 @@ pub enum UploadError {
     Unreachable {
         /// Host and port.
         address: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The connection broke, or no answer came in time.
@@ -60,7 +60,7 @@ pub enum UploadError {
     NoAnswer {
         /// Host and port.
         address: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

@@ -47,7 +47,7 @@ pub struct Table {
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// When.
+    /// The instant of the row.
     pub at: Timestamp,
     /// One value a column asked for; `None` where the table has none.
     pub values: Vec<Option<f64>>,

@@ -28,9 +28,9 @@ pub enum LimitError {
     /// A resource.
     #[error("cannot limit {what} of this process: {source}")]
     Resource {
-        /// Which.
+        /// The name of the limit.
         what: &'static str,
-        /// Why.
+        /// The error of the system.
         source: rustix::io::Errno,
     },
     /// The system calls.

@@ -48,7 +48,7 @@ pub struct ShelfRequest {
     pub until: Option<Timestamp>,
     /// The person.
     pub by: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 

@@ -151,7 +151,7 @@ impl CaptureCurveKind {
 /// A curve, thinned to the columns of its plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptureCurve {
-    /// Which one.
+    /// The kind of curve.
     pub kind: CaptureCurveKind,
     /// Lowest and highest abscissa.
     pub range: (f64, f64),

@@ -20,7 +20,7 @@ pub struct WorkSheet {
     pub subject: SheetSubject,
     /// The work to do, in one line.
     pub title: Text,
-    /// Why.
+    /// The reason for the order.
     pub reason: Text,
     /// The schedule.
     pub schedule: SheetSchedule,

@@ -29,7 +29,7 @@ pub struct RegisterRequest {
     pub kind: RegisterKind,
     /// The first one, from 0.
     pub address: u16,
-    /// How many.
+    /// The number of registers.
     pub count: u16,
 }
 
