@@ -100,7 +100,7 @@ pub struct Judged {
     pub findings: Option<Findings>,
 }
 
-/// Judges a recording, against what stood in a sound one if there is one.
+/// Judges a recording, compared with a sound one if there is one.
 ///
 /// # Errors
 /// [`DiagnoseError`] for samples that cannot be measured with this machine, such as a rate that is
@@ -123,7 +123,7 @@ pub fn judge(
     Ok(Judged { event, findings })
 }
 
-/// A sound recording, ready to be held against.
+/// A sound recording, ready to be compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SoundRecording {
     /// The past of the recording; `None` if it is of no use, and then `note` says why.

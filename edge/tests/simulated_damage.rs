@@ -59,8 +59,8 @@ fn a_cage_that_strikes_is_told_and_never_named_from_one_record() {
     assert!(findings.iter().all(|f| f.dominant.is_none()));
 }
 
-/// R-EDGE-4. The same comb that is new since a sound record of the point is a rolling element's, or the cage's
-/// own; one that stood already is no news, and is told as that.
+/// R-EDGE-4. The same comb that is new since a sound record of the point is a rolling element's, or
+/// the cage's own; one that stood already is told as no news.
 #[test]
 fn a_comb_of_the_cage_that_is_new_since_the_baseline_names_the_rolling_element() {
     let orders = orders(DRIVE_END);

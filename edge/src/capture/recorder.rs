@@ -167,9 +167,9 @@ impl Recorder {
         }
     }
 
-    /// Takes in one message and writes at most one capture; false once the inbox is closed and empty. What came
-    /// while a file was written is taken in before the next one is, so that the captures of many points at once
-    /// lose no samples.
+    /// Takes in one message and writes at most one capture; returns false once the inbox is closed
+    /// and empty. Messages that came while a file was written are taken in before the next file is,
+    /// so that the captures of many points at once lose no samples.
     fn step(&mut self, inbox: &Inbox<Message>) -> bool {
         self.behind = self.behind.saturating_sub(1);
         match inbox.pop(LOOK) {
@@ -241,7 +241,7 @@ impl Recorder {
             && state.hour.free_in(most, CaptureReason::Alarm, now).is_zero()
     }
 
-    /// Asks for a capture of each point of a bearing; returns what becomes of it.
+    /// Asks for a capture of each point of a bearing; returns the outcome.
     fn demanded(&mut self, bearing: &str, asked: AskedBy) -> Demanded {
         let mut refused = None;
         let mut is_taken = false;

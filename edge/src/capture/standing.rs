@@ -40,8 +40,8 @@ pub(super) fn has_rise(captures: &[StoredCapture], point: &CapturePoint) -> bool
     in_alarm(captures, point).any(|capture| capture.document.is_for(CaptureReason::Alarm))
 }
 
-/// The newest captures of a point that were made in an alarm, up to one that was not. What was asked for before the
-/// first window says nothing of an alarm.
+/// Returns the newest captures of a point that were made in an alarm, up to one that was not. A
+/// capture that was demanded before the first window is no evidence of an alarm.
 fn in_alarm<'a>(
     captures: &'a [StoredCapture],
     point: &'a CapturePoint,

@@ -139,8 +139,8 @@ impl Demanded {
 /// Longest wait for an answer: two files of a minute on a slow flash, and less than `capture take` waits.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Tells somebody once what becomes of a demand. A demand that is dropped without an answer is told as
-/// [`Demanded::Busy`].
+/// Tells somebody once the outcome of a demand. A demand that is dropped without an answer is told
+/// as [`Demanded::Busy`].
 pub(super) struct DemandAnswer(Option<Box<dyn FnOnce(Demanded) + Send>>);
 
 impl DemandAnswer {

@@ -102,9 +102,9 @@ impl Estimate {
         }
     }
 
-    /// A verdict with the word that it rests on an estimate. The name is withdrawn where its line may
-    /// as well be that of another part or a multiple of the shaft, and never surer than 0.8; a second name
-    /// is none.
+    /// Returns a verdict with the word that it rests on an estimate. The name is withdrawn where
+    /// its line may as well be that of another part or a multiple of the shaft, and never surer
+    /// than 0.8; a second name is dropped.
     pub fn applied(&self, verdict: FrequencyDomain, orders: &DefectOrders) -> FrequencyDomain {
         // from when on damage is seen without a part was found with orders that are known
         let (damaged, bearing_estimate) = (None, Some(self.told()));

@@ -54,7 +54,7 @@ impl FeatureKind {
         }
     }
 
-    /// The kind of a historian's column, by what stands after its last dot.
+    /// Returns the kind of a historian's column, by the text after its last dot.
     fn of_column(name: &str) -> Self {
         match name.rsplit_once('.') {
             Some((_, last)) => Self::of(last),

@@ -1,5 +1,5 @@
-//! Levels that surge or have doubled: what stands far above its baseline does not wait for run rules that
-//! count windows where windows are far apart.
+//! Levels that surge or have doubled: a level far above its baseline does not wait for run rules
+//! that count windows where windows are far apart.
 //!
 //! Run rules want six windows and more, because windows that follow each other at once stray together. What
 //! must not be a passing event is a matter of time and turns: three windows in a row that stand at

@@ -118,8 +118,8 @@ pub(crate) fn memory_key(source: &str, channel: usize) -> String {
     format!("point/{source}/{channel}")
 }
 
-/// The key under which the spool keeps what stood at a point while its baselines were learnt: apart from its
-/// memory, which is written with every window.
+/// Returns the key under which the spool keeps the pasts of a point: apart from its memory, which
+/// is written with every window.
 pub(crate) fn pasts_key(source: &str, channel: usize) -> String {
     format!("past/{source}/{channel}")
 }

@@ -40,7 +40,7 @@ pub(super) struct Beside {
     rose_from: Vec<Option<f64>>,
 }
 
-/// The columns that say something of one, by their places in the table.
+/// The columns with which one is compared, by their places in the table.
 struct Column {
     /// Defect lines of the same bearing.
     lines: Vec<usize>,

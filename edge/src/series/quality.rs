@@ -10,7 +10,7 @@ use super::table::FieldRow;
 const NAMES: [&str; 7] =
     ["quality", "qualitycode", "opcquality", "opcqualitycode", "validity", "valid", "isgood"];
 
-/// Words for a value that is none.
+/// Words for a value that must not be used.
 const BAD: [&str; 9] =
     ["bad", "invalid", "false", "notgood", "error", "commfail", "notconnected", "no", "faulty"];
 

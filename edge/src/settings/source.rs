@@ -239,7 +239,7 @@ impl SourceTable {
         value.map(parsed).transpose()
     }
 
-    /// Refuses the keys that say how files are read where there are none.
+    /// Refuses the keys of reading files where the source has no files.
     fn refuse_keys_of_files(&self, origin: Origin<'_>, index: usize) -> Result<(), ConfigError> {
         if self.kind == SourceKind::Recording {
             return Ok(());

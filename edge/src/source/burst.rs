@@ -1,4 +1,4 @@
-//! Blocks of bursts: samples that a message or several bring at once, apart from what came before.
+//! Blocks of bursts: samples that a message or several bring at once, apart from those before.
 //!
 //! Invariants: all channels of a burst are equally long; a burst follows on only where its sender's
 //! times show that nothing is missing before it; a burst without a time of its own ends when it

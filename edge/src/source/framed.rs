@@ -257,7 +257,7 @@ impl FramedDecoder {
         self.losses.sender_time(header, &self.clock);
     }
 
-    /// Ends what came before a gap: its whole blocks are kept, the rest is dropped.
+    /// Ends the data before a gap: its whole blocks are kept, the rest is dropped.
     fn begin_anew(&mut self) {
         while let Some(block) = self.cut() {
             self.ready.push_back(block);

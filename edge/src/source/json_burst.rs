@@ -138,10 +138,10 @@ impl BurstDecoder {
         self.ready.pop_front()
     }
 
-    /// Takes a message; nothing is received of one that came before.
+    /// Takes a message; one that came before is not received again.
     ///
     /// # Errors
-    /// The pointer, what stands there and what was expected.
+    /// The pointer, the value there and what was expected.
     pub(super) fn push(&mut self, topic: &str, payload: &[u8]) -> Result<Received, String> {
         let message = document(payload)?;
         let part = self.part_in(&message)?;

@@ -206,7 +206,8 @@ impl SampleClock {
         self.long_bins.clear();
     }
 
-    /// The sender states another rate from here on: what was measured of the one before says nothing of it.
+    /// Notes that the sender states another rate from here on: the measurements of the earlier one
+    /// do not apply.
     pub(super) fn restated(&mut self, rate: SampleRate) {
         self.gap();
         self.rate = BlockRate::Format;
@@ -251,8 +252,8 @@ impl SampleClock {
         has_lost
     }
 
-    /// Arrivals far before their time by the line of those before: these had waited somewhere, so
-    /// they say nothing of the instants.
+    /// Handles arrivals far before their time by the line of the earlier ones: the earlier arrivals
+    /// had waited somewhere, so they are no evidence of the instants.
     fn follow_jump_back(&mut self) {
         let Some((newest, before)) = self.bins.make_contiguous().split_last() else { return };
         let newest = *newest;

@@ -38,7 +38,7 @@ impl ShaftSpeed {
     }
 }
 
-/// The speed that a number of rpm says of a shaft with this name plate.
+/// Returns the speed of a shaft with this name plate, by a number of rpm.
 ///
 /// # Errors
 /// Why the shaft cannot have it.
@@ -64,7 +64,7 @@ pub fn shaft_speed(
     }
 }
 
-/// The shares in a configured range of percent; `None` if it is none.
+/// Returns the shares in a configured range of percent; `None` if it is no range.
 pub fn speed_shares(percent: [f64; 2]) -> Option<RangeInclusive<f64>> {
     let [least, most] = percent;
     let is_range = least.is_finite() && most.is_finite() && 1.0 <= least && least < most;

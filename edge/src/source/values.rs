@@ -189,7 +189,7 @@ impl ValueMeaning {
     /// The value in the figure's unit.
     ///
     /// # Errors
-    /// Why the number is none.
+    /// Why the number is no value.
     pub fn value_of(&self, raw: f64, conversion: Conversion) -> Result<f64, NoValue> {
         if !raw.is_finite() || raw.abs() >= FILL_FROM || self.no_value.contains(&raw) {
             return Err(NoValue::Mark);

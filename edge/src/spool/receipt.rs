@@ -63,7 +63,7 @@ pub enum Implausible {
         first: u64,
         /// Last number of the gap.
         to: u64,
-        /// End of what stands before it.
+        /// The number above which it must lie.
         after: u64,
     },
 }

@@ -31,9 +31,9 @@ const SLOWEST_COMB: u32 = 12;
 const SPEED_LINES: f64 = 1.0 / 6.0;
 /// How far the mean speed of a band's envelope may be off the record's, as a ratio (chosen).
 const STEADY: f64 = 0.0005;
-/// How far a candidate may be off a shaft multiple and still be held against the comb, as a ratio: a
-/// quarter of a percent, eight times [`super::levels`]' wander, so that a speed that drifts between
-/// the band's impacts and the shaft's line is covered.
+/// How far a candidate may be off a shaft multiple and still be compared with the comb, as a ratio:
+/// a quarter of a percent, eight times [`super::levels`]' wander, so that a speed that drifts
+/// between the band's impacts and the shaft's line is covered.
 const NEAR_MULTIPLE: f64 = 0.0025;
 /// Shaft turns in a block of the spectra that may have found a candidate.
 const COARSE_TURNS: f64 = 50.0;

@@ -132,7 +132,7 @@ impl Past {
         self.cage_db.max(0.0)
     }
 
-    /// Takes what stood off the lines of a look.
+    /// Takes the standing levels off the lines of a look.
     pub(super) fn take_off(&self, spectra: &mut [LogSpectrum], is_clipped: bool, shaft_hz: f64) {
         for spectrum in spectra {
             let Some(kept) = self.spectrum(spectrum.slot, is_clipped) else { continue };

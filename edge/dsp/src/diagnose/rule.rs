@@ -1,4 +1,4 @@
-//! The rule that names a part: one weighted sum of a part's figures, held against one threshold.
+//! The rule that names a part: one weighted sum of a part's figures, compared with one threshold.
 //!
 //! The sum is a logistic regression whose weights cannot be negative, so every figure speaks for a
 //! part: another cause takes its share of the figures away and is no veto of its own. The constants

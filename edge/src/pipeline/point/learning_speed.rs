@@ -188,7 +188,7 @@ fn as_text<S: Serializer>(mean: &SpeedMean, serializer: S) -> Result<S::Ok, S::E
     serializer.serialize_str(&STANDARD.encode(mean.to_bytes()))
 }
 
-/// The mean of a text; of one that is none, learning begins anew.
+/// Reads the mean from a text; a text that is no mean begins the learning anew.
 fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SpeedMean, D::Error> {
     let text = String::deserialize(deserializer)?;
     let bytes = STANDARD.decode(text).unwrap_or_default();

@@ -55,7 +55,7 @@ pub(crate) fn unbelieved(hz: f64) -> String {
     format!("{} Hz: no vibration is sampled above {MOST_HZ} Hz", short(hz))
 }
 
-/// The rate, where it comes from, and what a person should know.
+/// Returns the rate, its source, and notes for the person.
 ///
 /// # Errors
 /// The contradiction, the missing rate, or a rate above [`MOST_HZ`], in words.

@@ -84,7 +84,7 @@ impl RegisterRequest {
     /// The bytes of the registers in an answer, two each, high byte first.
     ///
     /// # Errors
-    /// [`AnswerFault`] if the answer refuses the request or is none to it.
+    /// [`AnswerFault`] if the answer refuses the request or does not belong to it.
     pub fn registers(self, header: AnswerHeader, body: &[u8]) -> Result<&[u8], AnswerFault> {
         let foreign = |why: String| Err(AnswerFault::Foreign(why));
         if header.unit != self.unit {

@@ -179,7 +179,7 @@ fn refuse_interleaved(
     Err(SourceError::options(path, what))
 }
 
-/// Decides when the first sample was taken; returns what a person should know of it.
+/// Decides when the first sample was taken; returns notes on it for the person.
 fn dated_start(raw: &mut RawRecording, options: &RecordingOptions) -> Vec<String> {
     if raw.stated_start.is_none()
         && let Some(axis) = &raw.time

@@ -62,8 +62,8 @@ impl WordColumn {
     }
 }
 
-/// Refuses variables of one table that hold several channels in one column, or each row several times.
-/// `words`: the table's columns of words. Returns what a person should know.
+/// Refuses variables of one table that hold several channels in one column, or each row several
+/// times. `words`: the table's columns of words. Returns notes for the person.
 ///
 /// # Errors
 /// The column that tells the channels apart, with its values, or copies of all rows; in words.

@@ -78,7 +78,7 @@ pub(super) fn open(
     Ok(recording)
 }
 
-/// Reads a table that is text already; `format` is what a person calls the file.
+/// Reads a table that is text already; `format` is the usual name of the file's form.
 pub(super) fn open_text(
     path: &Path,
     format: &'static str,

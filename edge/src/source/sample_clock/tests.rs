@@ -172,7 +172,7 @@ fn bursts_after_pauses_are_dated_by_their_arrival() {
     assert!(matches!(bench.clock.rate(), BlockRate::Format), "{:?}", bench.clock.rate());
 }
 
-/// A sender that was cut off first sends what it has kept, as fast as the network goes.
+/// A sender that was cut off first sends the frames that it has kept, as fast as the network goes.
 #[test]
 fn a_backlog_that_comes_at_once_does_not_date_what_follows() {
     let mut bench = Bench::new(0.0);

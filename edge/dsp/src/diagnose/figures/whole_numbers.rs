@@ -6,7 +6,7 @@
 use super::{Random, WHOLE_CONFIRMED, WHOLE_OTHER, WHOLE_STATED, off_whole};
 use crate::diagnose::speed::{SpeedFit, Tried};
 
-/// The shaft frequencies that a record's lines are held against.
+/// The shaft frequencies with which a record's lines are compared.
 pub(super) struct WholeNumbers<'a> {
     tried: &'a Tried,
     /// Shaft frequencies that the record gives, Hz.

@@ -47,7 +47,7 @@ const FIGURE_ALONE: &[&str] = &[
 const FIGURE_CORE: &[&str] =
     &["rms", "peak", "pk", "mean", "median", "stdev", "stddev", "variance"];
 
-/// Words for what a vibration is measured as, where the name says nothing of an acceleration.
+/// Words for the quantity of a vibration, where the name has no word for an acceleration.
 const OF_VIBRATION: &[(&[&str], &str)] = &[
     (
         &[

@@ -57,7 +57,7 @@ impl NumberForm {
         }
     }
 
-    /// The number in these bytes; NaN if they are none.
+    /// Returns the number in these bytes; NaN if they hold no number.
     pub(super) fn of_bytes(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {
             (Self::Half, &[low, high]) => half_to_f64(u16::from_le_bytes([low, high])),

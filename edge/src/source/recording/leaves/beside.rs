@@ -106,7 +106,7 @@ const COLUMN_KEYS: [&str; 9] = [
 /// Structs beside a vector that describe its abscissa.
 const ABSCISSA_KEYS: [&str; 4] = ["xvalues", "x", "xaxis", "abscissa"];
 
-/// Names of a vector that say nothing of it: its struct is what has the name.
+/// Names of a vector that do not describe it: its struct has the name.
 const VALUE_KEYS: [&str; 6] = ["values", "data", "samples", "value", "y", "yvalues"];
 
 /// The statements beside a vector or matrix.

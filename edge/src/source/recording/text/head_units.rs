@@ -91,7 +91,7 @@ impl HeadUnits {
         found.take_key(line) && StatedUnit::parse(value).is_some()
     }
 
-    /// Takes a line whose key says unit; false if it is none.
+    /// Takes a line whose key says unit; returns false if it is no such line.
     fn take_key(&mut self, line: &str) -> bool {
         let Some(at) = line.find(['=', ':', '：', ';', '\t']).or_else(|| line.find(',')) else {
             return false;

@@ -269,8 +269,8 @@ fn first_row_of(
     Some(if widths[first..plain].contains(&None) { plain } else { first })
 }
 
-/// Number of fields of a row of values; `None` for a line that is none. A row has a number or a time, and at
-/// most half of its fields are words.
+/// Returns the number of fields of a row of values; `None` for another line. A row has a number or
+/// a time, and at most half of its fields are words.
 fn row_width(separator: Separator, line: &str) -> Option<usize> {
     let mut fields = separator.fields(line);
     let mut words = 0;

@@ -22,7 +22,7 @@ const LEAST_SAMPLES: usize = 64;
 /// Rows by which their width is told.
 const SAMPLE_ROWS: usize = 8;
 
-/// The text as one column, and what a person should know; `None` if it is of another form.
+/// Returns the text as one column, and notes for the person; `None` if it is of another form.
 pub(super) fn as_table(text: &str) -> Option<Rewritten> {
     let lines =
         || numbered_lines(text).map(|(_, line)| line.trim()).filter(|line| !line.is_empty());

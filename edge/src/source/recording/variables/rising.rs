@@ -90,7 +90,8 @@ pub(in super::super) fn even_step(numbers: &[f64]) -> Option<f64> {
     (is_even && numbers.windows(2).all(|pair| pair[1] >= pair[0])).then_some(step)
 }
 
-/// The rate of a vector that is a time by its name or unit; a ramp of another quantity is none.
+/// Returns the rate of a vector that is a time by its name or unit; a ramp of another quantity has
+/// none.
 pub(super) fn rate_of_named_time(variable: &Variable) -> Option<f64> {
     let key = variable.stated.name.as_deref().unwrap_or(&variable.path);
     let key = key.rsplit(['.', '/']).next().unwrap_or(key);

@@ -1,4 +1,4 @@
-//! Finds when the channels of a recording begin, by what stands beside them or by the times among
+//! Finds when the channels of a recording begin, by statements beside them or by the times among
 //! them.
 
 use super::Variable;
