@@ -79,7 +79,8 @@ impl Side {
         Self { name: "shipped".to_owned(), rules: Rules::default(), notify }
     }
 
-    /// A digest of all that decides what is told: parts of different ones are not put together.
+    /// Returns a digest of all settings that decide what is told: parts of different ones are not
+    /// put together.
     pub(crate) fn digest(&self) -> String {
         let digest = Sha256::digest(format!("{:?}", (&self.rules, &self.notify)));
         let number =

@@ -306,8 +306,9 @@ impl Reporter {
         lasting.map(|(gateway, (by_s, _))| (gateway.clone(), *by_s)).collect()
     }
 
-    /// Notes what an online gateway says that it measures. One of a version that does not say it, or one that
-    /// measures more than its document holds, says nothing of what it does not measure.
+    /// Notes the measurements that an online gateway reports. A gateway of a version that does not
+    /// report them, or one that measures more than its document holds, gives no evidence on what it
+    /// does not measure.
     pub(crate) fn measures(&self, gateway: GatewayKey, status: &GatewayStatus) {
         let bearings = &status.bearings;
         let says_all = (1..MAX_BEARINGS).contains(&bearings.len());

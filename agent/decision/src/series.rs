@@ -44,7 +44,7 @@ impl Window {
     }
 }
 
-/// A past case: a stretch of a series, what it was, and what became of it.
+/// A past case: a stretch of a series, its finding, and its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     /// Its name.

@@ -283,7 +283,8 @@ fn told(episode: &mut Episode, tell: Option<Tell>, window: &Observation) -> Opti
     tell
 }
 
-/// Whether what is told now says all that was withheld, where a suppression is over and not ended yet.
+/// Whether the message now covers all that was withheld, where a suppression is over and not ended
+/// yet.
 fn covers(tell: Tell, course: &Course) -> bool {
     let peak = course.withheld.and_then(|one| one.peak);
     tell.level().max(course.told) >= peak

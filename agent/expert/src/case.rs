@@ -46,8 +46,8 @@ pub struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Whether the event's remaining life is the usual course of damaged bearings, as edges of
-    /// before told it, and says nothing of this bearing.
+    /// Whether the event's remaining life is the usual course of damaged bearings, as earlier edges
+    /// told it, and holds no information on this bearing.
     pub(crate) fn is_life_of_population(&self) -> bool {
         self.event.rul.model.as_deref() == Some("population")
     }

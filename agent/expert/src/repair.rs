@@ -50,7 +50,7 @@ fn relearning_since(before: &PointState, event: &Event) -> Option<Timestamp> {
     before.relearning_since.or_else(|| (learning && before.learnt).then_some(event.measured_at))
 }
 
-/// Notes in the state of a point what its baseline says of a repair.
+/// Notes in the state of a point the signs of a repair in its baseline.
 pub(crate) fn note_baseline(point: &mut PointState, before: Option<&PointState>, event: &Event) {
     point.relearning_since = before
         .filter(|_| point.risk > RiskLevel::Normal)

@@ -93,7 +93,7 @@ pub struct Sensor {
 }
 
 impl Sensor {
-    /// Takes a window. A standing machine says nothing of its sensor.
+    /// Takes a window. A window of a standing machine is no evidence about its sensor.
     pub(crate) fn take(&mut self, at: Timestamp, quality: &SignalQuality) {
         if quality.flags.contains(&QualityFlag::MachineOff) {
             (self.before_s, self.back_after_s) = (self.now_s, None);

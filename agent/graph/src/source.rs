@@ -61,7 +61,7 @@ impl SourceError {
 /// Relationships of many nodes: node → its relationships.
 pub type Fans = HashMap<i64, Vec<Arc<Relationship>>>;
 
-/// Relationships of many nodes with what stands at their other ends.
+/// Relationships of many nodes with the nodes at their other ends.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hops {
     /// The relationships.

@@ -103,14 +103,15 @@ pub struct ByModel {
     pub asked: Vec<Option<f32>>,
 }
 
-/// Judges candidates; keeps what it has read of chunks.
+/// Judges candidates; keeps the readings of chunks.
 #[derive(Debug, Default)]
 pub struct Relevance {
     read: Mutex<HashMap<String, (String, Arc<Reading>)>>,
 }
 
 impl Relevance {
-    /// Judges the candidates of a search. Without what an endpoint's embedding says of them, words decide.
+    /// Judges the candidates of a search. Without the nearness by an endpoint's embedding, words
+    /// decide.
     pub fn judge(&self, query: &str, candidates: Vec<Hit>, by_model: Option<&ByModel>) -> Judged {
         let evidence = self.evidence(query, &candidates, by_model);
         let names_questions = candidates.iter().any(|hit| !hit.chunk.about.asked.is_empty());

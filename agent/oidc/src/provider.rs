@@ -22,7 +22,7 @@ const FRESH: Duration = Duration::from_hours(1);
 const KEYS_EVERY: Duration = Duration::from_mins(1);
 /// Exchanges at once: each waits for the provider.
 const AT_ONCE: usize = 8;
-/// Most characters of what the provider says of an error.
+/// Most characters of the provider's description of an error.
 const MAX_SAID: usize = 200;
 
 /// Nobody has logged in. [`OidcError::is_away`] tells whether a later attempt may succeed.

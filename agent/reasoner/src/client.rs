@@ -34,7 +34,7 @@ pub enum ModelError {
         /// The server's words.
         reason: String,
     },
-    /// The answer is none.
+    /// The answer is not usable.
     #[error(transparent)]
     Answer(#[from] AnswerError),
     /// The answer is longer than is read.

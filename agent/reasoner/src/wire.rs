@@ -164,7 +164,7 @@ pub struct Completion {
     pub usage: Option<Usage>,
 }
 
-/// An answer that is none.
+/// Why an answer is not usable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {

@@ -163,7 +163,7 @@ impl AssetTools {
     }
 }
 
-/// The bearings of a machine out of what stands beside it.
+/// Returns the bearings of a machine among the nodes beside it.
 fn bearings_of(machine: &Node, beside: &[(Arc<Relationship>, Arc<Node>)]) -> Vec<Json> {
     let stays = beside.iter().filter(|(edge, bearing)| {
         &*edge.kind == "INSTALLED_IN"

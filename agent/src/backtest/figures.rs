@@ -1,7 +1,8 @@
-//! Figures of one configuration: episodes, messages a person, and what the truth says of them.
+//! Computes figures of one configuration: episodes, messages a person, and their agreement with the
+//! truth.
 //!
-//! Invariant: what has no base is `null`. A rate over no bearing-year, a lead time without a failure and a
-//! judgement of an episode that nobody checked are not 0.
+//! Invariant: a figure without a base is `null`. A rate over no bearing-year, a lead time without a
+//! failure and a judgement of an episode that nobody checked are not 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -74,8 +74,8 @@ impl Incoming {
 }
 
 impl UploadFiles {
-    /// Notes the document of an upload; what came before under another document is deleted, and so is the oldest
-    /// upload of the gateway beyond the allowed number.
+    /// Notes the document of an upload. The parts of an earlier document are deleted, and so is the
+    /// oldest upload of the gateway beyond the allowed number.
     pub(super) fn begin(&self, document: &[u8]) -> io::Result<()> {
         if fs::read(&self.document).is_ok_and(|before| before == document) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! `pdm-agent why`: why staff was told of an event or a bearing, or was not: what was judged, what
-//! suppresses the bearing, and what became of each message, by channel.
+//! `pdm-agent why`: why staff was told of an event or a bearing, or was not: the judgement, the
+//! suppressions of the bearing, and the state of each message, by channel.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -13,7 +13,7 @@ use crate::assets::machines::{
     nodes_of_kind, sites_of_machine, sites_of_nodes, text_of,
 };
 
-/// Most neighbours of a page: what a person scrolls through.
+/// Most neighbours of a page: as many as a person scrolls through.
 const MOST: usize = 200;
 
 /// Returns the surroundings of a machine of a site; an empty site asks for a machine that no site

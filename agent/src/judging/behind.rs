@@ -77,7 +77,7 @@ impl Judging {
         Ok(Some(memory))
     }
 
-    /// A judgement is held: what came in behind it is looked at from its place on.
+    /// Notes that a judgement is held: events behind it are looked at from its place on.
     pub(super) fn look_from(&self, arrival: i64) {
         let mut looked = self.looked();
         looked.arrival = looked.arrival.min(arrival);

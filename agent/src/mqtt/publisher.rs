@@ -41,7 +41,7 @@ const PACKET_OVERHEAD: usize = 24;
 /// The broker's acknowledgement of a message that it has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confirmed {
-    /// It says nothing of who receives it.
+    /// It does not say who receives it.
     Taken,
     /// Nobody subscribes to the topic at present (reason 16).
     NoSubscriber,
@@ -234,7 +234,8 @@ impl Connection {
         error.to_string()
     }
 
-    /// The largest publication: by the settings, by what the broker says, and by what it has refused.
+    /// Returns the largest publication: by the settings, by the broker's statement, and by its
+    /// refusals.
     fn most(&self, told: Option<u32>) -> usize {
         let bytes = self.settings.max_packet_bytes.min(told.unwrap_or(u32::MAX));
         let learnt = self.refused.map_or(usize::MAX, |refused| refused.saturating_sub(1));

@@ -25,7 +25,7 @@ use pdm_shared::id::GatewayKey;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How long what came and what was taken is counted together.
+/// The time over which messages that came and were taken are counted together.
 const SLICE: Duration = Duration::from_secs(1);
 /// Messages of a slice that a sender may always send. Chosen: the default quota of a minute
 /// (`[intake.quota] events_per_minute`) by the second, so that the backlog of a gateway that comes back is

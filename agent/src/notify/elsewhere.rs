@@ -38,8 +38,8 @@ pub(crate) struct Elsewhere {
     clock: SharedClock,
     policy: Policy,
     reporter: Reporter,
-    /// Notifications that no way takes, and whether the broker's topic alone has said so: what a person's way or
-    /// a hook refuses is not told by a topic that takes it.
+    /// Notifications that no way takes, and whether only the broker's topic has said so: a
+    /// notification that a person's way or a hook refuses is not told by a topic that takes it.
     untold: Mutex<BTreeMap<Uuid, bool>>,
 }
 

@@ -1,4 +1,4 @@
-//! Ways to staff that deliver nothing: what health says of them.
+//! The health report's line on ways to staff that deliver nothing.
 //!
 //! Other ways may carry the alarm meanwhile, so the agent is degraded and not ill. Health is for everybody:
 //! it names no person and quotes no receiver.

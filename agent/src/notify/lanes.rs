@@ -1,5 +1,5 @@
-//! The lanes of the outbox: each claims its rows in their order, sends them, and stores what became of
-//! them.
+//! The lanes of the outbox: each claims its rows in their order, sends them, and stores their
+//! outcomes.
 //!
 //! A lane that is slow or down does not hold up another. Pauses between tries double, with jitter. A
 //! notification that cannot be delivered is given up after a configured time: it stays in the outbox, is
@@ -308,8 +308,8 @@ impl Lane {
         outcomes
     }
 
-    /// Stores what became of rows, trying until the store takes it or the lane is stopped. A row whose
-    /// result is not stored is sent again when its claim ends: twice, but not never.
+    /// Stores the outcomes of rows, trying until the store takes them or the lane is stopped. A row
+    /// whose outcome is not stored is sent again when its claim ends: twice, but not never.
     pub(super) async fn settle(&self, lane: &str, outcomes: &[(i64, SendOutcome)]) {
         while let Err(error) = self.store.settle(outcomes, self.clock.now()).await {
             log::settle_failed(&error);
@@ -451,7 +451,8 @@ mod tests {
         assert_eq!(ids(urgent_first(many))[..2], [20, 1]);
     }
 
-    /// R-AGENT-7: a gateway that is back after an hour is not asked for the waveform of then.
+    /// R-AGENT-7: a gateway that is back after an hour is not asked for the waveform of an hour
+    /// ago.
     #[test]
     fn a_demand_for_a_waveform_ends_and_a_judgement_does_not() {
         let now = Timestamp::from_unix_ms(3_600_000).expect("in range");

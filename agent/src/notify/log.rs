@@ -124,7 +124,7 @@ pub(super) fn claim_failed(lane: &str, error: &StoreError) {
     tracing::warn!(lane, %error, "cannot claim rows of the outbox, trying again");
 }
 
-/// The store did not take what became of rows that were sent.
+/// The store did not take the outcomes of rows that were sent.
 pub(super) fn settle_failed(error: &StoreError) {
     tracing::error!(%error, "cannot store what was sent, trying again");
 }

@@ -19,8 +19,8 @@ const LOOKS_BACK: Duration = Duration::from_hours(24);
 const FRESH: Duration = Duration::from_secs(10);
 
 impl Watchdog {
-    /// Tells again what stands from Warning on, is not acknowledged and has no row on any way by which it would be
-    /// told now.
+    /// Tells again the alarms that stand from Warning on, are not acknowledged and have no row on
+    /// any way by which they would be told now.
     pub(super) async fn look_at_lost_rows(
         &self,
         looked_at: &mut Option<Timestamp>,

@@ -42,8 +42,8 @@ fn over_after_s(one: &RefusedEvents) -> f64 {
 }
 
 impl Watchdog {
-    /// Tells of gateways whose events are refused, and of those whose are taken again; what health says of
-    /// them.
+    /// Tells of gateways whose events are refused, and of those whose are taken again; returns the
+    /// lines of health on them.
     pub(super) async fn look_at_refused(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
         let refused = self.store.gateways().refused().await?;
         if refused.is_empty() {

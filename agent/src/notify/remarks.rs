@@ -70,7 +70,7 @@ impl Remarks {
         let _full_or_stopped = self.0.try_send(remark);
     }
 
-    /// Notes what a gateway says of itself.
+    /// Notes the remarks in a gateway's status.
     pub(crate) fn status(&self, site: &SiteId, status: &GatewayStatus) {
         let gateway = || (site.clone(), status.gateway_id.clone());
         if let Some(large) = status.too_large {

@@ -99,7 +99,8 @@ fn asked_by(sent: &Result<(), SendError>, renewals: u64) -> Option<WaitAsked> {
 }
 
 impl Lane {
-    /// Sends rows in one message; what became of them. While the receiver asks to wait nothing is sent.
+    /// Sends rows in one message; returns their outcomes. While the receiver asks to wait nothing
+    /// is sent.
     pub(super) async fn send(
         &self,
         channel: &dyn Channel,
@@ -146,8 +147,8 @@ impl Lane {
         rows.iter().map(|row| (row.id, outcome.clone())).collect()
     }
 
-    /// Sends a message. A receiver that says nothing is no failure yet: what it has not answered for as long as an
-    /// alarm may wait is told elsewhere meanwhile.
+    /// Sends a message. A receiver that does not answer is no failure yet: a message that it has
+    /// not answered for as long as an alarm may wait is told elsewhere meanwhile.
     async fn sent_in_time(
         &self,
         channel: &dyn Channel,

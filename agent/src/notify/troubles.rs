@@ -67,7 +67,7 @@ fn matters(trouble: &str) -> BTreeSet<String> {
 }
 
 impl Watchdog {
-    /// Tells of gateways in trouble and of missing events; what health says of them.
+    /// Tells of gateways in trouble and of missing events; returns the lines of health on them.
     pub(super) async fn look_at_troubles(
         &self,
         heeded: &mut Heeded,

@@ -33,8 +33,8 @@ pub(super) struct Unmeasured {
 }
 
 impl Watchdog {
-    /// Tells of bearings that their gateway no longer measures, looked at from time to time; what health says of
-    /// them.
+    /// Tells of bearings that their gateway no longer measures, looked at from time to time;
+    /// returns the lines of health on them.
     pub(super) async fn look_at_unmeasured(
         &self,
         found: &mut Unmeasured,

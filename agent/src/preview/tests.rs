@@ -41,7 +41,7 @@ impl Course {
         self.preview.play(&self.event)
     }
 
-    /// The most activations of one level within 24 hours. A repetition is none.
+    /// Returns the most activations of one level within 24 hours. A repetition is not counted.
     fn most_in_a_day(&self) -> usize {
         use pdm_shared::delivery::NotificationReason::Raised;
         let raised = self.preview.told().iter().filter(|told| told.reason == Raised);

@@ -205,7 +205,8 @@ impl Preview {
         self.note(told);
     }
 
-    /// Somebody acknowledges what stands. What cannot be acknowledged now is looked at no more.
+    /// Lets somebody acknowledge the standing alarm. One that cannot be acknowledged now is not
+    /// looked at again.
     fn seen(&mut self, key: &BearingKey, record: &EpisodeRecord, now: Timestamp) {
         self.acknowledge(key, "assumed", now);
         let is_unchanged = self.record(key).is_some_and(|one| one.version() == record.version());

@@ -1,4 +1,4 @@
-//! The WAV file of a capture: its head held against the document, and its samples.
+//! The WAV file of a capture: its head compared with the document, and its samples.
 
 use pdm_shared::capture::CaptureDocument;
 
@@ -124,7 +124,7 @@ impl WavHead {
     }
 }
 
-/// The samples of a file, m/s², held against its document.
+/// Returns the samples of a file, m/s², checked against its document.
 ///
 /// # Errors
 /// [`WavError`].

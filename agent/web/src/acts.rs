@@ -24,7 +24,7 @@ fn signature(viewer: &Viewer, typed: &str) -> Result<String, Problem> {
     Ok(by)
 }
 
-/// Refuses a name that is none.
+/// Refuses a blank name.
 fn name(by: &str) -> Result<(), Problem> {
     if by.trim().is_empty() {
         return Err(Problem::unfit("by is empty, allowed is the name of a person"));
@@ -218,7 +218,7 @@ async fn put_off(
     }
 }
 
-/// Reports what became of work; `report.by` is what was typed. Returns the identity of the report.
+/// Reports on work; `report.by` is the name that was typed. Returns the identity of the report.
 pub(crate) async fn report(
     shared: &Shared,
     viewer: &Viewer,
@@ -253,7 +253,7 @@ fn no_such_work() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "no judgement of this bearing asks for such work")
 }
 
-/// Signs and checks a report; its identity, and what the audit says of it.
+/// Signs and checks a report; returns its identity, and its text for the audit.
 fn prepared(
     shared: &Shared,
     viewer: &Viewer,

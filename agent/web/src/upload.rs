@@ -21,7 +21,7 @@ pub(crate) enum UploadError {
     /// The same user sends another form.
     #[error("photos of yours are still on their way: send these when they have arrived")]
     Another,
-    /// The connection ended, or the form is none.
+    /// The connection ended, or the form is malformed.
     #[error("the form did not arrive whole: send it again")]
     Broken,
 }

@@ -157,7 +157,7 @@ proptest! {
         prop_assert!(most_in_a_day(&bench, Warning) <= 2, "{:?}", bench.told);
     }
 
-    /// Without a shelf, whose end tells of what came and went meanwhile.
+    /// Without a shelf, whose end tells of the levels that came and went meanwhile.
     #[test]
     fn an_end_is_told_once_for_what_was_told(acts in prop::collection::vec(act(false), 1..40)) {
         let bench = play(&acts);

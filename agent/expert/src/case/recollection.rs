@@ -82,7 +82,7 @@ const fn one() -> u32 {
     1
 }
 
-/// A piece of work that a judgement asked for, and what became of it.
+/// A piece of work that a judgement asked for, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// The event whose judgement asked for it.

@@ -211,7 +211,7 @@ pub(super) fn is_named(sentence: &str, subject: Subject) -> bool {
     })
 }
 
-/// The subject of a stage: what the sentence says of it.
+/// Returns the subject of a stage, by the words of the sentence.
 pub(super) fn of_stage(sentence: &str, start: usize) -> Subject {
     let lower = sentence.to_ascii_lowercase();
     let has = |subject: Subject| {

@@ -46,7 +46,8 @@ pub(super) struct CaseRecord {
     pub outcome: Option<String>,
     /// The bearing was not damaged: a false alarm or a wrong diagnosis.
     pub is_benign: bool,
-    /// A run to failure on a test rig, whose times say nothing of a machine in a plant.
+    /// Whether it is a run to failure on a test rig, whose times do not carry over to a machine in
+    /// a plant.
     pub is_rig: bool,
     /// Whether the degradation accelerated, where the case says so or says that it did not.
     pub accelerated: Option<bool>,

@@ -22,7 +22,7 @@ pub type MeasuredMachine = (Arc<str>, Arc<str>);
 pub enum MachineSite {
     /// The node is of this site.
     Of(Arc<str>),
-    /// The graph does not say of which of these.
+    /// The graph does not say which of these.
     OneOf(BTreeSet<Arc<str>>),
     /// The graph says nothing, and no site has such a machine.
     Unsaid,

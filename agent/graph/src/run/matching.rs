@@ -144,8 +144,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The relationships of many nodes, in looks of at most 500 nodes; what stands at their other ends is
-    /// kept.
+    /// Reads the relationships of many nodes, in looks of at most 500 nodes, and keeps the nodes at
+    /// their other ends.
     fn fans(&self, of: &mut Vec<i64>, hop: &Expansion) -> Result<Fans> {
         of.sort_unstable();
         of.dedup();

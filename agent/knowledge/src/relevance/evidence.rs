@@ -57,8 +57,8 @@ pub const SHARED: [usize; 2] = [7, 9];
 
 /// Most topics of elsewhere that count: the second one makes an answer no less likely than a third would.
 const MOST_TOPICS: usize = 2;
-/// Most terms that count: nine of ten questions have fewer, and a line fitted to those says nothing of a
-/// whole page that is pasted as a question.
+/// Most terms that count: nine of ten questions have fewer, and a line fitted to those does not
+/// hold for a whole page that is pasted as a question.
 const MOST_TERMS: usize = 15;
 /// Terms that a question counts as at least: the sets hold hardly any of one word, and one that names what a
 /// document is about needs no second.

@@ -191,7 +191,7 @@ fn unavailable(path: &Path, reason: &impl std::fmt::Display) -> StoreError {
 }
 
 /// Whether a message is one of damage: SQLite's for a damaged file (codes 11 and 26), or this
-/// store's for a row that is none of its own.
+/// store's for a row that it has not written.
 fn is_damage(reason: &str) -> bool {
     ["malformed", "file is not a database", UNREADABLE].iter().any(|sign| reason.contains(sign))
 }

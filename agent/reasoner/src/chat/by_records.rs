@@ -11,8 +11,8 @@ use super::{
 };
 
 impl Chat<'_> {
-    /// Every judged bearing, with what its name and its gateway say of it, and the gateways; no bearings while the records
-    /// are away.
+    /// Returns every judged bearing, marked with the findings on its name and its gateway, and the
+    /// gateways; no bearings while the records are away.
     pub(super) async fn marked_fleet(&self) -> (Option<Vec<CoreFields>>, Vec<GatewayLine>) {
         let gateways = self.desk.gateways().await.unwrap_or_default();
         let Ok(mut fleet) = self.desk.fleet().await else { return (None, gateways) };

@@ -301,8 +301,8 @@ pub(super) async fn stated_by_plant(
     Some(OwnWords { stated: Vec::new(), told, call: own::call_for(&clause) })
 }
 
-/// Whether a part is a general answer in whose place the plant's own documents speak. A question how a machine is locked
-/// out is none whether it may run.
+/// Whether a part is a general answer in whose place the plant's own documents speak. The question
+/// how a machine is locked out is not the question whether it may run.
 pub(super) fn is_in_place_of(stated: &[Stated], part: &Part) -> bool {
     if !stated.is_empty() && part.lookup == Lookup::State && intent::asks_permission(&part.clause) {
         return true;
@@ -319,8 +319,8 @@ pub(super) fn is_in_place_of(stated: &[Stated], part: &Part) -> bool {
         && matches!(part.lookup, Lookup::Stop | Lookup::State | Lookup::Manual | Lookup::Work)
 }
 
-/// Says of values of a general table that they are not those of the machine that is asked about: its own are not in the
-/// plant's documents.
+/// Marks values of a general table as not those of the machine that is asked about: its own values
+/// are not in the plant's documents.
 pub(super) fn mark_general_values(told: &mut [(&Part, String)], meant: &Meant, language: Language) {
     if meant.keys.is_empty() {
         return;

@@ -99,8 +99,8 @@ pub fn enforced(place: Place, event: &Value) -> Value {
     schema
 }
 
-/// The paths of the event's facts that say something of the bearing: names and times of the event itself
-/// stand at its top.
+/// Returns the paths of the event's facts that are about the bearing: names and times of the event
+/// itself stand at its top.
 pub(super) fn paths(event: &Value) -> Vec<String> {
     let mut paths = Vec::new();
     gather(event, "", &mut paths);

@@ -20,8 +20,8 @@ pub(crate) struct Further {
 }
 
 impl Policy {
-    /// Whoever is behind the next step of the alarm's route that a way leads to, before its time; everybody
-    /// where there is none. None for an alarm without a route.
+    /// Returns the lanes behind the next step of the alarm's route that a way leads to, before its
+    /// time; those of everybody where there is no such step. `None` for an alarm without a route.
     pub(crate) fn further(
         &self,
         key: &BearingKey,

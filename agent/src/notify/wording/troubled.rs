@@ -1,4 +1,4 @@
-//! The words for what a gateway says of itself, and for events that it no longer has.
+//! The words for a gateway's reports about itself, and for events that it no longer has.
 
 use pdm_shared::bounds::in_one_line;
 use pdm_shared::id::{GatewayId, GatewayKey};

@@ -19,7 +19,7 @@ use crate::{
     ShelveOutcome, StoreError, Stored,
 };
 
-/// Storing what comes in; used by the intake.
+/// Stores incoming messages; used by the intake.
 #[derive(Debug, Clone)]
 pub struct IntakeStore {
     pub(crate) database: Database,

@@ -187,7 +187,7 @@ impl OutboxStore {
         transaction.commit().await
     }
 
-    /// Writes what became of claimed rows.
+    /// Writes the outcomes of claimed rows.
     pub async fn settle(
         &self,
         outcomes: &[(i64, SendOutcome)],

@@ -198,7 +198,7 @@ fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
     })
 }
 
-/// Returns why a window says nothing of the bearing.
+/// Returns why a window is no evidence about the bearing.
 const fn blind_of(shown: &Shown) -> Option<Blind> {
     match (shown.valid, shown.running) {
         (_, false) => Some(Blind::Standing),

@@ -271,7 +271,7 @@ async fn gateways_of(
     Ok(gateways)
 }
 
-/// Closes what stands of a bearing and forgets its state.
+/// Closes the standing episode of a bearing and forgets its state.
 async fn take_bearing_out(
     connection: &mut Connection<'_>,
     key: &BearingKey,

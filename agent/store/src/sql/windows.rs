@@ -1,5 +1,5 @@
-//! The windows of a bearing as pages and API show them: what stands beside each event, and the verdict of its
-//! judgement, both out of indexes.
+//! Reads the windows of a bearing as pages and API show them: the values of each event, and the
+//! verdict of its judgement, both out of indexes.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

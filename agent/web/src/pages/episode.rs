@@ -1,5 +1,5 @@
-//! One episode: its three axes, and what a person does about it: remark, and look at what a shelf would hide.
-//! `forms` acknowledges and shelves, `reports` says what was found.
+//! One episode: its three axes, and the acts of a person on it: remark, and look at what a shelf
+//! would hide. `forms` acknowledges and shelves, `reports` records findings.
 
 use std::sync::Arc;
 

@@ -367,7 +367,7 @@ const fn status_of(refused: &ConfigurationRefusal) -> StatusCode {
     }
 }
 
-/// A refusal: a sentence of the page, and what the program says of it.
+/// Returns a refusal: a sentence of the page, and the program's reason.
 fn told(refused: &ConfigurationRefusal, reader: &Reader) -> Value {
     let word = match refused {
         ConfigurationRefusal::Wrong(_) => "settings_wrong",

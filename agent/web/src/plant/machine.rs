@@ -25,7 +25,7 @@ pub struct Neighbour {
     pub ended: bool,
 }
 
-/// A machine with what stands beside it in the asset graph.
+/// A machine with its neighbours in the asset graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Surroundings {
     /// The machine's id.
@@ -45,7 +45,7 @@ pub struct Surroundings {
 pub enum MachineAround {
     /// The machine with its neighbours.
     Known(Surroundings),
-    /// It has a machine of this id, and does not say of which of these sites.
+    /// It has a machine of this id, and does not say in which of these sites.
     Unclear(Vec<String>),
     /// It does not know it.
     Unknown,

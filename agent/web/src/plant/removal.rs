@@ -1,6 +1,6 @@
-//! Taking out what is gone, giving what has another name its new one, and admitting a gateway that was
-//! replaced or moved: what is asked for, and what became of it. The agent does it the same way for its
-//! command line.
+//! Removing parts of the plant that are gone, giving those with another name the new one, and
+//! admitting a gateway that was replaced or moved: the request, and its outcome. The agent does it
+//! the same way for its command line.
 
 use pdm_service::http::server::Peer;
 use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayKey, NameError, SiteId};
@@ -146,7 +146,7 @@ pub enum Changed {
     Done(TakenOut),
     /// Nothing of that name is known.
     Unknown(String),
-    /// It is none that can be made: why.
+    /// The change cannot be made: why.
     Unfit(String),
     /// The new name is known already, and the history of both would stand under it: nothing was changed.
     Joins(Vec<BearingKey>),

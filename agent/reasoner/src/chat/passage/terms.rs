@@ -7,7 +7,7 @@ use super::section::Section;
 
 /// Shortest common begin of two Latin words that count as one (`lubricate`, `lubrication`).
 const COMMON: usize = 5;
-/// Words that say nothing of what is looked for.
+/// Words that do not tell what is looked for.
 const EMPTY: [&str; 40] = [
     "the",
     "a",

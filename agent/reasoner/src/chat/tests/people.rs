@@ -120,7 +120,7 @@ async fn a_shift_that_takes_over_is_told_what_stands() {
     }
 }
 
-/// A judgement by vibration says nothing of a flood, of a cover or of another grease.
+/// A judgement by vibration does not cover a flood, a cover or another grease.
 #[tokio::test]
 async fn a_permission_with_a_condition_is_not_answered_by_the_level_alone() {
     check(&[
