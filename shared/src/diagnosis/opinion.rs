@@ -1,4 +1,4 @@
-//! The second opinion: what a language model says of an event beside the expert.
+//! The second opinion of a language model on an event, beside the expert.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -79,7 +79,7 @@ pub(super) fn verdict(accel_m_s2: &[f64], request: &Request) -> Verdict {
     verdict_against(accel_m_s2, request, Against::Nothing)
 }
 
-/// The verdict on a record that is held against what stood at its measuring point before.
+/// Returns the verdict on a record that is compared with the earlier lines of its measuring point.
 pub(super) fn verdict_against(
     accel_m_s2: &[f64],
     request: &Request,

@@ -1,4 +1,4 @@
-//! `fit`: constants from recordings whose truth is known, and what they do on a run left out.
+//! `fit`: constants from recordings whose truth is known, and their results on a run left out.
 //!
 //! `cargo run --release -p pdm-tests --bin fit -- names --data DIR --data DIR` prints what stands in
 //! `edge/dsp/src/diagnose/fitted.rs`; `alarms` chooses the alarms' constants, `life`

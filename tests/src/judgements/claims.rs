@@ -1,5 +1,5 @@
-//! Rules on what a judgement claims: the grounds of a stop, what is told of degradation and life, other
-//! machines as proof, and what the event leaves open.
+//! Rules on the claims of a judgement: the grounds of a stop, degradation and life, other machines
+//! as proof, and the questions that the event leaves open.
 
 use pdm_shared::diagnosis::{Diagnosis, ThoughtTitle};
 use pdm_shared::event::{Event, IsoZone};

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::plant::{MARKUP, PASSWORD, Plant, TOKEN, token_of};
 use crate::roles::{form_key, forms, row};
 
-/// The attempts with what came of them.
+/// The attempts with their results.
 struct List {
     plant: Plant,
     tried: Vec<(String, bool)>,
