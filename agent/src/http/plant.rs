@@ -41,7 +41,8 @@ use crate::removal::{self, Ground};
 pub(crate) struct StoredPlant {
     pub(crate) store: Store,
     pub(crate) clock: SharedClock,
-    /// The topic to which the store would send a refused message; an acknowledgement is never refused.
+    /// The topic to which the store would send a refused message; an acknowledgement is never
+    /// refused.
     pub(crate) dead_letters: String,
     /// The first levels of every topic.
     pub(crate) prefix: Prefix,
