@@ -1,4 +1,5 @@
-//! What a configuration would have told of events that lie in the past: the service on a virtual clock.
+//! Plays past events under a configuration, on a virtual clock, and reports what the service would
+//! have told.
 //!
 //! The flow: events of one machine → [`MachinePlay`] (the expert, then for each configuration the episodes,
 //! routes and telling of [`crate::preview`]) → [`MachinePlayed`], one line of a part ([`parts`]) → [`Summary`]
@@ -9,9 +10,10 @@
 //! several computers, with the same result. What crosses machines (messages that leave together, messages
 //! a person) is counted afterwards.
 //!
-//! Invariants: nothing is sent, no network and no model is asked; no rule stands here, the same code judges
-//! and tells as in service; the result depends on the events and the configurations alone, not on the
-//! number of threads or slices; what cannot be known is `null` and "cannot say", never 0.
+//! Invariants: nothing is sent, no network and no model is asked; this module holds no rules of its
+//! own, the same code judges and tells as in service; the result depends on the events and the
+//! configurations alone, not on the number of threads or slices; what cannot be known is `null` and
+//! "cannot say", never 0.
 
 mod compare;
 mod course;
@@ -77,7 +79,8 @@ impl Side {
         Self { name: "shipped".to_owned(), rules: Rules::default(), notify }
     }
 
-    /// A digest of all that decides what is told: parts of different ones are not put together.
+    /// Returns a digest of all settings that decide what is told: parts of different ones are not
+    /// put together.
     pub(crate) fn digest(&self) -> String {
         let digest = Sha256::digest(format!("{:?}", (&self.rules, &self.notify)));
         let number =
@@ -86,7 +89,7 @@ impl Side {
     }
 }
 
-/// What a back-test plays.
+/// The settings of a back-test.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Terms {
     /// One or two configurations.

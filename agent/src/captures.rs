@@ -57,7 +57,7 @@ impl Captures {
         Self { store, clock, owners, folder, incoming, settings, drawing }
     }
 
-    /// Captures of the settings; none where they are not kept.
+    /// Returns the captures of the settings; `None` if captures are not kept.
     pub(crate) fn of_settings(
         settings: &AgentSettings,
         store: &Store,
@@ -71,7 +71,7 @@ impl Captures {
         self.folder.join(format!("{id}.wav"))
     }
 
-    /// The WAV file of a capture; none where its row or its file is gone.
+    /// Returns the WAV file of a capture; `None` if its row or its file is gone.
     pub(crate) async fn wav(&self, id: Uuid) -> Result<Option<Vec<u8>>, PlantError> {
         if self.store.captures().capture_by_id(id).await?.is_none() {
             return Ok(None);

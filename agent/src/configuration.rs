@@ -30,7 +30,7 @@ pub struct AgentFile {
     path: PathBuf,
     /// Tells the program to read the file again.
     written: Notify,
-    /// What the page wrote last: the former content, and the digest of the new one.
+    /// The page's last write: the former content, and the digest of the new one.
     last: Mutex<Option<(String, String)>>,
 }
 
@@ -108,7 +108,7 @@ impl AgentFile {
         }
     }
 
-    /// Why the file cannot be written; none if it can.
+    /// Returns why the file cannot be written; `None` if it can.
     fn unwritable(&self) -> Option<String> {
         let path = self.path.display();
         let about = match std::fs::symlink_metadata(&self.path) {
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).expect("read"), new);
     }
 
-    /// What somebody wrote after the page is not put back; a link is said to be one.
+    /// Content that somebody wrote after the page is not reverted; a link is reported as one.
     #[tokio::test]
     async fn a_file_of_others_stays() {
         let (folder, file) = file();

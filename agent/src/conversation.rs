@@ -56,7 +56,7 @@ const TOLD: u32 = 10;
 const TOLD_OF_PLANT: u32 = 120;
 /// Episodes of a bearing that are read.
 const EPISODES: u32 = 50;
-/// What people wrote of a bearing that is read.
+/// Notes on a bearing that are read.
 const NOTES: u32 = 10;
 /// Tokens of an answer where no model is configured: unused.
 const NO_TOKENS: u32 = 1;
@@ -99,7 +99,7 @@ impl Conversation {
         }
     }
 
-    /// The same conversation, whose model is part of judgements or not.
+    /// Returns the same conversation, whose model is part of judgements or not.
     pub(crate) fn with_judging(self, judges: bool) -> Self {
         Self { judges, ..self }
     }
@@ -435,7 +435,7 @@ impl StoreDesk {
         self.routes.people(std::slice::from_ref(&rota.name), at).into_iter().collect()
     }
 
-    /// Who is on duty in each of the next 24 hours, by the rota's clock.
+    /// Returns who is on duty in each of the next 24 hours, by the rota's clock.
     fn hours_of(&self, rota: &Rota, now: Timestamp) -> Vec<(u32, String, Vec<String>)> {
         let zone = rota.zone.unwrap_or(self.routes.zone);
         let past_s = f64::from(zone.local(now).minute()) * 60.0;
@@ -446,7 +446,7 @@ impl StoreDesk {
         (1..=24).map(of_hour).collect()
     }
 
-    /// Who is on duty after the changes of the next days, by the rota's clock.
+    /// Returns who is on duty after the changes of the next days, by the rota's clock.
     fn changes_of(&self, rota: &Rota, now: Timestamp) -> Vec<(String, NaiveDateTime, Vec<String>)> {
         let zone = rota.zone.unwrap_or(self.routes.zone);
         let told = |at| (rota.name.clone(), zone.local(at), self.people(rota, at));
@@ -480,7 +480,7 @@ impl StoreDesk {
         })
     }
 
-    /// Where a message to staff went; not the lanes that no person reads.
+    /// Returns where a message to staff went; not the lanes that no person reads.
     async fn told_to(&self, message: Option<Uuid>) -> Result<Vec<Text>, String> {
         let Some(message) = message else { return Ok(Vec::new()) };
         let deliveries = self.store.history().deliveries(message).await.map_err(told)?;

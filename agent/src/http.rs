@@ -68,17 +68,18 @@ pub(crate) struct Served {
     pub(crate) clock: SharedClock,
     pub(crate) progress: watch::Receiver<Progress>,
     pub(crate) vitals: Vitals,
-    /// What is wrong although the agent works.
+    /// Faults of an agent that still works.
     pub(crate) degraded: watch::Receiver<Vec<String>>,
     /// The topic of refused messages.
     pub(crate) dead_letters: String,
     /// The first levels of every topic.
     pub(crate) prefix: Prefix,
-    /// What changes of the plant rest on.
+    /// The topics and owners that changes of the plant need.
     pub(crate) ground: Ground,
     /// The lanes of the configured ways to staff.
     pub(crate) lanes: Arc<[String]>,
-    /// The lowest risk that is repeated while nobody acknowledges it, and after how many hours; none never.
+    /// The lowest risk that is repeated while nobody acknowledges it, and after how many hours;
+    /// `None` if none is.
     pub(crate) repeats: Option<(RiskLevel, f64)>,
     /// The names of the configured routes.
     pub(crate) routes: Vec<String>,
@@ -215,7 +216,7 @@ async fn channel_gauges(store: &Store, lanes: &[String]) {
     }
 }
 
-/// What the metrics are made of: the store, and the lanes of the configured ways to staff.
+/// The sources of the metrics: the store, and the lanes of the configured ways to staff.
 type Metered = (Store, Arc<[String]>);
 
 async fn metrics_text(State((store, lanes)): State<Metered>) -> (StatusCode, String) {

@@ -59,18 +59,18 @@ pub(crate) struct Intake {
     pub(crate) owed: Arc<receipts::Owed>,
     /// Events of one gateway after which its receipt is published without waiting for the interval.
     pub(crate) receipt_after_events: u64,
-    /// What events are held to.
+    /// The limits and owners against which events are checked.
     pub(crate) terms: IntakeTerms,
     /// Whether topics have to name their gateway.
     pub(crate) proof: TopicProof,
     pub(crate) quota: QuotaSettings,
-    /// What gateways say of themselves that staff should know.
+    /// Remarks on gateways that staff should know.
     pub(crate) remarks: Remarks,
-    /// What the receiver put off.
+    /// The counts of messages that the receiver put off.
     pub(crate) put_off: PutOff,
     /// `[intake] ahead_s`.
     pub(crate) ahead_s: f64,
-    /// What refused events are looked at by.
+    /// The rules by which refused events are checked for alarms.
     pub(crate) rules: Rules,
 }
 
@@ -156,7 +156,8 @@ impl Intake {
         }
     }
 
-    /// What was sent late out of a spool says nothing of a clock.
+    /// Notes a live event that lies behind the clock. Events that a spool delivered late are left
+    /// out: their age says nothing about a clock.
     fn note_behind(&self, event: &Event, by_s: f64) {
         if event.replayed || event.delayed_s > 0.0 {
             return;

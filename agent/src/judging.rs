@@ -84,14 +84,14 @@ pub struct Judging {
     reporter: Reporter,
     /// Every judgement goes into the knowledge base too.
     remembers: bool,
-    /// What this agent told within the last hour, for alarms of the same cause: the store holds it too, but
-    /// for gateways and frequencies, and for what waits to be saved.
+    /// The messages of this agent within the last hour, for alarms of the same cause. The store
+    /// holds them too, except those of gateways and frequencies, and those that wait to be saved.
     lately: Mutex<Vec<ToldLately>>,
     /// Runs whose documents are left. The store holds them too.
     unwritten: Mutex<Unwritten>,
     /// Rung when a run waits for its documents.
     judged: Notify,
-    /// The lowest risk whose news a language model is asked about; none without a model.
+    /// The lowest risk whose news a language model is asked about; `None` without a model.
     opinions_from: Option<RiskLevel>,
     /// The language model whose verdict is part of judgements.
     in_loop: Option<ModelInLoop>,
@@ -155,44 +155,44 @@ impl Judging {
         }
     }
 
-    /// The same task, for windows that may lie so far ahead of the clock.
+    /// Returns the same task, for windows that may lie `ahead_s` seconds ahead of the clock.
     #[must_use]
     pub(crate) fn with_ahead_s(self, ahead_s: f64) -> Self {
         Self { ahead_s, ..self }
     }
 
-    /// The same task, with its progress reported there.
+    /// Returns the same task, with its progress reported there.
     #[must_use]
     pub(crate) fn with_reporter(self, reporter: Reporter) -> Self {
         Self { reporter, ..self }
     }
 
-    /// The same task, woken by `stored`; it rings `written` when something has to leave.
+    /// Returns the same task, woken by `stored`; it rings `written` when something has to leave.
     #[must_use]
     pub(crate) fn with_bells(self, stored: Arc<Notify>, written: Arc<Vec<Arc<Notify>>>) -> Self {
         Self { stored, written, ..self }
     }
 
-    /// The same task, with every judgement sent to the knowledge base by the outbox.
+    /// Returns the same task, with every judgement sent to the knowledge base by the outbox.
     #[must_use]
     pub fn with_knowledge(self) -> Self {
         Self { remembers: true, ..self }
     }
 
-    /// The same task, which asks for a second opinion on news of this risk or above.
+    /// Returns the same task, asking for a second opinion on news of this risk or above.
     #[must_use]
     pub fn with_opinions(self, from: Option<RiskLevel>) -> Self {
         Self { opinions_from: from, ..self }
     }
 
-    /// The same task, whose judgements wait for a language model.
+    /// Returns the same task, whose judgements wait for a language model.
     #[must_use]
     pub fn with_model_in_loop(self, in_loop: Option<ModelInLoop>) -> Self {
         let waits = in_loop.as_ref().map(ModelInLoop::terms);
         Self { workflow: self.workflow.with_waits(waits), in_loop, ..self }
     }
 
-    /// The same task, which tells staff through the tool of this catalogue.
+    /// Returns the same task, which tells staff through the tool of this catalogue.
     #[must_use]
     pub(crate) fn with_telling(self, catalogue: Arc<Catalogue>) -> Self {
         Self { telling: Some(Arc::new(Telling::new(catalogue))), ..self }
@@ -402,8 +402,8 @@ impl Judging {
         Ok(false)
     }
 
-    /// The run of a checkpoint; none if another version wrote the checkpoint and the run has to begin
-    /// again.
+    /// Returns the run of a checkpoint; `None` if another version wrote the checkpoint and the run
+    /// has to begin again.
     async fn resume(
         &self,
         event: &Event,

@@ -43,12 +43,12 @@ pub(crate) struct LanguageModel {
     dialect: OnceCell<Dialect>,
     redactor: Redactor,
     book: Book,
-    /// What is wrong with the model, as the last request or probe has shown.
+    /// The fault of the model that the last request or probe has shown.
     trouble: Mutex<Option<Trouble>>,
 }
 
 impl LanguageModel {
-    /// The configured model; none without `[reasoner]`.
+    /// Opens the configured model; `None` without `[reasoner]`.
     ///
     /// # Errors
     /// [`OpenModelError`].
@@ -87,8 +87,8 @@ impl LanguageModel {
         self.client.name()
     }
 
-    /// How the model says what it wants, found out at the first use. A failure is not kept: the next use
-    /// asks again.
+    /// Returns how the model writes its calls, found out at the first use. A failure is not kept:
+    /// the next use asks again.
     ///
     /// # Errors
     /// [`ProbeError`].
@@ -107,7 +107,7 @@ impl LanguageModel {
         found.await.copied()
     }
 
-    /// What is wrong with the model, if anything is.
+    /// Returns the fault of the model, if it has one.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -145,7 +145,7 @@ impl Model for LanguageModel {
     }
 }
 
-/// What was spent, in the store.
+/// The store's ledger of what was spent.
 #[derive(Debug)]
 struct Book {
     store: OpinionStore,

@@ -53,7 +53,8 @@ const STEADY: Duration = Duration::from_secs(10);
 /// only every 4 s.
 const LONGEST_UNSTEADY: Duration = Duration::from_secs(4);
 
-/// So many short connections within this time are no accident: a broker that restarts costs one or two.
+/// The number of short connections within [`WINDOW`] from which they are no accident: a broker that
+/// restarts costs one or two.
 const OFTEN: usize = 5;
 const WINDOW: Duration = Duration::from_mins(5);
 
@@ -65,13 +66,13 @@ const THROWN_OUT: usize = 8;
 pub(crate) struct ThrownOut {
     /// Which connection, by its client id.
     pub(crate) client_id: String,
-    /// What the last error said.
+    /// The text of the last error.
     pub(crate) error: String,
-    /// What is wrong.
+    /// The kind of trouble.
     pub(crate) trouble: BrokerTrouble,
 }
 
-/// What is wrong between agent and broker.
+/// The kinds of trouble between agent and broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BrokerTrouble {
     /// Connections come about and are ended soon, again and again.
@@ -181,8 +182,8 @@ pub(crate) fn options(
     options_with(settings, client_id, client_id, attempt)
 }
 
-/// As [`options`], with the certificate and the user of another connection: for a connection that has none
-/// of its own.
+/// Returns the same as [`options`], with the certificate and the user of another connection: for a
+/// connection that has none of its own.
 pub(crate) fn options_with(
     settings: &BrokerSettings,
     client_id: &str,

@@ -70,7 +70,7 @@ pub(crate) struct OpinionLane {
     pub(crate) written: Arc<Vec<Arc<Notify>>>,
 }
 
-/// What became of one run.
+/// The outcome of one run.
 enum RunEnd {
     /// It ended, or was put off.
     Done,
@@ -130,7 +130,7 @@ impl OpinionLane {
             .await
     }
 
-    /// When a claim ends unless it is held longer.
+    /// Returns when a claim ends unless it is held longer.
     fn until(&self) -> Timestamp {
         let longest_s = self.model.settings().per_event.seconds.min(3600.0);
         self.clock.now().plus_seconds(longest_s + CLAIM_S)
@@ -225,7 +225,7 @@ impl OpinionLane {
         }
     }
 
-    /// When a model that does not answer is asked again; none if it is not.
+    /// Returns when a model that does not answer is asked again; `None` if it is not.
     fn again_at(&self, asked: &OpinionAsked, failure: &OpinionFailure) -> Option<Timestamp> {
         let now = self.clock.now();
         let age_h = now.seconds_since(asked.asked_at) / 3600.0;
@@ -312,8 +312,8 @@ impl OpinionLane {
     }
 }
 
-/// What a future comes to while the runs that are under way go on. A run that is not polled may hold the
-/// store's one connection for writing, for which the future would wait in vain.
+/// Returns the result of a future while the runs that are under way go on. A run that is not polled
+/// may hold the store's one connection for writing, for which the future would wait in vain.
 async fn beside<T>(
     future: impl Future<Output = T>,
     under_way: &mut FuturesUnordered<impl Future<Output = ()>>,
@@ -327,7 +327,7 @@ async fn beside<T>(
     }
 }
 
-/// The run of a checkpoint; none if it has not begun, or another version wrote it.
+/// Returns the run of a checkpoint; `None` if it has not begun, or another version wrote it.
 fn resumed(asked: &OpinionAsked) -> Option<OpinionRun> {
     let run: OpinionRun = serde_json::from_str(asked.checkpoint.as_deref()?).ok()?;
     (run.schema == RUN_SCHEMA && run.event_id == asked.event_id).then(|| {

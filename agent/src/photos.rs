@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 /// Photos of one order, and bytes of all: 4 GiB are a thousand photos of the largest size that is usual.
 const BOUNDS: PhotoBounds = PhotoBounds { of_order: 12, bytes: 4 * 1024 * 1024 * 1024 };
-/// For how long a photo stays whatever became of its judgement, s: a day.
+/// The time for which a photo stays whatever became of its judgement, s: a day.
 const AT_LEAST_S: f64 = 86_400.0;
 /// The age from which a file without a row is the remains of a crash.
 const REMAINS_AFTER: Duration = Duration::from_hours(1);
@@ -69,7 +69,7 @@ impl Photos {
         })
     }
 
-    /// A photo with its content; none where its row or its file is gone.
+    /// Returns a photo with its content; `None` if its row or its file is gone.
     pub(crate) async fn read(&self, id: Uuid) -> Result<Option<PhotoFile>, PlantError> {
         let Some(row) = self.store.photos().photo_by_id(id).await? else { return Ok(None) };
         match tokio::fs::read(self.place(id, row.kind)).await {

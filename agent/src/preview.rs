@@ -1,5 +1,5 @@
-//! What staff would be told of events: the expert and the policy of telling on the events' own clock,
-//! without a store, tools or documents.
+//! Previews what staff would be told of events: runs the expert and the policy of telling on the
+//! events' own clock, without a store, tools or documents.
 //!
 //! For `pdm-agent notify preview`, for the back-test and for the figures of the episodes. Invariant: the
 //! same expert, the same machine of episodes and the same policy as in service; nothing is decided here.
@@ -51,15 +51,15 @@ pub struct Preview {
 /// How a notification leaves, beside the broker's topic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Way {
-    /// The channels' lanes; none while quiet hours hold it back, or where no channel hears it.
+    /// The channels' lanes; empty while quiet hours hold it back, or where no channel hears it.
     pub lanes: Vec<String>,
-    /// What leaves by a lane in one message has the same name here; none without a lane.
+    /// The name of the message with which it leaves a lane; `None` without a lane.
     pub message: Option<String>,
-    /// When it leaves; none without a lane.
+    /// When it leaves; `None` without a lane.
     pub leaves_at: Option<Timestamp>,
 }
 
-/// What staff was told, and how.
+/// The notifications of staff, and their ways.
 #[derive(Debug, Default)]
 struct Told(Vec<(Notification, Way)>);
 
@@ -137,7 +137,7 @@ impl Preview {
         self.bearings.remove(key);
     }
 
-    /// Staff acknowledges what stands of a bearing.
+    /// Lets staff acknowledge the standing alarm of a bearing.
     pub fn acknowledge(&mut self, key: &BearingKey, by: &str, now: Timestamp) {
         let Some(bearing) = self.bearings.get_mut(key) else { return };
         let Some(record) = &mut bearing.record else { return };
@@ -160,17 +160,17 @@ impl Preview {
         bearing.record = Some(record);
     }
 
-    /// What staff was told so far, in its order.
+    /// Returns the notifications so far, in their order.
     pub fn told(&self) -> &[Notification] {
         &self.told
     }
 
-    /// How the notification of this place leaves.
+    /// Returns how the notification of this place leaves.
     pub fn way(&self, place: usize) -> Way {
         self.ways.get(place).cloned().unwrap_or_default()
     }
 
-    /// What staff was told since the last call, with the ways.
+    /// Returns the notifications since the last call, with their ways.
     pub(crate) fn take_told(&mut self) -> Vec<(Notification, Way)> {
         std::mem::take(&mut self.told).into_iter().zip(std::mem::take(&mut self.ways)).collect()
     }
@@ -182,7 +182,7 @@ impl Preview {
         bearing.past.iter().chain(last).cloned().collect()
     }
 
-    /// How many episodes began.
+    /// Returns how many episodes began.
     pub fn episodes(&self) -> usize {
         self.bearings.values().map(|bearing| bearing.episodes).sum()
     }

@@ -25,8 +25,8 @@ const LIVE_CAPACITY: usize = 1024;
 /// How long after its last event ahead of the clock a gateway counts as ahead. Chosen: the slowest usual period of
 /// windows is an hour.
 const AHEAD_LASTS: Duration = Duration::from_hours(2);
-/// For how long live events of a gateway have to lie behind the clock before it is told. Chosen: what a broker has kept
-/// while the agent was away is stored within it.
+/// The time for which live events of a gateway have to lie behind the clock before it is told.
+/// Chosen: the events that a broker has kept while the agent was away are stored within it.
 const BEHIND_FROM: Duration = Duration::from_mins(10);
 
 /// A gateway whose live events lie behind the clock.
@@ -38,8 +38,8 @@ struct BehindClock {
     is_told: bool,
 }
 
-/// A connection to the broker that stood so long was sound. Chosen: a client that takes the name away waits
-/// up to its longest pause of 30 s before it comes back.
+/// The length from which a connection to the broker counts as sound. Chosen: a client that takes
+/// the name away waits up to its longest pause of 30 s before it comes back.
 pub(crate) const SOUND: Duration = Duration::from_mins(1);
 
 /// The counters of the agent. `stored == judged` and `unsent == 0` mean that nothing waits.
@@ -65,13 +65,13 @@ pub struct Progress {
     pub untold: u64,
     /// The configuration names no way to staff at all.
     pub has_no_way: bool,
-    /// Since when there is no connection to the broker that brings events.
+    /// The time since which there is no connection to the broker that brings events.
     pub broker_away_since: Option<Instant>,
-    /// Since when there is no connection to the broker by which the agent publishes.
+    /// The time since which there is no connection to the broker by which the agent publishes.
     pub publishing_away_since: Option<Instant>,
     /// Gateways that the store knows by their status.
     pub gateways: usize,
-    /// What the broker that was asked last lacks.
+    /// The feature that the broker lacked when it was last asked.
     pub broker_lacks: Option<BrokerLack>,
     /// When the broker last ended a connection that it has ended again and again.
     pub thrown_out_at: Option<Instant>,
@@ -83,8 +83,8 @@ pub struct Progress {
     pub subscribed: bool,
 }
 
-/// What a broker lacks that agent and gateways cannot do without. It takes the agent's connection or refuses
-/// it, and either way no alarm comes of what is measured.
+/// A feature that a broker lacks and that agent and gateways cannot do without. Whether the broker
+/// takes the agent's connection or refuses it, no measurement leads to an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BrokerLack {
     /// MQTT 5.
@@ -98,7 +98,7 @@ pub enum BrokerLack {
 }
 
 impl BrokerLack {
-    /// What log, health, `check` and staff are told.
+    /// Returns the text for log, health, `check` and staff.
     pub(crate) const fn told(self) -> &'static str {
         match self {
             Self::Version5 => {
@@ -126,7 +126,8 @@ impl BrokerLack {
 const AWAY: Duration = Duration::from_secs(30);
 
 impl Progress {
-    /// What health says of a broker that is away; the agent works on what it has.
+    /// Returns the line of health on a broker that is away; the agent works on with the data that
+    /// it has.
     pub(crate) fn broker_away(&self) -> Option<String> {
         if let Some(lack) = self.broker_lacks {
             return Some(format!("no measurement arrives: {}", lack.told()));
@@ -148,7 +149,8 @@ impl Progress {
         ))
     }
 
-    /// What keeps events or alarms from their way, for the health; none if all is well.
+    /// Returns the line of health on what keeps events or alarms from their way; `None` if all is
+    /// well.
     pub(crate) fn trouble(&self) -> Option<String> {
         if self.untold > 0 {
             let untold = self.untold;
@@ -224,7 +226,7 @@ pub(crate) struct Reporter {
     flooded: watch::Sender<bool>,
     /// More events wait to be judged than fit into a batch.
     behind: watch::Sender<bool>,
-    /// What is wrong although the agent works, for the health.
+    /// Faults of an agent that still works, for the health.
     degraded: watch::Sender<Vec<String>>,
     vitals: Vitals,
     measured: watch::Sender<Births>,
@@ -234,7 +236,8 @@ pub(crate) struct Reporter {
     behind_clock: watch::Sender<BTreeMap<GatewayKey, BehindClock>>,
 }
 
-/// What online gateways say that they measure, as `equipment/bearing`, and since when they say the same.
+/// The measurements that online gateways report, as `equipment/bearing`, and since when the report
+/// is the same.
 pub(crate) type Births = BTreeMap<GatewayKey, (BTreeSet<String>, Instant)>;
 
 impl Reporter {
@@ -253,7 +256,8 @@ impl Reporter {
         }
     }
 
-    /// Notes an event that lies ahead of the clock; whether its gateway has sent none for a while.
+    /// Notes an event that lies ahead of the clock; returns whether its gateway has sent none for a
+    /// while.
     pub(crate) fn lies_ahead(&self, gateway: &GatewayKey, by_s: f64) -> bool {
         let now = Instant::now();
         let mut is_new = false;
@@ -264,8 +268,9 @@ impl Reporter {
         is_new
     }
 
-    /// Notes a live event that lies behind the clock; whether all of its gateway have for so long that it is to be
-    /// told: a backlog that a broker had kept is over sooner.
+    /// Notes a live event that lies behind the clock. Returns whether all events of its gateway
+    /// have lain behind for long enough to tell staff; a backlog that a broker had kept is over
+    /// sooner.
     pub(crate) fn lies_behind(&self, gateway: &GatewayKey, by_s: f64) -> bool {
         let now = Instant::now();
         let mut is_new = false;
@@ -301,8 +306,9 @@ impl Reporter {
         lasting.map(|(gateway, (by_s, _))| (gateway.clone(), *by_s)).collect()
     }
 
-    /// Notes what an online gateway says that it measures. One of a version that does not say it, or one that
-    /// measures more than its document holds, says nothing of what it does not measure.
+    /// Notes the measurements that an online gateway reports. A gateway of a version that does not
+    /// report them, or one that measures more than its document holds, gives no evidence on what it
+    /// does not measure.
     pub(crate) fn measures(&self, gateway: GatewayKey, status: &GatewayStatus) {
         let bearings = &status.bearings;
         let says_all = (1..MAX_BEARINGS).contains(&bearings.len());
@@ -319,7 +325,7 @@ impl Reporter {
         });
     }
 
-    /// What gateways said last that they measure, since the start.
+    /// Returns the measurements that gateways last reported, since the start.
     pub(crate) fn measured(&self) -> Births {
         self.measured.borrow().clone()
     }
@@ -328,7 +334,7 @@ impl Reporter {
         self.progress.subscribe()
     }
 
-    /// What is wrong although the agent works.
+    /// Returns the faults of an agent that still works.
     pub(crate) fn degraded(&self) -> watch::Receiver<Vec<String>> {
         self.degraded.subscribe()
     }
@@ -365,13 +371,13 @@ impl Reporter {
         set(&self.behind, is_behind);
     }
 
-    /// Waits while events come in faster than they are stored, at most so long. Storing comes first,
-    /// because the broker has to hold what is not stored.
+    /// Waits while events come in faster than they are stored, at most `at_most`. Storing comes
+    /// first, because the broker has to hold what is not stored.
     pub(crate) async fn intake_first(&self, at_most: Duration) {
         over(&self.flooded, at_most).await;
     }
 
-    /// Waits while judging is behind, at most so long.
+    /// Waits while judging is behind, at most `at_most`.
     pub(crate) async fn judging_first(&self, at_most: Duration) {
         over(&self.behind, at_most).await;
     }
@@ -402,7 +408,7 @@ fn set(state: &watch::Sender<bool>, is: bool) {
     state.send_if_modified(|was| std::mem::replace(was, is) != is);
 }
 
-/// Waits until the state is false, at most so long.
+/// Waits until the state is false, at most `at_most`.
 async fn over(state: &watch::Sender<bool>, at_most: Duration) {
     let mut state = state.subscribe();
     let over = state.wait_for(|is| !is);

@@ -12,7 +12,7 @@ use pdm_web::plant::{
 
 use crate::settings::{AgentSettings, BearingOwners};
 
-/// What a change rests on beside the store.
+/// The topics and owners that a change needs besides the store.
 #[derive(Debug, Clone)]
 pub(crate) struct Ground {
     /// The first levels of the topics that are cleared.
@@ -22,7 +22,7 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// That of a configuration.
+    /// Returns the ground of a configuration.
     pub(crate) fn of(settings: &AgentSettings) -> Self {
         Self { prefix: settings.broker.prefix.clone(), owners: settings.gateways.clone() }
     }
@@ -122,8 +122,8 @@ async fn rename(
     Ok(of(from, out))
 }
 
-/// What admits refused events. A bearing that the configuration gives to a gateway is not released by a
-/// command: the configuration decides at each event.
+/// Returns the change that admits refused events. A bearing that the configuration gives to a
+/// gateway is not released by a command: the configuration decides at each event.
 pub(crate) fn admission(one: &RefusedEvents, owners: &BearingOwners) -> Admission {
     match one.cause {
         RefusalCause::Owner if owners.of(&one.bearing).is_none() => {

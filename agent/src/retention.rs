@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How often the size is looked at. Chosen: at 1,450 messages a second, which an attack has reached, the
 /// store grows by some 40 MB in this time, which is the slack above the ceiling.
 const LOOK_AT_SIZE: Duration = Duration::from_secs(5);
-/// From this share of the ceiling on staff is told.
+/// The share of the ceiling from which staff is told.
 const TOLD_PERCENT: u64 = 80;
 
 /// The task that deletes.

@@ -41,9 +41,9 @@ pub struct Scenario {
     schema: String,
     /// The scenario's name.
     pub name: String,
-    /// What the scenario shows.
+    /// The subject of the scenario.
     pub about: Text,
-    /// The phases; none for a recorded sequence.
+    /// The phases; empty for a recorded sequence.
     #[serde(rename = "phase", default)]
     pub phases: Vec<Phase>,
     /// The sequence was made by the edge; its truth takes the place of phases.

@@ -87,7 +87,7 @@ pub enum StartError {
     Secret {
         /// The key of the secret.
         key: &'static str,
-        /// Why.
+        /// The error of the secret.
         #[source]
         source: pdm_service::secret::SecretError,
     },
@@ -258,7 +258,7 @@ impl Agent {
     }
 }
 
-/// What an agent is started on.
+/// The parts from which an agent is started.
 type StartedOn = (Store, AgentSettings, SharedClock, Reporter, Option<Arc<AgentFile>>);
 
 /// Tells staff that a damaged file was set aside. A failure does not stop the start: log and metric tell too.

@@ -68,7 +68,7 @@ pub struct AgentSettings {
     pub intake: IntakeSettings,
     /// Which gateway measures which bearings.
     pub gateways: BearingOwners,
-    /// Who judges.
+    /// The settings of judging: by rules alone, or with a language model.
     pub judging: JudgingSettings,
     /// The expert's thresholds.
     pub rules: Rules,
@@ -82,9 +82,9 @@ pub struct AgentSettings {
     pub tools: ToolSettings,
     /// Where reports and work orders go.
     pub reports: ReportSettings,
-    /// Where waveforms of gateways are kept; none are taken without `[captures]`.
+    /// Where waveforms of gateways are kept; `None` without `[captures]`, and then none are taken.
     pub captures: Option<CapturesSettings>,
-    /// The language model; none without `[reasoner]`.
+    /// The language model; `None` without `[reasoner]`.
     pub reasoner: Option<ReasonerSettings>,
     /// The HTTP server.
     pub http: HttpSettings,

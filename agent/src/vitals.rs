@@ -1,5 +1,5 @@
-//! Whether the agent works: what it last found wrong with its store or its work, for health and for the
-//! watch that tells staff.
+//! The state of the agent: the last faults of its store or its work, for health and for the watch
+//! that tells staff.
 //!
 //! The intake and the judging note failures of the store here; the pulse ([`crate::service`]) adds what
 //! it finds itself and decides. Health answers 503 while an [`Ailment`] stands.
@@ -61,7 +61,7 @@ impl Trouble {
 pub(crate) enum Blindness {
     /// The store cannot be used.
     Store(Trouble),
-    /// The store answers, and so many events wait for a judgement that does not come.
+    /// The store answers, and this many events wait for a judgement that does not come.
     Unjudged { events: u64, why: Option<Trouble> },
     /// The store answers, and what waits in it for staff cannot be taken out.
     Untold { teller: Teller, why: Trouble },
@@ -96,7 +96,7 @@ impl fmt::Display for Blindness {
     }
 }
 
-/// What is wrong, and since when.
+/// A fault, and since when it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ailment {
     pub(crate) since: Instant,
@@ -117,11 +117,11 @@ pub(crate) struct Vitals {
     ailment: watch::Sender<Option<Ailment>>,
     writers: Arc<Mutex<[Option<Failing>; 2]>>,
     tellers: Arc<Mutex<BTreeMap<Teller, Failing>>>,
-    /// Since when the intake waits for the store to take a batch.
+    /// The time since which the intake waits for the store to take a batch.
     storing: Arc<Mutex<Option<Instant>>>,
-    /// What judging last failed with, and when.
+    /// The last failure of judging, and when it was.
     last_of_judging: Arc<Mutex<Option<Failing>>>,
-    /// What the agent says of itself although it works.
+    /// The faults that the agent reports of itself although it works.
     says: Arc<Mutex<BTreeMap<Saying, String>>>,
 }
 
@@ -135,7 +135,7 @@ impl Vitals {
         };
     }
 
-    /// What is wrong although the agent works.
+    /// Returns the faults of an agent that still works.
     pub(crate) fn said(&self) -> Vec<String> {
         self.says.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
@@ -145,7 +145,7 @@ impl Vitals {
         *self.storing.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Since when the store has not answered the intake, if it was asked.
+    /// Returns the time since which the store has not answered the intake, if it was asked.
     pub(crate) fn storing(&self) -> Option<Instant> {
         *self.storing.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -176,8 +176,8 @@ impl Vitals {
         }
     }
 
-    /// What judging last failed with, if it has failed since then. Bearings whose judgements are refused are put
-    /// off, so that the judging of others works meanwhile.
+    /// Returns the last failure of judging, if it has failed since then. Bearings whose judgements
+    /// are refused are put off, so that the judging of others works meanwhile.
     pub(crate) fn judging_failed_since(&self, since: Instant) -> Option<Trouble> {
         let last = self.last_of_judging.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().filter(|last| last.since >= since).map(|last| last.trouble.clone())
@@ -190,7 +190,7 @@ impl Vitals {
         writers[writer as usize] = None;
     }
 
-    /// What a writer fails with, if it does.
+    /// Returns the failure of a writer, if it fails.
     pub(crate) fn failing(&self, writer: Writer) -> Option<Failing> {
         let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
         writers[writer as usize].clone()
@@ -227,17 +227,17 @@ impl Vitals {
         });
     }
 
-    /// Nothing is wrong.
+    /// Notes that nothing is wrong.
     pub(crate) fn is_well(&self) {
         self.ailment.send_if_modified(|ailment| ailment.take().is_some());
     }
 
-    /// What is wrong, as it changes.
+    /// Returns a receiver of the fault, as it changes.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Option<Ailment>> {
         self.ailment.subscribe()
     }
 
-    /// What is wrong now.
+    /// Returns the present fault.
     pub(crate) fn ailment(&self) -> Option<Ailment> {
         self.ailment.borrow().clone()
     }

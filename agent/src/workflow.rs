@@ -86,8 +86,8 @@ pub enum Phase {
     Noted,
 }
 
-/// Is told of every point of a run: for tests that stop a process at a certain point, and for metrics
-/// of another program.
+/// Hears every point of a run: for tests that stop a process at a certain point, and for metrics of
+/// another program.
 pub trait Observer: Send + Sync + std::fmt::Debug {
     /// A run has come to this point.
     fn reached(&self, event: EventId, node: Node, phase: Phase);
@@ -101,7 +101,7 @@ pub struct Workflow {
     caller: Option<Arc<Caller>>,
     documents: Option<Arc<dyn Documents>>,
     observer: Option<Arc<dyn Observer>>,
-    /// Which judgements wait for a language model; none do without one.
+    /// Which judgements wait for a language model; `None` without one.
     waits: Option<WaitTerms>,
     clock: SharedClock,
 }
@@ -120,25 +120,26 @@ impl Workflow {
         }
     }
 
-    /// The same workflow with another reasoner; where that fails, the expert's judgement is used.
+    /// Returns the same workflow with another reasoner; where that fails, the expert's judgement is
+    /// used.
     #[must_use]
     pub fn with_reasoner(self, reasoner: Arc<dyn Reasoner>) -> Self {
         Self { reasoner, ..self }
     }
 
-    /// The same workflow with tools.
+    /// Returns the same workflow with tools.
     #[must_use]
     pub fn with_tools(self, tools: Arc<dyn Tools>) -> Self {
         Self { caller: Some(Arc::new(Caller::new(tools))), ..self }
     }
 
-    /// The same workflow with documents.
+    /// Returns the same workflow with documents.
     #[must_use]
     pub fn with_documents(self, documents: Arc<dyn Documents>) -> Self {
         Self { documents: Some(documents), ..self }
     }
 
-    /// The same workflow, in which such judgements wait for a language model.
+    /// Returns the same workflow, in which judgements wait for a language model by these terms.
     #[must_use]
     pub(crate) fn with_waits(self, waits: Option<WaitTerms>) -> Self {
         Self { waits, ..self }
@@ -154,7 +155,7 @@ impl Workflow {
         self.documents.is_some()
     }
 
-    /// The documents that will be written of a judgement; none if none are due.
+    /// Returns the documents that will be written of a judgement; empty if none are due.
     pub(crate) fn promised(&self, state: &State) -> Vec<Written> {
         let Some(documents) = self.documents.as_ref().filter(|_| documents::are_due(state)) else {
             return Vec::new();
@@ -163,7 +164,7 @@ impl Workflow {
         kinds.into_iter().flat_map(|kind| documents.places(kind, state)).collect()
     }
 
-    /// The same workflow with an observer of its runs.
+    /// Returns the same workflow with an observer of its runs.
     #[must_use]
     pub fn with_observer(self, observer: Arc<dyn Observer>) -> Self {
         Self { observer: Some(observer), ..self }

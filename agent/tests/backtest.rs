@@ -61,7 +61,7 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// The n-th hourly window of a bearing whose level is so many times its baseline.
+/// Returns the n-th hourly window of a bearing whose level is `ratio` times its baseline.
 fn window(machine: &str, bearing: &str, number: u64, ratio: f64) -> Event {
     let mut event: Event = serde_json::from_str(HEALTHY).expect("event");
     event.gateway_id = format!("gw-{machine}").parse().expect("a name");

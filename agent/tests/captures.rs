@@ -30,7 +30,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// A capture of so many samples of a struck outer race: its document and its WAV file.
+/// Returns a capture of `samples` samples of a struck outer race: its document and its WAV file.
 fn capture(number: u128, samples: u64) -> (CaptureDocument, Vec<u8>) {
     let example = include_str!("../../config/examples/capture.json");
     let mut document: CaptureDocument = serde_json::from_str(example).expect("a document");

@@ -172,7 +172,7 @@ fn every_help_text_has_an_example_and_its_exit_codes() {
     assert!(String::from_utf8_lossy(&shell.stdout).contains("pdm-agent"));
 }
 
-/// What is wrong with the language model is named with what has to be changed.
+/// The check names a fault of the language model together with the remedy.
 #[test]
 fn the_check_names_what_is_wrong_with_the_language_model() {
     use pdm_harness::{ModelReply, ModelStandIn};
@@ -215,7 +215,7 @@ fn the_check_names_what_is_wrong_with_the_language_model() {
     }
 }
 
-/// What waits for a language model in the loop is told before it waits.
+/// The check tells which judgements wait for a language model in the loop, before they wait.
 #[test]
 fn the_check_tells_what_waits_for_a_model_in_the_loop() {
     let folder = tempfile::tempdir().expect("folder");

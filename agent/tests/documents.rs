@@ -90,7 +90,7 @@ fn risk_of(client: &Client, event: &Event) -> Option<RiskLevel> {
     judged.iter().find(|one| one.event_id == event.event_id).map(|one| one.risk_level)
 }
 
-/// How many files a folder has, while they come and go.
+/// Returns how many files a folder has, while they come and go.
 fn count(folder: &Path) -> usize {
     std::fs::read_dir(folder).into_iter().flatten().count()
 }

@@ -1,5 +1,5 @@
-//! What comes from outside is taken or refused, never a panic and never the end of the flow: the entry
-//! points of `agent/fuzz` with generated input, and hostile payloads through a real broker.
+//! Input from outside is taken or refused; it never causes a panic and never ends the flow: the
+//! entry points of `agent/fuzz` with generated input, and hostile payloads through a real broker.
 
 mod support;
 

@@ -1,5 +1,6 @@
-//! What a language model that hangs costs the judgements beside it: `tests/run hanging`. It takes minutes,
-//! so the usual test run leaves it out; that nothing is lost or held up is also in `opinions`.
+//! Measures how much a language model that hangs delays the judgements beside it: `tests/run
+//! hanging`. It takes minutes, so the usual test run leaves it out; that nothing is lost or held up
+//! is also in `opinions`.
 
 mod support;
 
@@ -62,7 +63,7 @@ impl Side {
         panic!("the agent does not listen within a minute");
     }
 
-    /// From the sending of a window to its judgement on the broker.
+    /// Measures the time from the sending of a window to its judgement on the broker.
     async fn judged(&mut self, event: &Event) {
         let id = event.event_id.to_string();
         let begun = Instant::now();

@@ -1,6 +1,6 @@
-//! R-AGENT-5: a language model in the loop (`[judging] reasoner = "llm"`), in the running service on both
-//! stores. The model is a stand-in that answers as scripted; every request is held to the published form.
-//! What is stored before the start is judged, so no broker is needed.
+//! R-AGENT-5: a language model in the loop (`[judging] reasoner = "llm"`), in the running service
+//! on both stores. The model is a stand-in that answers as scripted; every request is held to the
+//! published form. Events that are stored before the start are judged, so no broker is needed.
 
 mod support;
 
@@ -80,7 +80,7 @@ fn concludes(risk: &str) -> ModelReply {
     ModelReply::Calls(vec![("conclude".to_owned(), conclusion(risk))])
 }
 
-/// What a stand-in waits at before it answers.
+/// The gate at which a stand-in waits before it answers.
 #[derive(Default, Clone)]
 struct Gate(Arc<AtomicBool>);
 
@@ -89,7 +89,8 @@ impl Gate {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// A stand-in that answers so many requests at once, and the others when the gate is open.
+    /// Returns a stand-in that answers `at_once` requests at once, and the others when the gate is
+    /// open.
     fn model(&self, at_once: usize) -> ModelStandIn {
         let gate = self.clone();
         let mut answered = 0;
@@ -121,7 +122,7 @@ async fn put(store: &Store, events: &[Event]) {
     store.intake().store(&batch, SystemClock.now(), "dead").await.expect("stored");
 }
 
-/// The same event a minute ago, of this bearing.
+/// Returns the event as one of this bearing, `seconds_ago` seconds ago.
 fn of(bearing: &str, event: Event, seconds_ago: f64) -> Event {
     let measured_at = SystemClock.now().plus_seconds(-seconds_ago);
     Event {

@@ -33,7 +33,7 @@ async fn judged(store: &Store, event: &Event) -> Diagnosis {
     panic!("no judgement in a minute")
 }
 
-/// How often staff was told of an alarm.
+/// Counts how often staff was told of an alarm.
 async fn alarms(store: &Store) -> usize {
     let end = Timestamp::parse("2100-01-01T00:00:00Z").expect("a time");
     let told = store.pages().notifications(None, end, 100).await.expect("read");

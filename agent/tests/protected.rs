@@ -1,4 +1,4 @@
-//! What leaves is protected on its way, and no secret shows anywhere: mail after STARTTLS and a web
+//! Messages are protected on their way, and no secret shows anywhere: mail after STARTTLS and a web
 //! hook over HTTPS against real servers, logs, metrics, dead letters and error output searched.
 
 mod support;

@@ -34,7 +34,7 @@ use sqlx::Row as _;
 const FOLDER: &str = "PDM_TEST_FOLDER";
 /// Which of the points it comes to is its last, from 1.
 const LAST: &str = "PDM_TEST_LAST_POINT";
-/// What it says when it is there.
+/// The text that the agent prints when it is at that point.
 const THERE: &str = "here I stand";
 
 /// The moment at which everything happens, so that runs can be compared.

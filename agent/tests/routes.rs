@@ -69,7 +69,7 @@ async fn alimtalk() -> (String, Arc<Alimtalk>) {
     (url, service)
 }
 
-/// Head and body of a request; none if its sender was killed.
+/// Reads head and body of a request; `None` if its sender was killed.
 async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut bytes = Vec::new();
     loop {
@@ -94,7 +94,7 @@ async fn answer(
     stream.write_all(text.as_bytes()).await
 }
 
-/// What the stand-in was asked: idempotency key, receiver, title.
+/// The requests to the stand-in: idempotency key, receiver, title.
 type Asked = Arc<Mutex<Vec<(String, String, String)>>>;
 
 /// A stand-in of a messenger, which fails at its first request.
@@ -157,7 +157,7 @@ struct Routed {
 }
 
 impl Routed {
-    /// Nothing where the broker is missing.
+    /// Starts the plant; `None` where the broker is missing.
     async fn new(test: &str) -> Option<Self> {
         let broker = Mosquitto::start(test, Persistence::Memory)?;
         let folder = tempfile::tempdir().expect("folder");

@@ -46,7 +46,7 @@ fn arguments(value: &Value) -> Map<String, Value> {
     value.as_object().expect("an object").clone()
 }
 
-/// R-TOOL-8, R-KB-2: what comes with the program is there without any file.
+/// R-TOOL-8, R-KB-2: the documents and tools that come with the program are there without any file.
 #[tokio::test]
 async fn the_shipped_documents_answer_through_the_shipped_tools_over_mcp() {
     let folder = tempfile::tempdir().expect("folder");

@@ -25,7 +25,7 @@ use serde_json::json;
 
 use support::{Client, event, healthy, until};
 
-/// What a collector received.
+/// The requests that a collector received.
 type Received = Arc<Mutex<Vec<ExportTraceServiceRequest>>>;
 
 /// A collector: takes what is posted to its path for traces.

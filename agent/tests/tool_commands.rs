@@ -1,4 +1,5 @@
-//! What people and scripts type: `pdm-agent tools`, its output and its exit codes.
+//! Tests the commands that people and scripts type: `pdm-agent tools`, its output and its exit
+//! codes.
 
 use std::process::Command;
 

@@ -107,8 +107,8 @@ async fn what_was_found_counts_in_the_precision() {
     );
 }
 
-/// R-AGENT-10: what stands is listed, acknowledged, shelved and told of again by command; what does not fit
-/// is refused with the reason and changes nothing.
+/// R-AGENT-10: a standing episode is listed, acknowledged, shelved and told of again by command; an
+/// act that does not fit is refused with the reason and changes nothing.
 #[tokio::test]
 async fn an_episode_is_listed_acknowledged_and_shelved_by_command() {
     let folder = tempfile::tempdir().expect("folder");

@@ -38,11 +38,12 @@ use crate::remarks::Remarks;
 use crate::settings::AdminSettings;
 use crate::spool::Spool;
 
-/// A batch waits so long for the spool until the health fails: six of the committer's longest
-/// pauses of 5 s, so that a short lack of room does not fail it.
+/// The time for which a batch may wait for the spool until the health fails: six of the committer's
+/// longest pauses of 5 s, so that a short lack of room does not fail it.
 const STANDSTILL: Duration = Duration::from_secs(30);
 
-/// A spool that refuses writes for so long fails the health: two of the committer's longest pauses.
+/// The time after which a spool that refuses writes fails the health: two of the committer's
+/// longest pauses.
 const REFUSED: Duration = Duration::from_secs(10);
 
 /// The listener cannot be opened. The program does not start.
@@ -111,7 +112,7 @@ pub(crate) fn begin_metrics(sources: Vec<String>) {
 }
 
 impl AdminSettings {
-    /// What callers of the address need.
+    /// Returns the access that callers of the address need.
     ///
     /// # Errors
     /// [`AdminError::Token`], [`AdminError::Access`].
@@ -169,7 +170,7 @@ async fn healthz(State(shared): State<Arc<Shared>>) -> Response {
     (StatusCode::OK, format!("degraded: {}\n", troubles.join("\ndegraded: "))).into_response()
 }
 
-/// Why no work is done, if none is.
+/// Returns why no work is done, if none is.
 fn standstill(progress: &Progress) -> Option<String> {
     if progress.failed {
         return Some("a part has failed\n".to_owned());

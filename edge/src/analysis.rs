@@ -78,7 +78,7 @@ impl ReadChannel {
     }
 }
 
-/// What the event of a recording is called.
+/// The names in the event of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordingNames {
     /// Machine.
@@ -96,11 +96,11 @@ pub struct RecordingNames {
 pub struct Judged {
     /// The event.
     pub event: Event,
-    /// What the verdict saw; `None` if the signal cannot be judged.
+    /// The findings of the verdict; `None` if the signal cannot be judged.
     pub findings: Option<Findings>,
 }
 
-/// Judges a recording, against what stood in a sound one if there is one.
+/// Judges a recording, compared with a sound one if there is one.
 ///
 /// # Errors
 /// [`DiagnoseError`] for samples that cannot be measured with this machine, such as a rate that is
@@ -123,12 +123,12 @@ pub fn judge(
     Ok(Judged { event, findings })
 }
 
-/// A sound recording, ready to be held against.
+/// A sound recording, ready to be compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SoundRecording {
-    /// What stands in it; `None` where it is of no use, which `note` tells.
+    /// The past of the recording; `None` if it is of no use, and then `note` says why.
     pub past: Option<Past>,
-    /// What a person should know of it.
+    /// A note on it for the person.
     pub note: Option<String>,
 }
 
@@ -139,7 +139,7 @@ pub enum BaselineError {
     /// Its signal cannot be judged.
     #[error("no baseline, {why}")]
     NotJudged {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// It was sampled slower than what is to be judged.
@@ -158,8 +158,8 @@ pub enum BaselineError {
     Diagnose(#[from] DiagnoseError),
 }
 
-/// What stood in the recording that a person calls sound, for recordings at `rate`; without a past where
-/// that recording names a part itself.
+/// Returns the past of the recording that a person calls sound, for recordings at `rate`; without a
+/// past where that recording names a part itself.
 ///
 /// # Errors
 /// [`BaselineError`].

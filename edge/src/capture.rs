@@ -71,12 +71,13 @@ pub struct CaptureSettings {
     pub per_hour: usize,
     /// Seconds from one reference of the sound state to the next; 0: none.
     pub reference_s: f64,
-    /// Where captures are sent; none stay here alone.
+    /// Where captures are sent; `None` if they stay on this device.
     pub upload: Option<UploadSettings>,
 }
 
 impl CaptureSettings {
-    /// The length of every point's ring, s, where all points together have so many samples a second.
+    /// Returns the length of every point's ring, s, where all points together have `samples_per_s`
+    /// samples a second.
     pub fn length_s(&self, samples_per_s: f64) -> f64 {
         self.budget_bytes as f64 / (ring::BYTES_PER_SAMPLE * samples_per_s)
     }
@@ -117,7 +118,7 @@ impl CapturePoint {
         format!("{}/{}", self.equipment, self.bearing)
     }
 
-    /// Its name in remarks, beside those on the source itself.
+    /// Returns its name in remarks, beside those on the source itself.
     fn told(&self) -> String {
         let point = self.measuring_point.as_ref().map_or(String::new(), |p| format!(" {p}"));
         format!("{}, {}{point}", self.source, self.bearing())
@@ -140,7 +141,7 @@ pub struct CaptureStart {
 }
 
 impl CaptureStart {
-    /// Nothing is captured yet.
+    /// Creates the captures of these settings, with nothing captured yet.
     pub fn new(settings: CaptureSettings) -> Self {
         Self {
             settings,
@@ -164,14 +165,14 @@ impl CaptureStart {
         &self.settings
     }
 
-    /// What others ask for captures with.
+    /// Returns the handle by which others ask for captures.
     pub fn capturing(&self) -> Capturing {
         let points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
         Capturing::of(Arc::clone(&self.inbox), points.iter().map(CapturePoint::bearing))
     }
 
-    /// What sends captures to the agent until stopped, where the settings say so; nothing is sent while events wait
-    /// in the spool.
+    /// Returns the task that sends captures to the agent until stopped, if the settings say so; it
+    /// sends nothing while events wait in the spool.
     pub fn uploading(
         &self,
         spool: &Spool,
@@ -191,7 +192,7 @@ impl CaptureStart {
     /// Starts the thread, which works until [`RunningCaptures::stop`].
     ///
     /// # Errors
-    /// That of the operating system if it gives no thread.
+    /// The error of the operating system if it gives no thread.
     pub fn run(
         self,
         names: (GatewayId, SiteId),
@@ -221,7 +222,7 @@ impl RunningCaptures {
     }
 }
 
-/// The head of a NumPy file (`.npy`) with so many 32-bit floats in one row.
+/// Returns the head of a NumPy file (`.npy`) with `samples` 32-bit floats in one row.
 pub fn npy_head(samples: u64) -> Vec<u8> {
     wav::npy_head(samples)
 }

@@ -44,15 +44,15 @@ pub struct Bearing {
     pub geometry: Option<Dimensions>,
     /// The defect orders.
     pub orders: DefectOrders,
-    /// What the orders rest on.
+    /// The basis of the orders.
     pub basis: Basis,
     /// The source of the figures.
     pub source: String,
-    /// What a person who chose the entry should know.
+    /// A note for the person who chose the entry.
     pub note: Option<String>,
 }
 
-/// What the orders of an entry rest on.
+/// The basis of the orders of an entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Basis {
     /// Somebody printed them, or the geometry.
@@ -251,10 +251,11 @@ impl Catalogue {
     }
 }
 
-/// Races of common ball bearings and of the open recordings' bearings whose lines stand within 1 % of an
-/// order, nearest first, at most so many; 1 % is the slip of a bearing that is not worn (Randall & Antoni
-/// 2011). With every bearing of the catalogue each order would fit one. Rolling elements are left out:
-/// theirs seldom stand alone, and one of them has the order of an inverter in the recordings of Paderborn.
+/// Returns races of common ball bearings and of the open recordings' bearings whose lines stand
+/// within 1 % of an order, nearest first, at most `most`; 1 % is the slip of a bearing that is not
+/// worn (Randall & Antoni 2011). With every bearing of the catalogue each order would fit one.
+/// Rolling elements are left out: theirs seldom stand alone, and one of them has the order of an
+/// inverter in the recordings of Paderborn.
 pub fn races_at(order: f64, most: usize) -> Vec<String> {
     const SLIP: f64 = 0.01;
     let is_common = |bearing: &&'static Bearing| {

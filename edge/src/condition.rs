@@ -87,13 +87,13 @@ pub struct Judgement {
     /// The anomaly flag after persistence and hysteresis. Stays as it was on a window that is not
     /// usable.
     pub anomaly_detected: bool,
-    /// Why.
+    /// The grounds of the flag.
     pub anomaly: Anomaly,
     /// Slope of the leading feature.
     pub trend: Trend,
     /// Remaining useful life, or why it is unknown.
     pub rul: Rul,
-    /// What the remaining life was told from, for programs that fit its model.
+    /// The growth from which the remaining life was computed, for programs that fit its model.
     pub grown: Option<Grown>,
     /// This window completed the baseline of its operating state.
     pub baseline_completed: bool,
@@ -139,7 +139,7 @@ pub struct Monitor {
     /// The time from window to window.
     #[serde(default)]
     period: Period,
-    /// The change that the present window completes; none between windows.
+    /// The change that the present window completes; `None` between windows.
     #[serde(skip)]
     change: Option<Change>,
     /// Another series says that it is this bearing that changes.
@@ -233,7 +233,7 @@ impl Monitor {
         }
     }
 
-    /// When the latest window began.
+    /// Returns when the latest window began.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.period.last()
     }

@@ -1,4 +1,4 @@
-//! From a window to its time and frequency domain: the bridge to `pdm-dsp`.
+//! Computes the time and frequency domain of a window: the bridge to `pdm-dsp`.
 //!
 //! Stands between the quality check and the condition of the bearing. Here, and only here, m/s²
 //! become g (R-EDGE-2, R-EDGE-4); squared envelopes become g². Invariants: no figure is NaN; a

@@ -40,15 +40,16 @@ pub struct Progress {
     pub expected_blocks: Option<u64>,
     /// Highest sequence number given out.
     pub last_sequence: u64,
-    /// Since when a batch waits that the spool does not take; `None`: the last commit succeeded.
+    /// The time since which a batch waits that the spool does not take; `None` if the last commit
+    /// succeeded.
     pub not_committed_since: Option<Instant>,
     /// Why the last commit failed; `None`: it succeeded, or is still under way.
     pub spool_trouble: Option<SpoolTrouble>,
-    /// What is wrong with the connection to the broker, if anything is that a person has to see to.
+    /// The fault of the connection to the broker, if it has one that a person has to see to.
     pub broker_trouble: Option<BrokerTrouble>,
     /// Events that the broker did not take whole, if there were any.
     pub too_large: Option<TooLarge>,
-    /// What is wrong with the agent's receipts, if anything is.
+    /// The fault of the agent's receipts, if they have one.
     pub receipt_trouble: Option<ReceiptTrouble>,
 }
 
@@ -100,12 +101,12 @@ impl fmt::Display for SpoolTrouble {
     }
 }
 
-/// What is wrong with the connection to the broker.
+/// The faults of the connection to the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BrokerTrouble {
     /// The broker ends the connection again and again soon after it took it.
     ThrownOut,
-    /// The broker acknowledges events, and the agent's receipts cover none of them for long.
+    /// The broker acknowledges events, and the agent's receipts have covered no event for long.
     NoReceipts,
     /// The broker answers that it does not take the gateway's events, for long.
     Declined,
@@ -157,7 +158,7 @@ impl fmt::Display for TooLarge {
     }
 }
 
-/// What is wrong with the agent's receipts. No event is deleted because of such a receipt.
+/// The faults of the agent's receipts. No event is deleted because of such a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiptTrouble {
     /// The last receipt cannot be true.

@@ -89,7 +89,7 @@ pub struct Publisher {
     remarks: Remarks,
     /// Where demands for captures go; `None`: nothing is captured.
     capturing: Option<Capturing>,
-    /// What became of demands that came over the broker.
+    /// The answers to demands that came over the broker.
     answers: DemandAnswers,
 }
 
@@ -205,7 +205,7 @@ impl Publisher {
         }
     }
 
-    /// What has been learnt of the broker's limit.
+    /// Locks and returns what has been learnt of the broker's limit.
     fn limit(&self) -> MutexGuard<'_, PacketLimit> {
         self.limit.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,5 @@
-//! What is wrong with a source while it goes on: a file that is set aside, a message of another
-//! form, a rate that is not the configured one.
+//! The faults of a source that goes on: a file that is set aside, a message of another form, a rate
+//! that is not the configured one.
 //!
 //! Sources write a remark where they find the fault and withdraw it once the fault has gone; the
 //! admin listener shows the remarks in `/healthz`. Invariants: one remark for each source and
@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// In place of a source: the configuration of the program.
+/// The name in place of a source: the configuration of the program.
 const PROGRAM: &str = "";
 
 /// The matters in which a source that is named delivers nothing.
@@ -49,7 +49,8 @@ impl Remarks {
         lines.into_iter().map(line).collect()
     }
 
-    /// What is wrong, without the names of the sources, beside that nothing comes.
+    /// Returns the faults without the names of the sources, and without the remark that nothing
+    /// comes.
     pub(crate) fn reasons(&self) -> Vec<String> {
         let all = self.lock();
         let reasons = all.iter().filter(|((_, matter), _)| *matter != "silence");

@@ -39,7 +39,7 @@ pub struct SeriesLine<'a> {
     pub value: Option<f64>,
     /// The anomaly flag after persistence and hysteresis.
     pub anomaly_detected: bool,
-    /// Why.
+    /// The grounds of the anomaly.
     pub anomaly: Anomaly,
     /// Slope over hours and days.
     pub trend: Trend,

@@ -257,12 +257,12 @@ const fn one() -> u32 {
 /// The speed at which a source is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// As fast as measuring goes; no block is left out.
+    /// Measures as fast as it goes; no block is left out.
     AsFastAsItGoes,
-    /// At this multiple of the speed of recording; no block is left out.
+    /// Measures at this multiple of the speed of recording; no block is left out.
     Times(f64),
-    /// As the device delivers. Blocks that measuring is too slow for are dropped, oldest first, and
-    /// counted.
+    /// Measures as the device delivers. Blocks that measuring is too slow for are dropped, oldest
+    /// first, and counted.
     Live,
 }
 

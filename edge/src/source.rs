@@ -63,7 +63,7 @@ pub struct SourceFormat {
 /// The rate of a block's samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum BlockRate {
-    /// That of the source's format.
+    /// The rate of the source's format.
     #[default]
     Format,
     /// Another one, which the file states.
@@ -74,7 +74,7 @@ pub enum BlockRate {
         rate: SampleRate,
         /// It is further from the nominal one than is configured.
         is_off: bool,
-        /// What the sender itself states; `None` where it states nothing.
+        /// The rate that the sender itself states; `None` if it states none.
         stated: Option<SampleRate>,
     },
 }
@@ -145,7 +145,8 @@ pub trait Source: Send {
         Ok(skipped)
     }
 
-    /// How the source is read, where it is a file: of the file at hand, if there are several.
+    /// Returns how the source is read, where it is a file: of the file at hand, if there are
+    /// several.
     fn interpretation(&self) -> Option<&Arc<Interpretation>> {
         None
     }

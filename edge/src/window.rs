@@ -148,7 +148,7 @@ impl Windower {
         Ok(Self { cut, rate, next_index: 0, pending: None, left_over: 0, came: 0, input: None })
     }
 
-    /// The windower for samples that come after so many others.
+    /// Returns the windower for samples that come after `came` others.
     #[must_use]
     pub fn after(self, came: u64) -> Self {
         Self { came, ..self }

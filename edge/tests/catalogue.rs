@@ -212,7 +212,7 @@ fn a_slip_is_answered_with_suggestions() {
     assert!(error.contains("the suffix \"2RX\" is not understood"), "{error}");
 }
 
-/// What changes the rolling elements is no suffix to be passed over.
+/// A suffix that changes the rolling elements is not passed over.
 #[test]
 fn a_suffix_that_changes_the_rolling_elements_is_refused() {
     let catalogue = Catalogue::built_in();
@@ -383,7 +383,7 @@ fn an_entry_that_cannot_be_is_refused_by_name() {
 }
 
 mod verdicts {
-    //! What is said with orders that are an estimate.
+    //! Tests the verdicts with orders that are an estimate.
 
     use pdm_edge::catalogue::Catalogue;
     use pdm_shared::fault::Fault;

@@ -1,4 +1,4 @@
-//! What the thorough path says of simulated damage that no recording at hand shows: a cage, two
+//! Tests the thorough path on simulated damage that no recording at hand shows: a cage, two
 //! elements at once, a bearing other than the configured one.
 
 use pdm_dsp::diagnose::{Against, Past, diagnose_against, past_of};
@@ -16,7 +16,7 @@ fn orders((elements, diameter, pitch): (u32, f64, f64)) -> DefectOrders {
     Geometry::new(elements, diameter, pitch, 0.0).expect("a bearing").orders()
 }
 
-/// A record of so many seconds at 1797 rpm.
+/// Returns a record of `seconds` seconds at 1797 rpm.
 fn record(
     fault: impl Into<Option<Fault>>,
     orders: DefectOrders,
@@ -59,8 +59,8 @@ fn a_cage_that_strikes_is_told_and_never_named_from_one_record() {
     assert!(findings.iter().all(|f| f.dominant.is_none()));
 }
 
-/// R-EDGE-4. The same comb that is new since a sound record of the point is a rolling element's, or the cage's
-/// own; one that stood already is no news, and is told as that.
+/// R-EDGE-4. The same comb that is new since a sound record of the point is a rolling element's, or
+/// the cage's own; one that stood already is told as no news.
 #[test]
 fn a_comb_of_the_cage_that_is_new_since_the_baseline_names_the_rolling_element() {
     let orders = orders(DRIVE_END);

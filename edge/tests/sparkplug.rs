@@ -67,7 +67,7 @@ fn cases(python: &Path) -> BTreeMap<String, Messages> {
     cases
 }
 
-/// What came of a case.
+/// The outcome of a case.
 #[derive(Debug, Default)]
 struct Outcome {
     /// The first frame of each block, g.

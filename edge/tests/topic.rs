@@ -303,7 +303,7 @@ fn pauses_longer_than_the_limit_are_told_and_lose_no_burst() {
     }
 }
 
-/// What comes while the gateway is away is kept by the broker, where the bursts state their time.
+/// Bursts that come while the gateway is away are kept by the broker, where they state their time.
 #[test]
 fn bursts_of_qos_1_are_kept_while_the_gateway_is_away() {
     let test = "bursts_of_qos_1_are_kept_while_the_gateway_is_away";

@@ -1,4 +1,4 @@
-//! How long a text or a list on the wire may be, and which characters one line may hold.
+//! The bounds of texts and lists on the wire, and the characters that one line may hold.
 //!
 //! The contracts use these bounds ([`crate::event`], [`crate::delivery`]), their JSON Schemas tell
 //! them (`maxLength`, `maxItems`, `pattern`), and whoever shows a foreign text to a person writes it
@@ -63,7 +63,7 @@ pub const fn is_hidden(c: char) -> bool {
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// What is wrong with a text or a list. The message goes on after the field's name.
+/// A fault of a text or a list. The message goes on after the field's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoundError {
@@ -88,7 +88,7 @@ pub enum BoundError {
         /// Most entries of the field.
         most: usize,
     },
-    /// The text is none of a closed set.
+    /// The text is not one of a closed set.
     #[error("is {got:?}, allowed is {allowed}")]
     Unknown {
         /// The text, shortened.

@@ -259,14 +259,14 @@ pub struct CaptureDocument {
     pub file: CaptureFile,
 }
 
-/// A document that is none of a capture. The reader shows it with the name of the file.
+/// A document that is not of a capture. The reader shows it with the name of the file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureDocumentError {
-    /// Of another schema.
+    /// The document has another schema.
     #[error("schema {got:?}; allowed is {CAPTURE_SCHEMA}")]
     Schema {
-        /// What stands there.
+        /// The schema in the document.
         got: String,
     },
     /// A number that cannot be.
@@ -274,9 +274,9 @@ pub enum CaptureDocumentError {
     Number {
         /// The field.
         what: &'static str,
-        /// What stands there.
+        /// The number in the document.
         got: f64,
-        /// What is allowed.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// A text that cannot be.
@@ -284,9 +284,9 @@ pub enum CaptureDocumentError {
     Words {
         /// The field.
         what: &'static str,
-        /// What stands there, its first characters.
+        /// The first characters of the text in the document.
         got: String,
-        /// What is allowed.
+        /// The allowed texts.
         allowed: &'static str,
     },
 }
@@ -367,7 +367,7 @@ impl CaptureDocument {
         }
     }
 
-    /// Its length, s; gaps are not counted.
+    /// Returns its length, s; gaps are not counted.
     pub fn duration_s(&self) -> f64 {
         self.samples as f64 / self.sampling_rate_hz
     }
@@ -422,7 +422,7 @@ impl CaptureDocument {
         format!("{}/{}", self.equipment_id, self.bearing_id)
     }
 
-    /// Its reasons in the order of its triggers, each once.
+    /// Returns its reasons in the order of its triggers, each once.
     pub fn reasons(&self) -> Vec<CaptureReason> {
         let mut reasons = Vec::new();
         for trigger in &self.triggers {

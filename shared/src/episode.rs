@@ -146,7 +146,7 @@ impl Suppression {
         }
     }
 
-    /// When it ends by itself.
+    /// Returns when it ends by itself.
     pub const fn until(&self) -> Option<Timestamp> {
         match self {
             Self::None | Self::ByDesign { .. } => None,
@@ -378,7 +378,8 @@ impl Shelve {
         Ok(())
     }
 
-    /// The suppression that is asked for; none where staff is to be told again.
+    /// Returns the suppression that is asked for; [`Suppression::None`] if staff is to be told
+    /// again.
     pub fn suppression(&self) -> Suppression {
         let (by, reason) = (self.by.clone(), self.reason.clone());
         match (self.action, self.until) {

@@ -59,8 +59,8 @@ impl Fault {
     }
 }
 
-/// What a bearing has at a stage, in a few words for a title. The same words stand in a message and on a page,
-/// where they follow the bearing's stage.
+/// Returns the finding on a bearing at a stage, in a few words for a title. The same words stand in
+/// a message and on a page, where they follow the bearing's stage.
 pub fn finding_in_words(fault: Option<Fault>, stage: u8) -> Text {
     match (fault.map(Fault::name), stage) {
         (Some(name), 0) => Text::new(

@@ -1,4 +1,4 @@
-//! Follow-ups: what became of the work that a judgement asked for, and what was found
+//! Follow-ups: the outcome of the work that a judgement asked for, and the finding on the machine
 //! (`pdm.follow_up/1`).
 
 use schemars::JsonSchema;

@@ -65,7 +65,7 @@ fn forced(text: &str) -> String {
     }
 }
 
-/// What the pattern of a name cannot say: see [`checked`].
+/// Matches the texts that the pattern of a name cannot exclude: see [`checked`].
 const NO_NAME: &str = "^\\.{1,2}$|^\\$|^\\s|\\s$";
 
 macro_rules! name {

@@ -71,7 +71,8 @@ pub const TROUBLE_LEVEL: &str = "gateway-trouble";
 /// The level in the place of a machine under which gateways stand that no longer measure a bearing of theirs.
 pub const UNMEASURED_LEVEL: &str = "not-measured";
 
-/// Whether what stands in the place of a machine is a gateway; no machine may have such a name.
+/// Whether the name in the place of a machine stands for a gateway; no machine may have such a
+/// name.
 pub fn is_gateway_level(equipment: &str) -> bool {
     [GATEWAY_LEVEL, REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL].contains(&equipment)
 }

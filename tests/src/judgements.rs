@@ -73,8 +73,9 @@ fn texts(diagnosis: &Diagnosis) -> Vec<&Text> {
     thoughts.chain(causes).chain([&diagnosis.recommendation, &diagnosis.memory.summary]).collect()
 }
 
-/// What no sentence has: doubled spaces, empty brackets, a separator without a second part, values of a program,
-/// figures that were withheld, figures with more digits than anybody measures.
+/// Finds text that no sentence has: doubled spaces, empty brackets, a separator without a second
+/// part, values of a program, figures that were withheld, figures with more digits than anybody
+/// measures.
 fn form(text: &str) -> impl Iterator<Item = String> {
     const NEVER: [&str; 14] = [
         "  ",
@@ -166,7 +167,7 @@ fn life(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     found
 }
 
-/// What is asked for fits the level.
+/// Finds advice that does not fit the level.
 fn advice(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     let text = &diagnosis.recommendation.en;
     let stops = text.contains("Stop as soon as it is safe");
@@ -254,7 +255,7 @@ mod tests {
         }
     }
 
-    /// What the event leaves open is never told as sound.
+    /// A question that the event leaves open is never told as sound.
     #[test]
     fn a_window_that_cannot_be_judged_is_not_called_sound() {
         let event = include_str!("../../config/examples/event.json");

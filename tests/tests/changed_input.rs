@@ -29,12 +29,12 @@ const LEVEL_G: f64 = 0.05;
 /// Two bearings of a machine.
 const CHANNELS: usize = 2;
 
-/// What the test says a window is.
+/// The true circumstances of a window, as the test sets them.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     /// Time that really passes before it, s.
     passes_s: f64,
-    /// By how much the clock is set before it, s.
+    /// The time by which the clock is set before it, s.
     set_s: f64,
     /// Levels of the channels.
     levels: [f64; CHANNELS],
@@ -144,7 +144,7 @@ fn measured(steps: &[Step]) -> Vec<Event> {
     events
 }
 
-/// What staff was told, and the worst risk.
+/// The messages to staff, and the worst risk.
 struct Told {
     titles: Vec<String>,
     bodies: Vec<(String, String)>,

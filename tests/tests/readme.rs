@@ -143,7 +143,7 @@ fn documents() -> Vec<(String, String)> {
         .collect()
 }
 
-/// What stands between single backquotes, with its document.
+/// Returns the texts between single backquotes, each with its document.
 fn spans() -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (document, text) in documents() {
@@ -155,7 +155,7 @@ fn spans() -> Vec<(String, String)> {
     found
 }
 
-/// What the help of a command says; `None` if there is no such command.
+/// Returns the help of a command; `None` if there is no such command.
 fn help(program: &str, words: &[&str]) -> Option<String> {
     let done = Command::new(binary(program)).args(words).arg("--help").output().expect("it starts");
     done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())

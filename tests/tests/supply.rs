@@ -1,6 +1,6 @@
-//! What the programs are made of: where packages come from, under which licences, and with which
-//! known weaknesses. `cargo deny check` says the same and more where it is installed and can fetch
-//! its database; these tests hold without either.
+//! Tests the dependencies of the programs: where packages come from, under which licences, and with
+//! which known weaknesses. `cargo deny check` says the same and more where it is installed and can
+//! fetch its database; these tests hold without either.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -130,7 +130,8 @@ fn locks(package: &Locked, name: &str) -> bool {
     package.dependencies.iter().any(|one| one.split(' ').next() == Some(name))
 }
 
-/// Names of the packages that a manifest needs in every build: no optional ones, none of its tests.
+/// Returns the names of the packages that a manifest needs in every build: without optional ones
+/// and those of its tests.
 fn needed_by(manifest: &toml::Value) -> Vec<String> {
     let table = manifest.get("dependencies").and_then(toml::Value::as_table);
     let needed = table.into_iter().flatten().filter(|(_, how)| {

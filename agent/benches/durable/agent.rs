@@ -15,7 +15,7 @@ use crate::history::{self, Place};
 /// Longest time of one drain.
 const LIMIT: Duration = Duration::from_mins(10);
 
-/// What a drain showed.
+/// The measurements of a drain.
 pub(crate) struct Drained {
     pub(crate) stored_per_s: f64,
     pub(crate) judged_per_s: f64,

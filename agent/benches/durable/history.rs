@@ -132,8 +132,8 @@ impl Place {
         }
     }
 
-    /// How many events of a gateway are stored, and whether none of all waits for a judgement. It is
-    /// asked often while the agent works, so it counts nothing.
+    /// Returns how many events of a gateway are stored, and whether no event at all waits for a
+    /// judgement. It is called often while the agent works, so it counts nothing.
     pub(crate) async fn progress(&self, gateway: &str) -> (u64, bool) {
         let sql = |waiting: &str| {
             AssertSqlSafe(format!(
@@ -228,8 +228,8 @@ fn first_ms(rows: u64) -> i64 {
     example.measured_at.unix_ms() - rows.cast_signed() * 1000
 }
 
-/// What stands for a payload and for a diagnosis in rows of history: a tenth of a real one, as the
-/// indexes are what grows.
+/// The text in place of a payload and of a diagnosis in rows of history: a tenth of a real one, as
+/// the indexes are what grows.
 const FILLER: &str = "'{\"filler\":\"' || '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef' || '\"}'";
 
 fn sqlite_events(rows: u64) -> String {

@@ -1,4 +1,5 @@
-//! How many events a second the agent makes durable, against a bare client that only inserts.
+//! Measures how many events a second the agent makes durable, against a bare client that only
+//! inserts.
 //!
 //! ```text
 //! cargo bench -p pdm-agent --bench durable -- --rows 0,1000000 --events 20000 --store sqlite,postgres
@@ -19,7 +20,7 @@ use std::time::Instant;
 use agent::Drained;
 use history::Place;
 
-/// What is measured.
+/// The plan of the measurements.
 struct Plan {
     rows: Vec<u64>,
     events: u64,

@@ -15,7 +15,7 @@ pub const SERVER: &str = "edge";
 /// The tool of that server.
 const TOOL: &str = "judge_series";
 
-/// What the edge says of a series.
+/// The edge's judgement of a series.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Analysis {
     /// `sound`, `dropout`, `spike`, `drift`, `cannot_say`.
@@ -43,7 +43,7 @@ pub struct Finding {
     pub to: String,
     /// Peak above its neighbourhood, change of the level, or the value of a drop-out.
     pub amount: Option<f64>,
-    /// How sure.
+    /// The strength of the evidence.
     pub strength: f64,
 }
 

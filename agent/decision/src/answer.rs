@@ -17,12 +17,12 @@ fn pick(language: Language, ko: &'static str, en: &'static str) -> &'static str 
     }
 }
 
-/// What an answer is about.
+/// The subject and form of an answer.
 #[derive(Debug, Clone, Copy)]
 pub struct AnalysisAsked<'a> {
     /// The stretch of the series.
     pub window: &'a Window,
-    /// What the series is of.
+    /// The subject of the series.
     pub domain: &'a SeriesDomain,
     /// The unit of its values.
     pub unit: Option<&'a str>,
@@ -40,7 +40,7 @@ pub fn markdown(asked: &AnalysisAsked<'_>, analysis: &Analysis, cases: &[Case]) 
     }
 }
 
-/// What is told.
+/// The contents of an answer.
 struct Told<'a> {
     window: &'a Window,
     domain: &'a SeriesDomain,
@@ -140,7 +140,7 @@ impl Told<'_> {
         Some(format!("{head}: {direction}"))
     }
 
-    /// What the expert advises for each kind of finding, the leading one first.
+    /// Returns the expert's advice for each kind of finding, the leading one first.
     fn advice(&self, language: Language) -> Vec<String> {
         let findings = self.analysis.findings.iter().map(domain::kind_of);
         let mut kinds: Vec<FindingKind> = domain::leading(self.analysis).into_iter().collect();

@@ -1,4 +1,5 @@
-//! What a series is of: a measuring station, or a bearing. The domain gives the words, the units and the advice.
+//! The subject of a series: a measuring station, or a bearing. The domain gives the words, the
+//! units and the advice.
 
 use pdm_shared::feature::{Feature, FeatureKind};
 use pdm_shared::text::{Language, Text};
@@ -10,7 +11,7 @@ use super::analysis::{Analysis, Finding};
 const SPIKE: f64 = 8.0;
 const DRIFT: f64 = 3.2;
 
-/// What a series is of.
+/// The subject of a series.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SeriesDomain {
     /// A measuring station.
@@ -55,7 +56,7 @@ pub(super) fn leading(analysis: &Analysis) -> Option<FindingKind> {
 }
 
 impl SeriesDomain {
-    /// What the series is of, in words.
+    /// Returns the subject of the series in words.
     pub(super) fn subject(&self, station_id: i64, language: Language) -> String {
         match (self, language) {
             (Self::Station, Language::Ko) => format!("측정소 {station_id}"),
@@ -89,7 +90,7 @@ impl SeriesDomain {
         }
     }
 
-    /// What the expert advises for a kind of finding.
+    /// Returns the expert's advice for a kind of finding.
     pub(super) fn advice(&self, kind: FindingKind, element: &str) -> Text {
         match self {
             Self::Station => of_station(kind),

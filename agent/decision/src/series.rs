@@ -44,16 +44,16 @@ impl Window {
     }
 }
 
-/// A past case: a stretch of a series, what it was, and what became of it.
+/// A past case: a stretch of a series, its finding, and its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     /// Its name.
     pub id: String,
-    /// Where and when.
+    /// The station and the time.
     pub window: Window,
-    /// What it was.
+    /// The finding.
     pub what: Text,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Text,
     /// The values.
     pub samples: Vec<Sample>,
@@ -100,7 +100,7 @@ pub trait SeriesSource: Send + Sync {
 /// Reads an instant, `YYYY-MM-DD HH:MM:SS`, as seconds since 1970.
 ///
 /// # Errors
-/// What is wrong with it and what is allowed.
+/// The fault of the text, and the form that is allowed.
 pub fn read_time(text: &str) -> Result<i64, String> {
     NaiveDateTime::parse_from_str(text, TIME_FORMAT)
         .map(|at| at.and_utc().timestamp())

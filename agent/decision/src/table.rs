@@ -27,7 +27,7 @@ const MAX_TEXT: usize = 2000;
 pub struct TableError {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The fault.
     pub reason: String,
 }
 
@@ -73,10 +73,10 @@ pub fn values(text: &str) -> Result<Vec<SeriesValue>, TableError> {
     rows(text, |row: ValueRow| value(row.station_id, &row.element, &row.at, row.value))
 }
 
-/// One value, checked.
+/// Returns one value, checked.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the value.
 pub fn value(
     station_id: i64,
     element: &str,

@@ -91,7 +91,7 @@ impl Builtin for AbnormalDecision {
     }
 }
 
-/// What the series of a station number is of.
+/// Returns the subject of a station number's series.
 async fn domain(
     sources: &[Arc<dyn SeriesSource>],
     station_id: i64,

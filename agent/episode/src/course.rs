@@ -22,7 +22,8 @@ pub struct Course {
     /// The element that was named last.
     #[serde(default)]
     pub fault: Option<Fault>,
-    /// What staff was told of the damage; none where an earlier version told it, or nobody was told.
+    /// The damage that staff was told of; `None` where an earlier version told it, or nobody was
+    /// told.
     #[serde(default)]
     pub told_finding: Option<ToldFinding>,
     /// The levels that the bearing has reached.
@@ -34,16 +35,16 @@ pub struct Course {
     /// Staff was last told that it stands, and not that it is over.
     #[serde(default)]
     pub is_announced: bool,
-    /// What a suppression has kept from staff.
+    /// The level and state that a suppression has kept from staff.
     #[serde(default)]
     pub withheld: Option<Withheld>,
-    /// With which level another bearing's alarm tells of this one, while that suppresses it.
+    /// The level with which another bearing's alarm tells of this one, while that suppresses it.
     #[serde(default)]
     pub told_with: Option<ToldWith>,
     /// When the hold after the fall below the lowest level was over.
     #[serde(default)]
     pub over_at: Option<Timestamp>,
-    /// What ended it for good, if something did.
+    /// The cause that ended it for good, if it has ended.
     #[serde(default)]
     pub ended: Option<EndCause>,
 }
@@ -52,7 +53,8 @@ pub struct Course {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LevelCourse {
-    /// Since when the bearing is known to be below; none while it is at the level or above.
+    /// The time since which the bearing is known to be below; `None` while it is at the level or
+    /// above.
     pub below_since: Option<Timestamp>,
     /// How often it came back.
     pub returns: u32,
@@ -62,7 +64,7 @@ pub struct LevelCourse {
     pub is_owed: bool,
 }
 
-/// What a suppression has kept from staff.
+/// The level and state that a suppression has kept from staff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Withheld {
     /// The highest level that was to be told.
@@ -76,13 +78,14 @@ pub struct Withheld {
 pub struct ToldWith {
     /// The level of this bearing that the other's alarm covers: a higher one is told by itself.
     pub level: RiskLevel,
-    /// Since when.
+    /// The time since which it is told so.
     pub since: Timestamp,
     /// The other's alarm names this bearing.
     pub is_named: bool,
 }
 
-/// What ends an episode for good: what was known before says nothing of what comes.
+/// The causes that end an episode for good: the knowledge before such a cause says nothing about
+/// the time after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCause {

@@ -24,7 +24,7 @@ pub struct Episode {
     pub changed_at: Timestamp,
     /// When it was closed.
     pub closed_at: Option<Timestamp>,
-    /// What changed it last.
+    /// The last change.
     pub transition: Transition,
     /// The condition, with its past.
     pub course: Course,
@@ -39,11 +39,11 @@ pub struct Episode {
 pub struct Step {
     /// The episode afterwards.
     pub episode: Episode,
-    /// What staff is told.
+    /// The message to staff.
     pub tell: Option<Tell>,
 }
 
-/// What staff is told.
+/// The messages to staff on an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tell {
     /// A level that stands.
@@ -60,8 +60,8 @@ pub enum Tell {
 }
 
 impl Tell {
-    /// The level that is told to stand, or to have stood unseen; none where nothing stands, or staff knows the
-    /// level.
+    /// Returns the level that is told to stand, or to have stood unseen; `None` where nothing
+    /// stands, or staff knows the level.
     pub const fn level(self) -> Option<RiskLevel> {
         match self {
             Self::Raised(level) | Self::Insisted(level) | Self::Passed(level) => Some(level),
@@ -102,8 +102,8 @@ impl Episode {
             && course.withheld.is_none()
     }
 
-    /// The step of an acknowledgement up to the highest level told; none if nothing was told, if the
-    /// bearing stands above it (behind a shelf), or if the episode is closed.
+    /// Returns the step of an acknowledgement up to the highest level told; `None` if nothing was
+    /// told, if the bearing stands above it (behind a shelf), or if the episode is closed.
     pub fn acknowledge(&self, by: &str, via: Option<&str>, at: Timestamp) -> Option<Step> {
         let is_open = self.closed_at.is_none();
         let stands = self.course.condition.level();
@@ -118,8 +118,8 @@ impl Episode {
         Some(episode.changed(Transition::Acknowledged, None, at))
     }
 
-    /// The step that takes an acknowledgement back: nobody has seen what stands, as before; none if nobody
-    /// has acknowledged it, or if the episode is closed.
+    /// Returns the step that takes an acknowledgement back, after which the alarm is unseen as
+    /// before; `None` if nobody has acknowledged it, or if the episode is closed.
     pub fn unacknowledge(&self, at: Timestamp) -> Option<Step> {
         if self.closed_at.is_some() || !self.acknowledgement.is_acknowledged() {
             return None;

@@ -1,5 +1,5 @@
-//! What is known of the damage within a level: its stage, the element, and whether its parts are to be
-//! hurried. Staff hears when that goes on, since what a person does hangs on it as well as on the level.
+//! The damage within a level: its stage, the element, and whether its parts are to be hurried.
+//! Staff hears when it goes on, since the necessary act depends on it as well as on the level.
 
 use pdm_shared::fault::Fault;
 use pdm_shared::time::Timestamp;
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::hold::{TELLINGS, TELLINGS_S};
 
-/// What a window knows of the damage. Like the level it is that of the bearing: one window alone does not
-/// take it back.
+/// The finding of damage in a window. Like the level it is that of the bearing: one window alone
+/// does not take it back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Finding {
@@ -20,7 +20,7 @@ pub struct Finding {
     pub is_urgent: bool,
 }
 
-/// What staff was told of the damage in this episode.
+/// The damage that staff was told of in this episode.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToldFinding {

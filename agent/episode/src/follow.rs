@@ -10,7 +10,7 @@ use crate::episode::{Episode, Step, Tell};
 use crate::finding::Finding;
 use crate::hold::EpisodeRules;
 
-/// What a window says of a bearing.
+/// The observation of a bearing in one window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
     /// When it was measured.
@@ -19,14 +19,14 @@ pub struct Observation {
     pub now: Timestamp,
     /// The risk of the bearing.
     pub level: RiskLevel,
-    /// What is known of the damage.
+    /// The finding of damage.
     pub finding: Finding,
     /// Why the window says nothing new, if it does not.
     pub frozen: Option<FreezeCause>,
     /// The window is older than the bearing's last, or of a clock that was ahead: it can raise a level
     /// above every level told, and does nothing else.
     pub is_out_of_order: bool,
-    /// What ends the episode with this window, if it is below the lowest level.
+    /// The cause that ends the episode with this window, if it is below the lowest level.
     pub ended: Option<EndCause>,
 }
 
@@ -255,8 +255,8 @@ fn resolved(mut episode: Episode, window: &Observation) -> Step {
     episode.changed(Transition::Resolved, tell, window.now)
 }
 
-/// What staff is told of an episode now: a suppression withholds it, unless it is a rise, which ends the
-/// suppression.
+/// Returns the message to staff on an episode now. A suppression withholds it, unless it is a rise,
+/// which ends the suppression.
 fn told(episode: &mut Episode, tell: Option<Tell>, window: &Observation) -> Option<Tell> {
     if tell.and_then(Tell::level).is_some_and(|level| episode.is_a_rise(level)) {
         episode.suppression = Suppression::None;
@@ -283,7 +283,8 @@ fn told(episode: &mut Episode, tell: Option<Tell>, window: &Observation) -> Opti
     tell
 }
 
-/// Whether what is told now says all that was withheld, where a suppression is over and not ended yet.
+/// Whether the message now covers all that was withheld, where a suppression is over and not ended
+/// yet.
 fn covers(tell: Tell, course: &Course) -> bool {
     let peak = course.withheld.and_then(|one| one.peak);
     tell.level().max(course.told) >= peak

@@ -45,8 +45,8 @@ impl Default for EpisodeRules {
 }
 
 impl EpisodeRules {
-    /// The hold of a level after so many returns to it, s. The end of a bearing is not kept waiting for
-    /// what it did before: the hold of Critical never doubles, that of Warning once.
+    /// Returns the hold of a level after `returns` returns to it, s. Earlier returns do not delay
+    /// the end of a bearing: the hold of Critical never doubles, that of Warning once.
     pub fn hold_of(&self, level: RiskLevel, returns: u32) -> f64 {
         let (shortest_s, doublings) = if level == self.from {
             (self.over_s.max(self.hold_s), returns)

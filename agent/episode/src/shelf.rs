@@ -63,7 +63,8 @@ impl Episode {
         episode.suppress(Suppression::ByDesign { reason }, at)
     }
 
-    /// The episode after the other bearing's alarm has named it; none if it is told by itself.
+    /// Returns the step after the other bearing's alarm has named it; `None` if it is told by
+    /// itself.
     pub fn named(&self, at: Timestamp) -> Option<Step> {
         let mut episode = self.clone();
         episode.course.told_with.as_mut()?.is_named = true;
@@ -83,7 +84,7 @@ impl Episode {
     }
 }
 
-/// What is told at the end of a suppression.
+/// Returns the message at the end of a suppression.
 fn meanwhile(episode: &mut Episode, at: Timestamp) -> Option<Tell> {
     let course = &mut episode.course;
     let withheld = course.withheld.take()?;

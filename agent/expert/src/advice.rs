@@ -88,7 +88,7 @@ pub fn recommend(
     }
 }
 
-/// How one recording without a history is confirmed.
+/// Returns the advice on confirming one recording without a history.
 fn second_measurement(part: &Text) -> Text {
     Text::new(
         format!(
@@ -103,7 +103,8 @@ fn second_measurement(part: &Text) -> Text {
     )
 }
 
-/// What to do about damage whose element is open: the way to tell, and what fits either element.
+/// Returns the advice on damage whose element is open: the way to find it, and the work that fits
+/// either element.
 fn open_part(open: OpenDamage) -> Text {
     let likely = likely_elements(open);
     Text::new(
@@ -158,7 +159,7 @@ fn check_of_machine(risk: RiskLevel, part: MachinePart) -> Text {
     }
 }
 
-/// How a sign that is not confirmed is settled.
+/// Returns the advice on settling a sign that is not confirmed.
 fn suspected(screening: &Screening) -> Text {
     if let Some(reason) = screening.reason {
         return reason.step();
@@ -268,7 +269,7 @@ fn check_of_sensor(risk: RiskLevel) -> Text {
     if risk > RiskLevel::Watch { joined(&[still_stands(risk), check]) } else { check }
 }
 
-/// That a former judgement's advice is not withdrawn.
+/// Says that a former judgement's advice is not withdrawn.
 fn still_stands(risk: RiskLevel) -> Text {
     let label = risk.label();
     Text::new(

@@ -46,8 +46,8 @@ pub struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// True if the event's remaining life is the usual course of damaged bearings, as edges of
-    /// before told it, and says nothing of this bearing.
+    /// Whether the event's remaining life is the usual course of damaged bearings, as earlier edges
+    /// told it, and holds no information on this bearing.
     pub(crate) fn is_life_of_population(&self) -> bool {
         self.event.rul.model.as_deref() == Some("population")
     }
@@ -139,9 +139,9 @@ pub struct PastEvent {
 /// The state of a bearing after the last judgement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BearingState {
-    /// By measuring point.
+    /// The states by measuring point.
     pub points: BTreeMap<String, PointState>,
-    /// Since when the risk is above Normal without a break.
+    /// The time since which the risk has been above Normal without a break.
     #[serde(default)]
     pub since: Option<Timestamp>,
     /// How long it has stood at each level.

@@ -18,14 +18,15 @@ use pdm_shared::time::Timestamp;
 use crate::case::{BearingState, Case, Remembered};
 use crate::wording::{element, fact, hours, joined, life};
 
-/// Below this nothing is told of a time, h.
+/// The shortest time that is told, h.
 const WORTH_TELLING_H: f64 = 1.0;
-/// Remaining life falls faster than time passes if it lost more than so many times the time that has
-/// passed. Chosen: an interval's bound moves by a third between two windows of a steady course.
+/// The ratio from which remaining life falls faster than time passes: the life lost to the time
+/// that has passed. Chosen: an interval's bound moves by a third between two windows of a steady
+/// course.
 const FASTER_RATIO: f64 = 1.5;
 
-/// A told life is outlived after so many times its hours. Chosen: a lower bound is exceeded as a rule, twice it
-/// is not meant to be.
+/// The multiple of its hours after which a told life is outlived. Chosen: a lower bound is exceeded
+/// as a rule, twice it is not meant to be.
 const OUTLIVED_RATIO: f64 = 2.0;
 
 /// A sentence with its evidence.
@@ -41,8 +42,8 @@ pub(crate) fn tell_course(diagnosis: &mut Diagnosis, case: &Case<'_>, state: &Be
     }
 }
 
-/// What the memory gives for this diagnosis: the values that its texts may quote under `memory.…`, read
-/// from the memory anew.
+/// Returns the memory's evidence for this diagnosis: the values that its texts may quote under
+/// `memory.…`, read from the memory anew.
 pub(crate) fn facts(diagnosis: &Diagnosis, case: &Case<'_>) -> Vec<Evidence> {
     let (mut state, at) = (case.memory.state.clone(), case.event.measured_at);
     if !case.is_late() {
@@ -81,12 +82,12 @@ fn span_h(from: Timestamp, to: Timestamp) -> Option<f64> {
     (span >= WORTH_TELLING_H).then_some(span)
 }
 
-/// How long a stage took until the next was reached, h.
+/// Returns how long a stage took until the next was reached, h.
 pub(crate) fn took_h(reached: &BTreeMap<u8, Timestamp>, stage: u8) -> Option<f64> {
     span_h(*reached.get(&stage)?, *reached.get(&(stage + 1))?)
 }
 
-/// How long the bearing has stood at this stage, h.
+/// Returns how long the bearing has stood at this stage, h.
 pub(crate) fn standing_h(
     reached: &BTreeMap<u8, Timestamp>,
     stage: u8,
@@ -187,7 +188,8 @@ fn life_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     Some((text, evidence))
 }
 
-/// That a remaining life which was told in this episode has been outlived, and by how much it was too short.
+/// Returns the note that a remaining life which was told in this episode has been outlived, and by
+/// how much it was too short.
 fn outlived_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     diagnosis.rul_assessment.hours?;
     let since = case.memory.state.since?;
@@ -240,7 +242,7 @@ fn work_note(case: &Case<'_>) -> Option<Note> {
     Some((text, evidence))
 }
 
-/// What staff found last.
+/// Returns the note on the last finding of staff.
 fn found_note(case: &Case<'_>) -> Option<Note> {
     let last = case.memory.work.iter().filter(|work| work.found.is_some());
     let found = last.max_by_key(|work| work.at)?.found.as_ref()?;

@@ -126,7 +126,7 @@ fn conclusion(
     }
 }
 
-/// That no slope is significant: after a step, the height at which the level stands says more.
+/// Says that no slope is significant: after a step, the height at which the level stands says more.
 fn no_trend(case: &Case<'_>, rules: &Rules, is_anomaly: bool) -> Text {
     let ratio = case.event.anomaly.level_ratio.filter(|_| is_anomaly);
     match ratio.filter(|ratio| *ratio >= rules.risk.warning_level_ratio) {

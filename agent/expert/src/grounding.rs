@@ -13,8 +13,8 @@
 //! (`P-101`, `2×BSF`) must be a name that the case knows, that of a document (`MH-05`) one that the evidence
 //! quotes, a date a time that the case knows.
 //!
-//! What the memory's summary says is held to the telling of the memory itself, because its figures
-//! belong together (so many judgements of a risk, from then to then).
+//! The memory's summary is held to the telling of the memory itself, because its figures belong
+//! together (the number of judgements of a risk, from one time to another).
 //!
 //! A figure without a source is withheld: [`withhold`] puts a mark in its place and leaves the rest
 //! of the sentence, as the advice around it may be needed. The caller counts and logs it.

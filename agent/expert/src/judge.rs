@@ -213,7 +213,7 @@ fn assemble(case: &Case<'_>, rules: &Rules, thoughts: Thoughts, shown: ShownStat
     }
 }
 
-/// That the baseline was learnt on a damaged bearing, once it is complete.
+/// Returns the doubt that the baseline was learnt on a damaged bearing, once it is complete.
 fn from_the_start(case: &Case<'_>, screening: &Screening) -> Option<Doubt> {
     screening.damaged_from_the_start(case)?;
     let is_learnt = case.event.anomaly.baseline.state == BaselineState::Ready;
@@ -272,8 +272,8 @@ fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Thought {
     }
 }
 
-/// Nothing was ever judged of this bearing, or nothing is known that a level could be compared with, so that
-/// Normal would say too much.
+/// Whether the bearing was never judged, or has no level to compare with, so that Normal would say
+/// too much.
 fn is_undecided(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> bool {
     let is_learning = case.event.anomaly.baseline.state == BaselineState::Learning;
     shown.risk == RiskLevel::Normal

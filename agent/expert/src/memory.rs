@@ -129,7 +129,8 @@ fn one(stretch: &Stretch<'_>, is_all: bool, now: Timestamp) -> Text {
     }
 }
 
-/// What became of the work that was asked for: what was done and found first, then what is late.
+/// Returns the sentences on the work that was asked for: the work that was done, with its findings,
+/// then the work that is late.
 fn done(work: &[Work], now: Timestamp) -> Vec<Text> {
     let closed = work
         .iter()

@@ -36,7 +36,7 @@ pub struct Staging {
     pub spreading: u32,
     /// The part that the anomaly speaks of, where it speaks of the machine rather than of the bearing.
     pub machine: Option<MachinePart>,
-    /// What the signs are of, where they are of the bearing and no element is named.
+    /// The kind of the signs, where they are of the bearing and no element is named.
     pub unnamed: Option<UnnamedSign>,
     /// The thought.
     pub thought: Thought,

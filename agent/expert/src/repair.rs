@@ -43,13 +43,14 @@ pub(crate) fn closing(case: &Case<'_>, rules: &Rules) -> Option<Closing> {
     Some(Closing { memory, reported_at })
 }
 
-/// Since when the baseline of a point is being learnt anew, or has been since the risk rose.
+/// Returns the time since which the baseline of a point is being learnt anew, or has been since the
+/// risk rose.
 fn relearning_since(before: &PointState, event: &Event) -> Option<Timestamp> {
     let learning = event.anomaly.baseline.state == BaselineState::Learning;
     before.relearning_since.or_else(|| (learning && before.learnt).then_some(event.measured_at))
 }
 
-/// Notes in the state of a point what its baseline says of a repair.
+/// Notes in the state of a point the signs of a repair in its baseline.
 pub(crate) fn note_baseline(point: &mut PointState, before: Option<&PointState>, event: &Event) {
     point.relearning_since = before
         .filter(|_| point.risk > RiskLevel::Normal)

@@ -89,7 +89,7 @@ pub struct Document {
     pub source: String,
 }
 
-/// A question with what came back.
+/// A question with its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answered {
     /// The question.
@@ -146,7 +146,7 @@ pub struct LookupOutcome {
     pub documents: Vec<Document>,
     /// Why there is no answer.
     pub failure: Option<String>,
-    /// What the tool says of the limits of its answer: data of its, told to nobody but the trace.
+    /// The tool's note on the limits of its answer: its own data, which only the trace shows.
     pub note: Option<String>,
     /// The call was not made.
     pub not_made: bool,
@@ -155,7 +155,7 @@ pub struct LookupOutcome {
 /// Everything asked and found in one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inquiry {
-    /// The questions in their order, with what came back.
+    /// The questions in their order, with their answers.
     pub answered: Vec<Answered>,
     /// The documents found, by their name.
     pub documents: BTreeMap<String, Document>,
@@ -172,7 +172,7 @@ impl Inquiry {
         self.answered.iter().filter(move |answered| answered.question.round == round)
     }
 
-    /// Notes what came back and reads it.
+    /// Notes the answer to a question and reads it.
     pub fn note(&mut self, question: Question, outcome: LookupOutcome) {
         let LookupOutcome { documents: found, failure, note, not_made } = outcome;
         let known: Vec<&str> = self

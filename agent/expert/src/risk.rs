@@ -15,10 +15,10 @@
 //! (Randall: a change below 6 dB is not significant); RISK-16 spikes that are too short for an impact are
 //! of the cable, and ask for Watch.
 //!
-//! What stops a machine is stage 3 in a rising trend's last row, zone D, a level far above its baseline,
-//! or a life that is shorter than the lead time by its median, with growth that is significant and an
-//! interval that is narrow enough. A lower bound by itself asks for Warning and for dates. Missing data
-//! caps certainty, never risk.
+//! A machine is stopped by stage 3 in a rising trend's last row, by zone D, by a level far above
+//! its baseline, or by a life that is shorter than the lead time by its median, with growth that is
+//! significant and an interval that is narrow enough. A lower bound by itself asks for Warning and
+//! for dates. Missing data caps certainty, never risk.
 
 use pdm_shared::diagnosis::Evidence;
 use pdm_shared::event::BaselineState;
@@ -252,7 +252,8 @@ fn calm_risk(state: &PointState, rules: &Rules) -> RiskLevel {
     calm.map_or(RiskLevel::Critical, |(_, level)| level)
 }
 
-/// The same of the stage.
+/// Returns the worst stage that the last judgements asked for, as many as have to be better before
+/// a stage falls.
 fn calm_stage(state: &PointState, rules: &Rules) -> u8 {
     let mut stages = state.calm_stages.iter().zip(0_u8..);
     let calm = stages.find(|(count, _)| **count >= rules.risk.downgrade_after);

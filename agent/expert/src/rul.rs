@@ -26,7 +26,7 @@ const STOPS_FROM: u8 = 3;
 /// The risk that the remaining life asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// Nothing, or unknown.
+    /// The remaining life asks for nothing, or is unknown.
     None,
     /// The lower bound is within the configured number of lead times.
     Plan,
@@ -119,8 +119,8 @@ pub fn assess(
     }
 }
 
-/// Why an extrapolation says nothing of the life of a bearing: nothing that stands speaks of the bearing, or
-/// a level below the ratio that asks for Warning is extrapolated without a name.
+/// Returns why an extrapolation says nothing about the life of a bearing: no standing sign is of
+/// the bearing, or a level below the ratio that asks for Warning is extrapolated without a name.
 fn no_life(
     case: &Case<'_>,
     screening: &Screening,
@@ -154,7 +154,7 @@ fn is_trusted(case: &Case<'_>, lead_h: f64, rules: &Rules) -> bool {
     is_significant && is_narrow
 }
 
-/// Why the figure is not compared with the lead time, if it is not.
+/// Returns why the figure is not compared with the lead time, if it is not.
 fn for_information(screening: &Screening) -> Option<Text> {
     (!screening.is_anomaly())
         .then(|| Text::new("(이상이 확인되지 않아 참고값)", "(for information: no anomaly)"))

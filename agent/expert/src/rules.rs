@@ -97,11 +97,11 @@ pub struct Degradation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeadTime {
-    /// Until the parts are there, h.
+    /// The time until the parts are there, h.
     pub parts_h: f64,
     /// Planning, h.
     pub planning_h: f64,
-    /// Until the machine may stop, h.
+    /// The time until the machine may stop, h.
     pub stop_window_h: f64,
 }
 
@@ -140,11 +140,11 @@ pub struct Rul {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Risk {
-    /// By stage 0–4, trend not rising.
+    /// The risk by stage 0–4, trend not rising.
     pub stable: [RiskLevel; 5],
-    /// By stage, trend rising.
+    /// The risk by stage, trend rising.
     pub rising: [RiskLevel; 5],
-    /// By stage, trend accelerating.
+    /// The risk by stage, trend accelerating.
     pub accelerating: [RiskLevel; 5],
     /// No spare, or the plant stands when this machine stands.
     pub critical_asset: bool,

@@ -59,7 +59,7 @@ pub struct Screening {
     pub is_named_at_once: bool,
     /// Damage is seen whose element is open: the two that it may be.
     pub open: Option<OpenDamage>,
-    /// What the window leaves open, where no element is named.
+    /// The reason why the window leaves the question open, where no element is named.
     pub(crate) reason: Option<OpenReason>,
     /// The velocity or the impacts of the only recording ask for a check of the machine.
     pub(crate) is_of_machine: bool,
@@ -72,7 +72,7 @@ pub struct Screening {
 }
 
 impl Screening {
-    /// Something is wrong with the bearing or the machine.
+    /// Whether something is wrong with the bearing or the machine.
     pub const fn is_anomaly(&self) -> bool {
         matches!(self.finding, Finding::Anomalous | Finding::Confirmed | Finding::Single)
     }

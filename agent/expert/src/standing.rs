@@ -1,5 +1,5 @@
-//! How long a bearing has stood at each risk, and how long a sensor has told nothing: what decides
-//! whether staff is told again.
+//! Remembers how long a bearing has stood at each risk, and how long a sensor has measured nothing:
+//! both decide whether staff is told again.
 //!
 //! Times are those of the measurement, so a backlog that is judged late is told as it would have
 //! been told then. Invariants: a stand changes by events that are not late, in their order; a window
@@ -23,7 +23,7 @@ pub struct Stand {
     pub since: Timestamp,
     /// The last window of the stand so far.
     pub until: Timestamp,
-    /// How long the bearing had been below before, s; nothing if it never stood there.
+    /// How long the bearing had been below before, s; `None` if it never stood there.
     pub away_s: Option<f64>,
     /// Stands that followed each other closely, this one included.
     pub count: u32,
@@ -33,7 +33,7 @@ pub struct Stand {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Standing {
-    /// By level.
+    /// The stands by level.
     pub levels: BTreeMap<RiskLevel, Stand>,
     /// The last window.
     pub at: Option<Timestamp>,
@@ -70,7 +70,7 @@ impl Standing {
         self.levels.get(&level).filter(|_| self.begun.contains(&level))
     }
 
-    /// How long the bearing has been below a level that it stood at, s.
+    /// Returns how long the bearing has been below a level that it stood at, s.
     pub fn below_s(&self, level: RiskLevel) -> Option<f64> {
         Some(self.at?.seconds_since(self.levels.get(&level)?.until))
     }
@@ -80,7 +80,7 @@ impl Standing {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sensor {
-    /// Since when every window is invalid.
+    /// The time since which every window is invalid.
     pub invalid_since: Option<Timestamp>,
     /// How long that had been so at the window before, s.
     pub before_s: f64,
@@ -93,7 +93,7 @@ pub struct Sensor {
 }
 
 impl Sensor {
-    /// Takes a window. A standing machine says nothing of its sensor.
+    /// Takes a window. A window of a standing machine is no evidence about its sensor.
     pub(crate) fn take(&mut self, at: Timestamp, quality: &SignalQuality) {
         if quality.flags.contains(&QualityFlag::MachineOff) {
             (self.before_s, self.back_after_s) = (self.now_s, None);
@@ -108,12 +108,12 @@ impl Sensor {
         }
     }
 
-    /// The window with which it had been invalid for so long.
+    /// Whether this is the window with which the sensor had been invalid for `wait_s` seconds.
     pub fn fails_after(&self, wait_s: f64) -> bool {
         self.invalid_since.is_some() && self.before_s < wait_s && self.now_s >= wait_s
     }
 
-    /// The window with which it is back after at least so long.
+    /// Whether this is the window with which the sensor is back after at least `wait_s` seconds.
     pub fn is_back_after(&self, wait_s: f64) -> bool {
         self.back_after_s.is_some_and(|invalid_s| invalid_s >= wait_s)
     }

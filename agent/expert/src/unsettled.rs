@@ -1,4 +1,5 @@
-//! What one window leaves open: no element is named, and it is not sound either.
+//! Finds the questions that one window leaves open: no element is named, and the bearing is not
+//! sound either.
 //!
 //! The gateway says why it cannot name or exclude a fault in one line of English, which differs in its
 //! figures; this module finds its kind, says it in both languages and gives the step that settles it. The
@@ -60,7 +61,7 @@ pub(crate) enum OpenReason {
     Other,
 }
 
-/// What is open in this window, if no element is named.
+/// Returns the open question of this window, if no element is named.
 pub(crate) fn open_reason(case: &Case<'_>, rules: &Rules) -> Option<OpenReason> {
     if let Some(said) = &case.event.frequency_domain.undetermined {
         let known = REASONS.iter().find(|(part, _)| said.contains(part));
@@ -103,7 +104,7 @@ impl OpenReason {
         }
     }
 
-    /// Why bearing damage is neither found nor excluded.
+    /// Returns why bearing damage is neither found nor excluded.
     pub(crate) fn why(self, case: &Case<'_>) -> Text {
         match self {
             Self::TooFewTurns => Text::new(

@@ -1,4 +1,4 @@
-//! How facts are put into words: element names, figures, spans of time, evidence.
+//! Puts facts into words: element names, figures, spans of time, evidence.
 
 use pdm_shared::diagnosis::{Evidence, UncertaintyLevel};
 use pdm_shared::fault::Fault;
@@ -65,7 +65,8 @@ pub fn life(value: f64) -> Text {
     Text::new(format!("{days:.0}일"), format!("{days:.0} days"))
 }
 
-/// How long ago something was, in natural words: minutes and hours to the nearest, days that have passed.
+/// Returns how long ago something was, in natural words: minutes and hours to the nearest, days
+/// that have passed.
 pub fn ago(seconds: f64) -> Text {
     let unit = |count: f64, ko: &str, en: &str| {
         let plural = if count > 1.0 { "s" } else { "" };

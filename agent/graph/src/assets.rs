@@ -121,7 +121,7 @@ impl Assets {
     }
 }
 
-/// What a search over a node looks into: its id and its texts, in lower case.
+/// Returns the text in which a search for a node looks: its id and its texts, in lower case.
 pub fn searchable(name: &NodeName, properties: &Properties) -> String {
     let mut text = name.id.to_lowercase();
     for key in ["name", "model", "maker", "part_no", "title"] {

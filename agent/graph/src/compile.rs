@@ -1,6 +1,6 @@
-//! From syntax to a plan: variables become places in a row, patterns become steps, and what means
-//! nothing (an unknown variable, an aggregate in a condition, a node used as a relationship) is refused
-//! before anything is read.
+//! Compiles syntax to a plan: variables become places in a row, patterns become steps, and a query
+//! without a meaning (an unknown variable, an aggregate in a condition, a node used as a
+//! relationship) is refused before anything is read.
 
 use std::sync::Arc;
 

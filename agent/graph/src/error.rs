@@ -1,4 +1,4 @@
-//! Why a query was not answered.
+//! The reasons why a query was not answered.
 
 use crate::source::SourceError;
 
@@ -24,7 +24,7 @@ pub enum QueryError {
     Invalid {
         /// openCypher's name of the error.
         code: &'static str,
-        /// What is wrong, with the names.
+        /// The fault, with the names.
         message: String,
     },
     /// The query ran into a limit.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 pub mod table;
 
-/// What is wrong with a data file, with its place. The caller shows it; nothing was taken over.
+/// A fault of a data file, with its place. The caller shows it; nothing was taken over.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{line}: {message}", file.display())]
 pub struct FileProblem {
@@ -12,7 +12,7 @@ pub struct FileProblem {
     pub file: PathBuf,
     /// Line, from 1.
     pub line: usize,
-    /// What is wrong, with the value and what is allowed.
+    /// The fault, with the value and the allowed values.
     pub message: String,
 }
 

@@ -46,7 +46,7 @@ impl NamedGraphs {
         self
     }
 
-    /// The same graphs under other limits.
+    /// Returns the same graphs under other limits.
     #[must_use]
     pub fn within(mut self, limits: Limits) -> Self {
         self.limits = limits;

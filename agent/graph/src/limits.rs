@@ -1,4 +1,4 @@
-//! What a query may use: rows, time, depth, memory.
+//! The limits of a query: rows, time, depth, memory.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::error::{QueryError, Result};
 /// Longest text of a query, bytes. The longest of the documented examples has 600.
 pub const MAX_QUERY_BYTES: usize = 10_000;
 
-/// What one query may use. No data chose the defaults: a tool's answer is read by a person or a
+/// The limits of one query. No data chose the defaults: a tool's answer is read by a person or a
 /// model, and ten thousand bearings have to fit into the steps between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -36,7 +36,7 @@ impl Default for Limits {
     }
 }
 
-/// What is left of the limits while a query runs.
+/// The rest of the limits while a query runs.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limits: Limits,

@@ -1,4 +1,4 @@
-//! From text to syntax: the official grammar (crate `open-cypher`), then the allow-list.
+//! Parses text to syntax: the official grammar (crate `open-cypher`), then the allow-list.
 //!
 //! The allow-list is a visitor that knows every clause and expression this engine runs; everything
 //! else is refused by its name, new constructs of a later grammar among them. Nothing that writes,
@@ -192,7 +192,7 @@ impl<'ast> Visitor<'ast> for Allowed {
     }
 }
 
-/// Why a clause is not allowed; `None` for those that are.
+/// Returns why a clause is not allowed; `None` for those that are.
 fn clause_refusal(clause: &ClauseKind) -> Option<QueryError> {
     Some(match clause {
         ClauseKind::Match(MatchClause { mode: Some(_), .. }) => {

@@ -173,7 +173,7 @@ pub(crate) enum SubqueryKind {
     Collect,
 }
 
-/// What a label or a type has to be.
+/// A condition on a label or a type.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum LabelTest {
     Name(Arc<str>),

@@ -93,7 +93,7 @@ impl<'g> Run<'g> {
         Ok(rows)
     }
 
-    /// How many rows a projection reads at most, if that is known before they are found.
+    /// Returns how many rows a projection reads at most, if that is known before they are found.
     fn needed(&self, projection: &Projection, want: Option<usize>) -> Result<Option<usize>> {
         let all = projection.grouped || projection.distinct || !projection.order.is_empty();
         if all {

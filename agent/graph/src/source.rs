@@ -1,4 +1,5 @@
-//! Where a query reads its graph: memory ([`crate::memory::MemoryGraph`]) or tables of a database.
+//! The source from which a query reads its graph: memory ([`crate::memory::MemoryGraph`]) or tables
+//! of a database.
 //!
 //! A source is asked for many elements at once, so that a database answers a step of a query with one
 //! statement. The engine blocks while a source answers; a source on an asynchronous driver is called
@@ -21,7 +22,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The same relationships seen from their other end.
+    /// Returns the same relationships seen from their other end.
     #[must_use]
     pub const fn reverse(self) -> Self {
         match self {
@@ -46,7 +47,7 @@ pub struct Scan {
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct SourceError {
-    /// What went wrong, for the log and the caller.
+    /// The failure, for the log and the caller.
     pub message: String,
 }
 
@@ -60,7 +61,7 @@ impl SourceError {
 /// Relationships of many nodes: node → its relationships.
 pub type Fans = HashMap<i64, Vec<Arc<Relationship>>>;
 
-/// Relationships of many nodes with what stands at their other ends.
+/// Relationships of many nodes with the nodes at their other ends.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hops {
     /// The relationships.

@@ -43,7 +43,7 @@ const FOLDERS: [&str; 26] = [
     "expressions/typeConversion",
 ];
 
-/// What became of a scenario.
+/// The outcome of a scenario.
 #[derive(Debug)]
 enum Outcome {
     Passed,

@@ -47,7 +47,7 @@ pub struct Node {
     pub id: i64,
     /// Labels, in the order of their names.
     pub labels: Vec<Arc<str>>,
-    /// Properties; none is null.
+    /// Properties; no value is null.
     pub properties: Arc<Properties>,
 }
 
@@ -62,7 +62,7 @@ pub struct Relationship {
     pub start: i64,
     /// The node to which the relationship goes.
     pub end: i64,
-    /// Properties; none is null.
+    /// Properties; no value is null.
     pub properties: Arc<Properties>,
 }
 

@@ -1,10 +1,11 @@
-//! What became of a request, as its receiver says it: by status, or by a value in the answer. Some
-//! receivers answer 200 and write the failure into the body; some refuse a key that they know already.
+//! Reads the outcome of a request as its receiver states it: by status, or by a value in the
+//! answer. Some receivers answer 200 and write the failure into the body; some refuse a key that
+//! they know already.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What an answer means.
+/// The meaning of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The receiver has the message.
@@ -53,7 +54,7 @@ impl Sign {
         self.value.has(found)
     }
 
-    /// Something else stands there.
+    /// Whether another value stands there.
     fn is_contradicted(&self, answer: Option<&Value>) -> bool {
         let found = answer.and_then(|answer| answer.pointer(&self.pointer));
         found.is_some_and(|found| !self.value.has(found))
@@ -74,7 +75,7 @@ pub fn is_page(body: &[u8]) -> bool {
     begins(b"<!doctype") || begins(b"<html")
 }
 
-/// What success looks like.
+/// The form of a successful answer.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Success {
@@ -84,11 +85,11 @@ pub(crate) struct Success {
     /// Where the answer says it.
     #[serde(default)]
     pointer: Option<String>,
-    /// What stands there.
+    /// The value at that place.
     #[serde(default)]
     value: Option<Value>,
-    /// What else has to stand there, wherever something does: a receiver may take a request and refuse
-    /// its only recipient.
+    /// Further values that have to stand in the answer, wherever they are present: a receiver may
+    /// take a request and refuse its only recipient.
     #[serde(default)]
     also: Vec<Sign>,
 }
@@ -102,7 +103,7 @@ pub(crate) struct Answers {
 }
 
 impl Success {
-    /// Why it cannot be used.
+    /// Returns why it cannot be used.
     pub(crate) fn wrong(&self) -> Option<&'static str> {
         let is_half = self.pointer.is_some() != self.value.is_some();
         is_half.then_some("pointer and value go together")
@@ -117,7 +118,7 @@ impl Success {
 }
 
 impl Answers {
-    /// What an answer means.
+    /// Returns the meaning of an answer.
     pub(crate) fn verdict(&self, status: u16, body: &[u8]) -> Verdict {
         let answer = serde_json::from_slice::<Value>(body).ok();
         let says =

@@ -1,4 +1,5 @@
-//! What a receiver asks for beside its status: to wait (`Retry-After`), or to go elsewhere (`Location`).
+//! Reads a receiver's requests besides its status: to wait (`Retry-After`), or to go elsewhere
+//! (`Location`).
 //!
 //! A wait is given in seconds or as a date (RFC 9110, section 10.2.3). A redirect is never followed, and its
 //! address is told by its host alone: the rest may hold the secret of the address that was asked.
@@ -17,8 +18,8 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-/// How long a receiver asks to wait before the next try. A date counts from the receiver's own clock where it
-/// tells that, else from `now_ms`; one that is past asks for no wait.
+/// Returns how long a receiver asks to wait before the next try. A date counts from the receiver's
+/// own clock where it tells that, else from `now_ms`; one that is past asks for no wait.
 pub fn asked_wait(headers: &HeaderMap, now_ms: i64) -> Option<Duration> {
     let asked = text(headers, RETRY_AFTER)?;
     if let Ok(seconds) = asked.parse::<u64>() {
@@ -30,7 +31,7 @@ pub fn asked_wait(headers: &HeaderMap, now_ms: i64) -> Option<Duration> {
     Some(Duration::from_millis(wait_ms.unsigned_abs()))
 }
 
-/// Where a redirect leads, in words; none for an answer that is no redirect.
+/// Returns where a redirect leads, in words; `None` for an answer that is no redirect.
 pub fn redirect_in_words(status: u16, asked: &Url, headers: &HeaderMap) -> Option<String> {
     if !(300..400).contains(&status) {
         return None;

@@ -76,7 +76,7 @@ impl Tree {
         })
     }
 
-    /// The value; nothing where a typed template renders nothing.
+    /// Returns the value; `None` where a typed template renders nothing.
     pub(crate) fn fill(
         &self,
         environment: &Environment<'_>,

@@ -1,5 +1,5 @@
-//! What the configuration gives a hook: values and secrets by name. A secret leaves by a template, a
-//! signature or a token alone; `Debug` does not show it.
+//! The values and secrets that the configuration gives a hook, by name. A secret leaves only by a
+//! template, a signature or a token; `Debug` does not show it.
 
 use std::collections::BTreeMap;
 

@@ -33,7 +33,7 @@ pub enum HookError {
     /// Trying again can help.
     #[error("{0}")]
     Later(String),
-    /// The receiver asks to wait so long.
+    /// The receiver asks to wait this long.
     #[error("{0}")]
     After(String, Duration),
     /// The receiver does not let us in, or is not there: people may repair that.
@@ -100,7 +100,7 @@ impl Hook {
     /// Sets a hook up.
     ///
     /// # Errors
-    /// What is missing or unknown, by name.
+    /// The missing or unknown value, by name.
     pub fn new(
         mut template: HookTemplate,
         values: &BTreeMap<String, String>,

@@ -6,7 +6,7 @@
 use encoding_rs::EUC_KR;
 use serde::Deserialize;
 
-/// What stands at the end of a text that was cut.
+/// The mark at the end of a text that was cut.
 const MARK: &str = "..";
 
 /// The most bytes of a text in an encoding.
@@ -24,14 +24,14 @@ pub(crate) struct Limit {
 enum Encoding {
     #[default]
     Utf8,
-    /// Two bytes a unit, as receivers count that allow so many characters.
+    /// Two bytes a unit, as receivers count whose limit is a number of characters.
     Utf16,
     /// KS X 1001 as the carriers extend it (CP949): two bytes a syllable.
     EucKr,
 }
 
 impl Encoding {
-    /// The bytes of a character; none if the encoding lacks it.
+    /// Returns the bytes of a character; `None` if the encoding lacks it.
     fn bytes(self, c: char) -> Option<usize> {
         match self {
             Self::Utf8 => Some(c.len_utf8()),

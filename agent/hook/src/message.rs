@@ -1,5 +1,5 @@
-//! What a template may name: the notifications, their words in the hook's languages, and who they are
-//! for.
+//! The names that a template may use: the notifications, their words in the hook's languages, and
+//! whom they are for.
 
 use minijinja::value::{Serde, Value};
 use pdm_shared::bounds::in_one_line;
@@ -61,7 +61,7 @@ struct Words<'a> {
 }
 
 impl Message<'_> {
-    /// What a template sees; nothing without a notification.
+    /// Returns the values for a template; `None` without a notification.
     pub(crate) fn context(&self, filled: &Filled, message: Option<&str>) -> Option<Value> {
         let first = self.notifications.first()?;
         let text = self.text();

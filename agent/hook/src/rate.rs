@@ -1,4 +1,5 @@
-//! How often a receiver may be asked: messages leave evenly, whichever recipient they are for.
+//! Limits how often a receiver may be asked: messages leave evenly, whichever recipient they are
+//! for.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// At most so many requests a minute; 0 is no limit.
+    /// Creates a limit of `per_minute` requests a minute; 0 is no limit.
     pub(crate) fn of(per_minute: u32) -> Self {
         let between = Duration::from_mins(1).checked_div(per_minute).unwrap_or_default();
         Self { between, next: Mutex::new(None) }

@@ -20,7 +20,7 @@ pub(crate) enum Signature {
         secret: String,
         /// The header that carries it.
         header: String,
-        /// What stands before the digits.
+        /// The text before the digits.
         #[serde(default)]
         prefix: String,
     },
@@ -77,7 +77,7 @@ impl Signature {
     }
 }
 
-/// What is signed.
+/// The parts of a request that are signed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request<'a> {
     pub(crate) method: &'a str,

@@ -349,7 +349,7 @@ impl Compiler {
         })
     }
 
-    /// What signature and token name has to be declared.
+    /// Checks that the names in signature and token are declared.
     fn needs(&self, file: &File) -> Result<(), TemplateError> {
         let has_value = |name: &str| file.values.iter().any(|value| value == name);
         let has_secret = |name: &str| file.secrets.iter().any(|secret| secret == name);

@@ -36,7 +36,7 @@ pub(crate) enum TokenSource {
         client_id: String,
         /// The name of the secret that holds the client's secret.
         client_secret: String,
-        /// What it is for.
+        /// The scope of the token.
         #[serde(default)]
         scope: Option<String>,
     },

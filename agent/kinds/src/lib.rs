@@ -24,7 +24,7 @@ pub struct KindExample {
     pub text: String,
     /// Its kinds, by their places in the list of kinds; one or more.
     pub kinds: Vec<usize>,
-    /// What else is known of it, such as what rules find in it.
+    /// Further features of it, such as the findings of rules.
     pub signs: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ impl TextKinds {
         kinds
     }
 
-    /// How likely each kind is for a text; the shares of all kinds sum to 1.
+    /// Returns how likely each kind is for a text; the shares of all kinds sum to 1.
     #[must_use]
     pub fn shares(&self, text: &str, signs: &[String]) -> Vec<f32> {
         self.of_features(&features(text, signs))

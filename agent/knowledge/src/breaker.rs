@@ -57,8 +57,8 @@ impl Breaker {
         *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
     }
 
-    /// Asks unless the server rests, and waits for the answer at most so long. `away` makes the error of
-    /// a server that is away; `was_away` recognises one.
+    /// Asks unless the server rests, and waits for the answer at most `wait`. `away` makes the
+    /// error of a server that is away; `was_away` recognises one.
     ///
     /// # Errors
     /// The error of the request, or that of `away`.

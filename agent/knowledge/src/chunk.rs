@@ -54,7 +54,8 @@ impl Chunk {
         parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// What a search by words or by meaning reads below the head: the text, and the questions that it answers.
+    /// Returns the text that a search by words or by meaning reads below the head: the text, and
+    /// the questions that it answers.
     pub fn searched(&self) -> String {
         let mut text = self.body();
         for question in &self.about.asked {

@@ -23,9 +23,9 @@ pub struct Passage {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Roles {
-    /// For a question.
+    /// The text for a question.
     pub query: String,
-    /// For a passage.
+    /// The text for a passage.
     pub passage: String,
 }
 

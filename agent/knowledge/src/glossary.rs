@@ -124,7 +124,8 @@ impl Finders {
         }
     }
 
-    /// What `folded` names, by its index in the list, with the number of occurrences.
+    /// Returns the concepts that `folded` names, by their index in the list, with the number of
+    /// occurrences.
     fn counts(&self, folded: &str) -> Vec<(usize, u32)> {
         let joined: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
         let mut counts = vec![0; self.size];

@@ -112,7 +112,7 @@ fn advice(diagnosis: &Diagnosis) -> Section {
     section("3", "권고 (Recommendation)", vec![advice.ko.clone(), advice.en.clone()])
 }
 
-/// What staff found on the machine afterwards.
+/// Returns the section on staff's later finding on the machine.
 fn found(diagnosis: &Diagnosis) -> Option<Section> {
     let found = diagnosis.found.as_ref()?;
     let verdict = match found.verdict {

@@ -33,7 +33,7 @@ pub struct Filled {
     pub refused: usize,
 }
 
-/// What a store holds.
+/// The counts of a store's contents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct There {
     /// Chunks of documents.
@@ -78,7 +78,7 @@ impl Keeper {
         Ok(filled)
     }
 
-    /// What the store holds; creates what is missing of its collections.
+    /// Counts the contents of the store; creates the collections that it lacks.
     ///
     /// # Errors
     /// [`KnowledgeError`] of a store that does not answer.

@@ -112,15 +112,15 @@ impl KnowledgeError {
 /// The kind of search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// By words and by meaning, fused by reciprocal rank, then judged: in the order of the probability
-    /// that a chunk answers, and nothing where none does.
+    /// Searches by words and by meaning, fused by reciprocal rank, then judged: in the order of the
+    /// probability that a chunk answers, and empty where none does.
     #[default]
     Fused,
     /// Fused, without being judged: always the nearest, however far.
     Nearest,
-    /// By words alone.
+    /// Searches by words alone.
     Keyword,
-    /// By meaning alone.
+    /// Searches by meaning alone.
     Vector,
 }
 
@@ -346,8 +346,9 @@ impl Knowledge {
         Ok((found, evidence))
     }
 
-    /// What the embedding says of each candidate, where a model makes it: the local one says no more than the
-    /// words do. Nothing while the questions of a candidate are not learnt, which begins then.
+    /// Returns the nearness of each candidate by the embedding, if a model makes it; the local
+    /// embedding says no more than the words do. `None` while the questions of a candidate are not
+    /// learnt; their learning begins then.
     async fn by_model(
         &self,
         collection: Collection,

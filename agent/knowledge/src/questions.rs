@@ -34,7 +34,7 @@ type Vectors = Arc<Vec<Vec<f32>>>;
 
 #[derive(Debug, Default)]
 struct Learnt {
-    /// By collection and chunk, with the hash of the document.
+    /// The vectors by collection and chunk, with the hash of the document.
     chunks: HashMap<String, (String, Vectors)>,
     /// Somebody learns.
     is_busy: bool,
@@ -50,8 +50,9 @@ impl Learnt {
 }
 
 impl Questions {
-    /// How near `asked`, the vector of a question, is to those that each candidate says it answers; `None` for
-    /// one that says none. Nothing while some are not learnt.
+    /// Returns how near `asked`, the vector of a question, is to those that each candidate says it
+    /// answers, with `None` for a candidate that names no question. Returns `None` while some are
+    /// not learnt.
     pub(crate) fn nearness(&self, asked: &[f32], found: &[Hit]) -> Option<Vec<Option<f32>>> {
         let learnt = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         found

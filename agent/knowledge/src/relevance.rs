@@ -1,27 +1,32 @@
-//! Whether a document answers a question, as a probability, so that a search can say "nothing found".
+//! Judges whether a document answers a question, as a probability, so that a search can say
+//! "nothing found".
 //!
 //! ```text
 //! candidates of the store ─► terms × parts ─► evidence of each chunk ─► probability (order of the hits)
 //!                                          └► evidence of all       ─► probability that any answers (cut-off)
 //! ```
 //!
-//! A question is cut into terms: words, and concepts of the glossary; a misspelt word names the concept that it
-//! misses by one slip ([`spelling`]). A term matches a part of a chunk (title and keywords, one section, or one of
-//! the questions that the document says it answers) by the same word, by a word that is spelt much alike, or by
-//! the same concept. Rare terms count more (inverse document frequency among the candidates), words that any talk
-//! is full of count less (`common` of `config/words/grammar.toml`). From this, and from how near a chunk is by its words and the local
-//! embedding ([`nearness`]), come numbers of evidence ([`Evidence`]), and logistic models turn them into
-//! probabilities: that one chunk answers (one model for chunks that name questions, one for those that do not),
-//! and that any does. The latter weighs the log-odds of the best chunk, how much of the question that chunk covers,
-//! and the question's topics of elsewhere (food, cranes, hydraulics: `config/words/topics.toml`) that it does
-//! not name. Where an endpoint makes the embeddings, how far a chunk's cosine stands above those of the other candidates is evidence too, and so is how near the question is to those that
-//! a chunk says it answers; their scale is that of no model.
+//! A question is cut into terms: words, and concepts of the glossary; a misspelt word names the
+//! concept that it misses by one slip ([`spelling`]). A term matches a part of a chunk (title and
+//! keywords, one section, or one of the questions that the document says it answers) by the same
+//! word, by a word that is spelt much alike, or by the same concept. Rare terms count more (inverse
+//! document frequency among the candidates), words that are common in any talk count less (`common`
+//! of `config/words/grammar.toml`). From this, and from how near a chunk is by its words and the
+//! local embedding ([`nearness`]), come numbers of evidence ([`Evidence`]), and logistic models
+//! turn them into probabilities: that one chunk answers (one model for chunks that name questions,
+//! one for those that do not), and that any does. The latter weighs the log-odds of the best chunk,
+//! how much of the question that chunk covers, and the question's topics of elsewhere (food,
+//! cranes, hydraulics: `config/words/topics.toml`) that it does not name. Where an endpoint makes
+//! the embeddings, two more numbers are evidence: how far a chunk's cosine stands above those of
+//! the other candidates, and how near the question is to the questions that a chunk says it
+//! answers. Their scale does not depend on the endpoint's model.
 //!
 //! The models' coefficients ([`fitted`]) come from the questions that may be used (`tests/data/retrieval*.toml`
 //! with `split = "choose"`) by `cargo run -p pdm-tests --bin retrieval -- --fit`.
 //!
-//! What was tried, each judged by models of the other sets (area under the curve of "any answers", all sets and
-//! with the topics hidden; nDCG@3 where nothing is refused, mean of four sets):
+//! These variants were tried, each judged by models of the other sets (area under the curve of "any
+//! answers", all sets and with the topics hidden; nDCG@3 where nothing is refused, mean of four
+//! sets):
 //!
 //! | | any answers | hidden | nDCG@3 |
 //! |---|---|---|---|
@@ -89,7 +94,7 @@ pub struct Judged {
     pub hits: Vec<Hit>,
 }
 
-/// What an endpoint's embedding says of the candidates of a search.
+/// The nearness of a search's candidates by an endpoint's embedding.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ByModel {
     /// Cosine of each candidate with the question.
@@ -98,14 +103,15 @@ pub struct ByModel {
     pub asked: Vec<Option<f32>>,
 }
 
-/// Judges candidates; keeps what it has read of chunks.
+/// Judges candidates; keeps the readings of chunks.
 #[derive(Debug, Default)]
 pub struct Relevance {
     read: Mutex<HashMap<String, (String, Arc<Reading>)>>,
 }
 
 impl Relevance {
-    /// Judges the candidates of a search. Without what an endpoint's embedding says of them, words decide.
+    /// Judges the candidates of a search. Without the nearness by an endpoint's embedding, words
+    /// decide.
     pub fn judge(&self, query: &str, candidates: Vec<Hit>, by_model: Option<&ByModel>) -> Judged {
         let evidence = self.evidence(query, &candidates, by_model);
         let names_questions = candidates.iter().any(|hit| !hit.chunk.about.asked.is_empty());

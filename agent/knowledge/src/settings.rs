@@ -113,8 +113,8 @@ pub struct OpenAiChoice {
     /// Texts that the model wants before a question and before a passage, such as `query: ` and
     /// `passage: ` of the E5 family.
     pub prefix: Roles,
-    /// What the field `input_type` of a request says of a question and of a passage, for endpoints that
-    /// know it; empty: the field is left out.
+    /// The values of the field `input_type` of a request for a question and for a passage, for
+    /// endpoints that know it; empty: the field is left out.
     pub input_type: Roles,
 }
 

@@ -43,7 +43,7 @@ pub enum StoreError {
     Damaged {
         /// File of the store.
         place: String,
-        /// What SQLite or the rows said.
+        /// The message of SQLite, or the fault of the rows.
         reason: String,
     },
     /// The store holds vectors of another length. The operator fills a new store.

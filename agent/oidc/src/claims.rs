@@ -1,4 +1,5 @@
-//! What an identity token has to say (OpenID Connect Core 1.0, section 3.1.3.7), and who it lets in.
+//! Checks the claims of an identity token (OpenID Connect Core 1.0, section 3.1.3.7), and decides
+//! whom it lets in.
 
 use pdm_service::http::callers::Role;
 use serde_json::{Map, Value};
@@ -20,7 +21,7 @@ pub struct Person {
     pub issuer: String,
     /// The provider's own name for the person, which it gives to nobody else.
     pub subject: String,
-    /// What the person is called; to be checked as a user's name.
+    /// The person's displayed name; to be checked as a user's name.
     pub name: String,
     /// The role.
     pub role: Role,
@@ -37,7 +38,7 @@ pub enum NotEntitled {
     NoRole(String),
 }
 
-/// What is wrong with a token's claims, if anything is.
+/// Returns the fault of a token's claims; `None` if they are right.
 pub(crate) fn wrong(
     claims: &Map<String, Value>,
     settings: &OidcSettings,
@@ -89,7 +90,7 @@ pub(crate) fn are_enough(claims: &Map<String, Value>, settings: &OidcSettings) -
     value(claims, &settings.user_claim).is_some() && value(claims, &settings.role_claim).is_some()
 }
 
-/// Who the claims name, and the role.
+/// Returns the person whom the claims name, and the role.
 pub(crate) fn person(
     claims: &Map<String, Value>,
     settings: &OidcSettings,

@@ -22,7 +22,7 @@ const FRESH: Duration = Duration::from_hours(1);
 const KEYS_EVERY: Duration = Duration::from_mins(1);
 /// Exchanges at once: each waits for the provider.
 const AT_ONCE: usize = 8;
-/// Most characters of what the provider says of an error.
+/// Most characters of the provider's description of an error.
 const MAX_SAID: usize = 200;
 
 /// Nobody has logged in. [`OidcError::is_away`] tells whether a later attempt may succeed.
@@ -77,7 +77,7 @@ impl Attempt {
     }
 }
 
-/// What the browser comes back with.
+/// The parameters with which the browser comes back.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Callback {
@@ -89,11 +89,12 @@ pub struct Callback {
     pub iss: Option<String>,
     /// Why there is no code.
     pub error: Option<String>,
-    /// The same in words.
+    /// The description of the error in words.
     pub error_description: Option<String>,
 }
 
-/// What the provider publishes (OpenID Connect Discovery 1.0, section 3), as far as it is used.
+/// The provider's published document (OpenID Connect Discovery 1.0, section 3), as far as it is
+/// used.
 #[derive(Debug, Clone, Deserialize)]
 struct Published {
     issuer: String,
@@ -146,7 +147,7 @@ impl Provider {
         })
     }
 
-    /// What the button of the login page says.
+    /// Returns the text of the login page's button.
     pub fn name(&self) -> &str {
         &self.settings.name
     }
@@ -196,7 +197,8 @@ impl Provider {
         Ok((address, attempt))
     }
 
-    /// Who has logged in, from what the browser came back with. `now_s`: seconds since 1970.
+    /// Returns the person who has logged in, from the parameters with which the browser came back.
+    /// `now_s`: seconds since 1970.
     ///
     /// # Errors
     /// [`OidcError`].
@@ -330,7 +332,8 @@ impl Provider {
         self.client.http().map_err(OidcError::Away)
     }
 
-    /// What the provider publishes; `stale_keys` are those of before this moment, which know a key too few.
+    /// Returns the provider's published document and keys. Keys from before the moment `stale_keys`
+    /// lack a key, so they are read again.
     async fn found(&self, stale_keys: Option<Instant>) -> Result<Found, OidcError> {
         let mut found = self.found.lock().await;
         if let Some(known) = found.as_mut().filter(|known| known.published_at.elapsed() < FRESH) {
@@ -385,7 +388,7 @@ impl Provider {
     }
 }
 
-/// What a provider says of an error, on one line.
+/// Returns a provider's description of an error, on one line.
 fn said(error: &str, description: Option<&str>) -> String {
     let joined = match description {
         Some(description) => format!("{error}: {description}"),

@@ -22,7 +22,7 @@ pub struct OidcSettings {
     pub client_id: String,
     /// Our secret at the provider; absent for a public client, which PKCE alone protects.
     pub client_secret: Option<SecretSource>,
-    /// What the button of the login page says.
+    /// The text of the login page's button.
     #[serde(default = "default_name")]
     pub name: String,
     /// Scopes beside `openid`.

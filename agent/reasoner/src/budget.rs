@@ -39,7 +39,7 @@ pub(crate) fn per_day<'de, D: Deserializer<'de>>(limits: D) -> Result<Limits, D:
     typed(limits, Limits::of_day())
 }
 
-/// What may be spent.
+/// The most that may be spent: requests, tokens, time and money.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Most requests to the model, repeated ones included.
@@ -93,7 +93,7 @@ impl Default for Prices {
 }
 
 impl Prices {
-    /// What so many tokens cost, US dollars.
+    /// Returns the cost of these tokens, US dollars.
     pub fn of(&self, prompt_tokens: u64, completion_tokens: u64) -> f64 {
         (prompt_tokens as f64 * self.input_usd_per_million
             + completion_tokens as f64 * self.output_usd_per_million)
@@ -114,7 +114,7 @@ impl Prices {
     }
 }
 
-/// What was spent.
+/// The requests, tokens, time and money that were spent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
     /// Requests to the model.
@@ -152,7 +152,7 @@ impl Spent {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("the budget {scope} is used up: {what}")]
 pub struct Exhausted {
-    /// Of the event, or of the day.
+    /// The scope of the limit: of the event, or of the day.
     pub scope: &'static str,
     /// The limit, with what was spent.
     pub what: String,

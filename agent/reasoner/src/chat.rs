@@ -97,7 +97,7 @@ pub struct Chat<'a> {
     pub desk: &'a dyn Desk,
     /// Tools that only read, those of the desk among them.
     pub tools: &'a dyn Toolbox,
-    /// What is not sent and not told.
+    /// Removes from texts what must not be sent to the model or told to the reader.
     pub redactor: &'a Redactor,
     /// Most tokens of one answer.
     pub answer_tokens: u32,

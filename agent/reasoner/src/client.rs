@@ -34,7 +34,7 @@ pub enum ModelError {
         /// The server's words.
         reason: String,
     },
-    /// The answer is none.
+    /// The answer is not usable.
     #[error(transparent)]
     Answer(#[from] AnswerError),
     /// The answer is longer than is read.
@@ -58,7 +58,7 @@ pub enum ModelError {
     /// The budget is used up.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
-    /// What was spent today cannot be read or written.
+    /// The spending of today cannot be read or written.
     #[error("the budget of the day cannot be kept: {0}")]
     Ledger(String),
 }
@@ -82,14 +82,14 @@ impl ModelError {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempted {
     /// The answer, or why there is none.
     pub result: Result<Completion, ModelError>,
     /// Requests that were sent.
     pub calls: u64,
-    /// From the first request to the end.
+    /// The time from the first request to the end.
     pub took: Duration,
 }
 

@@ -30,7 +30,7 @@ pub enum Dialect {
 pub struct ToolDefinition {
     /// The name.
     pub name: String,
-    /// What it does.
+    /// The description of the tool for the model.
     pub description: String,
     /// JSON Schema of the arguments.
     pub parameters: Value,
@@ -51,7 +51,7 @@ pub struct ToolCall {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// What the program asks for.
+    /// The instructions of the program.
     System {
         /// The text.
         text: String,
@@ -61,7 +61,7 @@ pub enum Message {
         /// The text.
         text: String,
     },
-    /// What the model has said.
+    /// The answer of the model.
     Assistant {
         /// Its words.
         text: String,
@@ -137,7 +137,7 @@ impl Transcript {
 /// Most calls of one turn in JSON.
 const MAX_CALLS: usize = 6;
 
-/// What a request is made of, beside the conversation.
+/// The parts of a request besides the conversation.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
     /// Name of the model.
@@ -154,7 +154,7 @@ pub struct Asking<'a> {
     pub answer_tokens: u32,
 }
 
-/// What the model wants.
+/// One turn of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Turn {
     /// Calls of tools, the ending among them.
@@ -230,7 +230,7 @@ impl Dialect {
         }
     }
 
-    /// What an answer wants.
+    /// Reads the model's turn from an answer.
     pub fn read(self, answer: Completion) -> Turn {
         match self {
             Self::Native if answer.calls.is_empty() => Turn::Words(answer.content),

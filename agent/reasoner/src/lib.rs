@@ -1,15 +1,15 @@
 //! A language model beside the expert: second opinions on events, and a conversation.
 //!
-//! The model adds reading and words; the program holds it. It never decides what staff is told less of:
-//! the risk never falls below the expert's, its tools only read, and every figure in its words is put
-//! there, or checked, by the program.
+//! The model adds reading and words within limits that the program sets: the risk never falls below
+//! the expert's, the tools only read, and the program inserts or checks every figure in the model's
+//! words. The model never decides that staff is told less.
 //!
 //! ```text
 //! opinion, chat ─► dialect ─► wire ─► client ─► an OpenAI-compatible server
 //!      └─► guard, budget, prompt, toolbox
 //! ```
 //!
-//! What decides is pure (`wire`, `retry`, `dialect`, `guard`, `budget`, `verdict`);
+//! The modules that decide do no I/O (`wire`, `retry`, `dialect`, `guard`, `budget`, `verdict`);
 //! `client` is the only module that talks to the server, `toolbox` the only one that calls tools.
 
 pub mod budget;

@@ -1,6 +1,6 @@
 //! Asks the model within the budgets: of the event or question, and of the day.
 //!
-//! What a day has cost stands in a [`Ledger`] that outlives the program. It is written after every
+//! The cost of a day is kept in a [`Ledger`] that outlives the program. It is written after every
 //! request, so a program that is killed loses at most the cost of the request that was on its way.
 
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::client::{Model, ModelError};
 use crate::spans;
 use crate::wire::{ChatRequest, Completion, FinishReason};
 
-/// What was spent on a day.
+/// The spending of each day.
 #[async_trait]
 pub trait Ledger: Send + Sync + std::fmt::Debug {
-    /// What was spent today (UTC).
+    /// Returns what was spent today (UTC).
     ///
     /// # Errors
     /// The reason in words, if it cannot be read.
@@ -34,7 +34,7 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
 pub struct Meter<'a> {
     /// The model.
     pub model: &'a dyn Model,
-    /// What was spent today.
+    /// The spending of today.
     pub ledger: &'a dyn Ledger,
     /// Prices of the model.
     pub prices: Prices,
@@ -47,9 +47,9 @@ pub struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// Whether the event's budget holds this question and so many more. Each of those is taken to cost what
-    /// a question has cost so far on the average; before the first, half of what that may cost at most, since
-    /// a token of JSON or English has more than two characters.
+    /// Whether the event's budget holds this question and `more` further ones. Each of those is
+    /// taken to cost what a question has cost so far on the average; before the first, half of what
+    /// that may cost at most, since a token of JSON or English has more than two characters.
     pub fn has_room(&self, request: &ChatRequest, spent: &Spent, more: u32) -> bool {
         let next = self.at_most(request);
         let asked = spent.calls.max(1);
@@ -68,7 +68,7 @@ impl Meter<'_> {
         fits("of the event", &self.per_event, &spent.plus(&others), &next).is_ok()
     }
 
-    /// What a request costs at most.
+    /// Returns the highest possible cost of a request.
     fn at_most(&self, request: &ChatRequest) -> Spent {
         let (most_in, most_out) = (request.characters(), u64::from(request.max_tokens));
         Spent {

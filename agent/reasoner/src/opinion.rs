@@ -56,7 +56,7 @@ pub struct OpinionRun {
     pub transcript: Transcript,
     /// How the model says what it wants.
     pub dialect: Dialect,
-    /// What was spent.
+    /// The requests, tokens, time and money that were spent.
     pub spent: Spent,
     /// Answers that had to be repaired.
     pub repairs: u32,
@@ -103,7 +103,7 @@ impl OpinionRun {
     }
 }
 
-/// What a step led to.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Progressed {
     /// The run goes on; the caller stores it.
@@ -165,7 +165,7 @@ pub struct Opinions<'a> {
     pub meter: Meter<'a>,
     /// The tools.
     pub tools: &'a dyn Toolbox,
-    /// What is not sent.
+    /// Removes from texts what must not be sent to the model.
     pub redactor: &'a Redactor,
     /// Language of the prompts.
     pub language: Language,
@@ -279,7 +279,7 @@ impl Opinions<'_> {
         Fence::of(run.fence.clone()).around("tool_result", &text)
     }
 
-    /// Why a call is not made.
+    /// Returns why a call is not made.
     fn refusal(&self, run: &OpinionRun, call: &ToolCall) -> Option<String> {
         if !self.tools.tools().iter().any(|tool| tool.name == call.name) {
             return Some("refused: there is no such tool".to_owned());
@@ -321,7 +321,7 @@ fn without_conclusion(run: &mut OpinionRun, made_before: u32) -> Progressed {
 
 /// How a conclusion came.
 struct Concluding {
-    /// In one turn with other calls.
+    /// Whether the conclusion came in one turn with other calls.
     beside_others: bool,
     place: Place,
 }
@@ -351,9 +351,9 @@ fn conclude(
     repair(run, complaints, |run, text| run.transcript.answered(call, text))
 }
 
-/// Why a conclusion comes too early: deep research is mandatory under acceleration, and a model that
-/// calls tools has to read their results first. Each is said at most [`DEEP_SEARCHES`] times, so that
-/// the run ends.
+/// Returns why a conclusion comes too early: deep research is mandatory under acceleration, and a
+/// model that calls tools has to read their results first. Each is said at most [`DEEP_SEARCHES`]
+/// times, so that the run ends.
 fn sent_back(run: &OpinionRun, case: &CaseFile<'_>, beside_others: bool) -> Option<String> {
     if run.sent_back >= DEEP_SEARCHES || run.must_end {
         return None;

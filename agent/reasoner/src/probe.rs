@@ -1,9 +1,10 @@
-//! What an endpoint is and can do, found out by asking it: for `pdm-agent check` and the choice of the
-//! dialect.
+//! Finds out what an endpoint is and can do by asking it: for `pdm-agent check` and the choice of
+//! the dialect.
 //!
 //! The probe asks for a call of a function. A server that ignores that (llama.cpp ignores
-//! `tool_choice`) is asked for one JSON object instead. [`speaks`] asks for a sentence in the language of the
-//! prompts, [`writes_programs`] for a program. [`told`] names what is wrong in words that say what to change.
+//! `tool_choice`) is asked for one JSON object instead. [`speaks`] asks for a sentence in the
+//! language of the prompts, [`writes_programs`] for a program. [`told`] describes the fault in
+//! words that say what to change.
 
 use async_trait::async_trait;
 use pdm_script::{ProgramHost, ToolReply, Tools};
@@ -15,7 +16,7 @@ use crate::dialect::{Asking, Dialect, Message, ToolDefinition, Transcript, Turn,
 use crate::guard::{TextLanguage, language_of};
 use crate::wire::{self, ChatRequest, FinishReason, WireMessage};
 
-/// What is wrong with an endpoint.
+/// A fault of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
@@ -167,10 +168,10 @@ impl Tools for Ready {
     }
 }
 
-/// What an answer says of the endpoint: the completion, or what is wrong.
+/// Reads the answer to a probe: returns the completion.
 ///
 /// # Errors
-/// [`ProbeError`].
+/// [`ProbeError`], the fault of the endpoint.
 pub fn read_probe_answer(
     status: &u16,
     content_type: &str,

@@ -4,7 +4,7 @@
 
 use pdm_shared::text::Language;
 
-/// What a prompt is for.
+/// The task of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     /// A second opinion on an event.

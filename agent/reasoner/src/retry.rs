@@ -1,7 +1,7 @@
-//! What follows from a failed attempt: how long to wait before the next one, or that there is none.
+//! Decides after a failed attempt: how long to wait before the next one, or that there is none.
 //!
-//! A server's `Retry-After` comes first, then pauses of 1, 2 and 4 s. Requests that the server refuses
-//! for what they are (400, 401, 403, 404, 422) are not repeated.
+//! A server's `Retry-After` comes first, then pauses of 1, 2 and 4 s. Requests that the server
+//! refuses because of their content (400, 401, 403, 404, 422) are not repeated.
 
 use std::time::Duration;
 

@@ -59,7 +59,7 @@ pub struct OpinionSettings {
     pub from: RiskLevel,
     /// Opinions that are worked on at once.
     pub parallel: u32,
-    /// News that wait longer than so many hours get no opinion any more.
+    /// The age in hours from which waiting news gets no opinion any more.
     pub give_up_after_h: f64,
 }
 

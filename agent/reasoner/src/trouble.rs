@@ -1,10 +1,10 @@
-//! What is wrong with a model, in one word: for the banner of the chat's page. `pdm-agent check` tells it with
-//! what has to be changed ([`ProbeError`]).
+//! Names the fault of a model in one word, for the banner of the chat's page. `pdm-agent check`
+//! tells it with what has to be changed ([`ProbeError`]).
 
 use crate::client::ModelError;
 use crate::probe::{ProbeError, is_about_name};
 
-/// What is wrong with a model.
+/// A fault of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// The server wants a key, and none is configured.
@@ -46,7 +46,7 @@ impl Trouble {
         }
     }
 
-    /// What a failed request says of the model.
+    /// Returns the fault of the model that a failed request shows.
     pub fn of_error(error: &ModelError, has_key: bool) -> Self {
         match error {
             ModelError::Unavailable(_) => Self::Away,
@@ -67,7 +67,7 @@ impl Trouble {
         }
     }
 
-    /// What a failed probe says of the model.
+    /// Returns the fault of the model that a failed probe shows.
     pub const fn of_probe(error: &ProbeError) -> Self {
         match error {
             ProbeError::NoKey => Self::NoKey,

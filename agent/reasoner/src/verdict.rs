@@ -30,7 +30,7 @@ const MAX_WORDS: usize = 300;
 /// Longest path of evidence, characters.
 const MAX_PATH: usize = 96;
 
-/// What the model concludes.
+/// The conclusion of the model.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Concluded {
@@ -57,9 +57,9 @@ struct ConcludedThought {
 /// The place of a conclusion in the judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Beside the judgement: a reason and a recommendation.
+    /// The verdict stands beside the judgement: a reason and a recommendation.
     Beside,
-    /// In it: words for each of the five thoughts too.
+    /// The verdict is part of the judgement: it has words for each of the five thoughts, too.
     InTheLoop,
 }
 

@@ -60,7 +60,7 @@ impl ChatRequest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum WireMessage {
-    /// What the program asks for.
+    /// The instructions of the program.
     System {
         /// The text.
         content: String,
@@ -70,7 +70,7 @@ pub enum WireMessage {
         /// The text.
         content: String,
     },
-    /// What the model has said.
+    /// The answer of the model.
     Assistant {
         /// The text; null beside calls.
         content: Option<String>,
@@ -145,9 +145,9 @@ impl FinishReason {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// Of the question.
+    /// Tokens of the question.
     pub prompt_tokens: u64,
-    /// Of the answer.
+    /// Tokens of the answer.
     pub completion_tokens: u64,
 }
 
@@ -164,7 +164,7 @@ pub struct Completion {
     pub usage: Option<Usage>,
 }
 
-/// An answer that is none.
+/// Why an answer is not usable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {

@@ -99,7 +99,7 @@ async fn a_stream_and_one_piece_give_the_same_answer() {
     assert!(!server.requests()[0].to_string().contains(KEY), "and nowhere else");
 }
 
-/// What the request is cannot become right by being sent again.
+/// A request that is refused for its content is not sent again.
 #[tokio::test]
 async fn a_refusal_is_not_repeated_and_does_not_tell_the_key() {
     for status in [400, 401, 403, 404, 422] {

@@ -53,7 +53,7 @@ pub struct CaseFile {
     pub asset: Asset,
     /// The plant's data for planning.
     pub planning: Planning,
-    /// The waveform; none where the agent takes no captures.
+    /// The waveform; `None` if the agent takes no captures.
     #[serde(default)]
     pub waveform: Option<Waveform>,
 }

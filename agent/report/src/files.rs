@@ -100,7 +100,7 @@ pub struct Written {
 pub enum DocumentKind {
     /// The report, or the short status below Warning.
     Report,
-    /// The work order; none below Warning.
+    /// The work order; not written below Warning.
     WorkOrder,
 }
 

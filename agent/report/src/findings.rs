@@ -59,7 +59,8 @@ pub fn of_trace(trace: &[TraceStep]) -> (Vec<ResearchRound>, Vec<ReasoningStep>)
     (rounds.collect(), trace.iter().map(step).collect())
 }
 
-/// The memory and the work that a stored trace's documents tell; none if it wrote none.
+/// Returns the memory and the work in a stored trace's documents; `None` if the run wrote no
+/// documents.
 pub fn memory_of_trace(trace: &[TraceStep]) -> Option<(Vec<Remembered>, Vec<Work>)> {
     trace.iter().find_map(|step| {
         let memory = Vec::deserialize(step.detail.get("memory")?).ok()?;

@@ -18,8 +18,8 @@ use super::files::Format;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReportSettings {
-    /// Folder of the documents. A program that reads a configuration without it takes `reports` beside
-    /// the store's file; none are written where there is no such file.
+    /// Folder of the documents. A program that reads a configuration without it takes `reports`
+    /// beside the store's file; no documents are written where there is no such file.
     pub folder: Option<PathBuf>,
     /// Writes no documents, whatever the folder.
     pub off: bool,

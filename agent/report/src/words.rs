@@ -99,7 +99,8 @@ pub fn feature(path: &str) -> Option<Text> {
     Some(Text::new(ko, en))
 }
 
-/// Why a look-up has no answer, as people read it. What another program wrote stays as it is.
+/// Returns why a look-up has no answer, in words for people. The text of another program stays as
+/// it is.
 pub fn no_answer(failure: &str) -> Text {
     let known = [
         (
@@ -119,7 +120,7 @@ pub fn no_answer(failure: &str) -> Text {
     Text::new(ko, failure)
 }
 
-/// The word of a value of the gateway that is no number; none for a text of another kind.
+/// Returns the word of a value of the gateway that is no number; `None` for a text of another kind.
 pub fn word_of_value(value: &str) -> Option<Text> {
     let (ko, en) = match value {
         "rising" => ("상승", "rising"),

@@ -46,13 +46,13 @@ impl<'de> Deserialize<'de> for Zone {
 }
 
 impl Zone {
-    /// What the clock of the zone shows.
+    /// Returns the time on the clock of the zone.
     pub fn local(self, at: Timestamp) -> NaiveDateTime {
         let utc = chrono::DateTime::from_timestamp_millis(at.unix_ms()).unwrap_or_default();
         utc.with_timezone(&self.0).naive_local()
     }
 
-    /// What the clock of the zone shows, written as an instant of UTC.
+    /// Returns the time on the clock of the zone, written as an instant of UTC.
     pub fn local_as_utc(self, at: Timestamp) -> Timestamp {
         Timestamp::from_unix_ms(self.local(at).and_utc().timestamp_millis()).unwrap_or(at)
     }
@@ -62,7 +62,8 @@ impl Zone {
         format!("{} {}", self.local(at).format("%Y-%m-%d %H:%M"), self.abbreviation(at))
     }
 
-    /// What people call the zone's clock at an instant: `KST`, `CEST`; `UTC-03` where it has no name.
+    /// Returns the usual abbreviation of the zone's clock at an instant: `KST`, `CEST`; `UTC-03`
+    /// where it has no name.
     pub fn abbreviation(self, at: Timestamp) -> String {
         let utc = chrono::DateTime::from_timestamp_millis(at.unix_ms()).unwrap_or_default();
         let name = utc.with_timezone(&self.0).format("%Z").to_string();

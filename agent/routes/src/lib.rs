@@ -1,4 +1,5 @@
-//! Who is told of an episode, by which channel, and when: routes, rotas, escalation, quiet hours.
+//! Decides who is told of an episode, by which channel, and when: routes, rotas, escalation, quiet
+//! hours.
 //!
 //! A table of data and two functions of it: [`Table::begin`] says who hears of an alarm at once, and
 //! [`Table::due`] who hears of it now because nobody has acknowledged it. Instants are arguments, and the

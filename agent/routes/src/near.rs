@@ -1,8 +1,8 @@
 //! Alarms that belong to one cause: several bearings of one machine that one gateway measures.
 //!
-//! What one bearing shakes is measured on its neighbours too, weaker. So the first of them that is told
-//! stands for the others that follow within the window and are not worse; the likely source is the worst
-//! of them, and of equally bad ones the first.
+//! The vibration of one bearing is measured on its neighbours too, weaker. So the first of them
+//! that is told stands for the others that follow within the window and are not worse; the likely
+//! source is the worst of them, and of equally bad ones the first.
 //!
 //! Two bounds, so that nobody's alarm is hidden by a claim or by chance: a gateway speaks for the bearings
 //! that it measures itself alone, since it could invent a neighbour; and equal frequencies on two machines
@@ -19,7 +19,7 @@ pub struct ToldLately {
     pub key: BearingKey,
     /// The highest level told.
     pub level: RiskLevel,
-    /// When.
+    /// The time of the message.
     pub at: Timestamp,
     /// The gateway that measures it, where it is known.
     pub gateway: Option<GatewayId>,

@@ -1,4 +1,5 @@
-//! Who is on duty: shifts of the week, over one week or several, and overrides of some days.
+//! Decides who is on duty: shifts of the week, over one week or several, and overrides of some
+//! days.
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime};
 use pdm_shared::time::Timestamp;
@@ -56,10 +57,10 @@ pub struct Shift {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Override {
-    /// From when.
+    /// The begin.
     #[serde(deserialize_with = "local")]
     pub from: NaiveDateTime,
-    /// Until when.
+    /// The end.
     #[serde(deserialize_with = "local")]
     pub to: NaiveDateTime,
     /// Who is on duty; never nobody.
@@ -76,7 +77,7 @@ pub struct Gap {
 }
 
 impl Rota {
-    /// Who is on duty, each once.
+    /// Returns who is on duty, each once.
     pub fn on_duty(&self, zone: Zone, at: Timestamp) -> Vec<&str> {
         let zone = self.zone.unwrap_or(zone);
         let stands_in = |one: &&Override| {

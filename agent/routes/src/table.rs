@@ -42,7 +42,7 @@ pub struct Table {
     pub names: BTreeSet<String>,
 }
 
-/// What an alarm is of.
+/// The subject of an alarm.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
     /// The bearing or gateway.
@@ -51,7 +51,7 @@ pub struct Subject<'a> {
     pub level: RiskLevel,
 }
 
-/// What a table does not allow.
+/// A value that a table does not allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} is {value}, allowed is {allowed}")]
 pub struct Problem {
@@ -59,7 +59,7 @@ pub struct Problem {
     pub key: String,
     /// The value.
     pub value: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
 }
 
@@ -69,7 +69,7 @@ impl Table {
         self.routes.is_empty() && self.quiet.is_empty()
     }
 
-    /// The route of an alarm; none means everybody.
+    /// Returns the route of an alarm; `None` means everybody.
     pub fn route(&self, subject: &Subject<'_>, at: Timestamp) -> Option<&Route> {
         self.routes.iter().find(|one| one.takes(subject.key, subject.level, self.zone, at))
     }

@@ -1,4 +1,4 @@
-//! How far an alarm has been told: to whom, and when the next step is due.
+//! Follows how far an alarm has been told: to whom, and when the next step is due.
 
 use std::collections::BTreeSet;
 
@@ -22,10 +22,10 @@ pub enum Audience {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Telling {
-    /// The route; none means everybody.
+    /// The route; `None` means everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<String>,
-    /// The first message; nothing while quiet hours hold it back.
+    /// The time of the first message; `None` while quiet hours hold it back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<Timestamp>,
     /// How many steps have been told.
@@ -42,7 +42,7 @@ pub struct Telling {
     pub next: Option<Timestamp>,
 }
 
-/// What follows from a look.
+/// The result of a look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begun {
     /// How far it has been told by now.
@@ -52,7 +52,7 @@ pub struct Begun {
 }
 
 impl Table {
-    /// What an alarm that rises begins.
+    /// Begins the telling of an alarm that rises.
     pub fn begin(&self, subject: &Subject<'_>, now: Timestamp) -> Begun {
         self.due(subject, &self.fresh(subject, now), now)
     }
@@ -68,7 +68,7 @@ impl Table {
         }
     }
 
-    /// What is due of an alarm that stands and that nobody has acknowledged.
+    /// Returns the next telling of an alarm that stands and that nobody has acknowledged.
     pub fn due(&self, subject: &Subject<'_>, telling: &Telling, now: Timestamp) -> Begun {
         self.told(telling, now, self.is_quiet(subject.level, now))
     }
@@ -151,7 +151,7 @@ impl Table {
         None
     }
 
-    /// Who hears that an alarm is repeated: whoever is behind the steps told so far.
+    /// Returns who hears that an alarm is repeated: whoever is behind the steps told so far.
     pub fn again(&self, telling: &Telling, level: RiskLevel, now: Timestamp) -> Option<Audience> {
         if telling.begun.is_none() || self.is_quiet(level, now) {
             return None;
@@ -169,7 +169,7 @@ impl Table {
         })
     }
 
-    /// Who hears of something that no alarm stands behind: the first step of its route.
+    /// Returns who hears of something that no alarm stands behind: the first step of its route.
     pub fn once(&self, subject: &Subject<'_>, now: Timestamp) -> Audience {
         let told = self.told(&self.fresh(subject, now), now, false);
         told.tell.unwrap_or(Audience::Everybody)
@@ -177,7 +177,8 @@ impl Table {
 }
 
 impl Telling {
-    /// Who hears that the alarm is over: whoever has heard of it; nobody if nobody has.
+    /// Returns who hears that the alarm is over: everybody who has heard of it; `None` if nobody
+    /// has.
     pub fn over(&self) -> Option<Audience> {
         if self.everybody {
             return Some(Audience::Everybody);

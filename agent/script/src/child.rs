@@ -13,8 +13,9 @@ use crate::run::{self, Ended, Names, NoResult, Outside};
 use crate::wire::{FromChild, MAX_ARGUMENTS, MAX_LINE_OF_PARENT, MAX_TEXT, ToChild, cut};
 use crate::{MAX_PROGRAM_BYTES, parse};
 
-/// What the programs of one answer may cost, ten at most. The interpreter's own limit of memory lies at a
-/// third of this one, so that a program is told which limit it met; the parent ends a program after 1.5 s.
+/// The limits of the programs of one answer, ten at most. The interpreter's own limit of memory
+/// lies at a third of this one, so that a program is told which limit it met; the parent ends a
+/// program after 1.5 s.
 const LIMITS: Confinement = Confinement { memory_bytes: 96 << 20, cpu_s: 15 };
 
 /// Most characters of a reason.
@@ -106,7 +107,7 @@ impl<I: BufRead, O: Write> Pipe<I, O> {
         self.output.flush()
     }
 
-    /// The next line of the parent; none at its end.
+    /// Reads the next line of the parent; `None` at its end.
     fn hear(&mut self) -> Result<Option<ToChild>, ChildError> {
         let mut line = Vec::new();
         let most = MAX_LINE_OF_PARENT as u64;

@@ -1,4 +1,4 @@
-//! Why a program stops before its end.
+//! The reasons why a program stops before its end.
 
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 pub(crate) struct Fault {
     /// The kind, such as `TypeError`.
     pub(crate) kind: String,
-    /// What is wrong.
+    /// The fault.
     pub(crate) message: String,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Stop {
     Answer(String),
 }
 
-/// What an operation gives.
+/// The result of an operation.
 pub(crate) type Outcome<T> = Result<T, Stop>;
 
 /// An error of this kind.

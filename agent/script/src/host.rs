@@ -30,7 +30,7 @@ const MAX_CALLS: usize = 20;
 /// Most messages of the child: calls above [`MAX_CALLS`] are refused, and a program that goes on is ended.
 const MAX_MESSAGES: usize = 60;
 
-/// What a tool answers: the text of its result, or why there is none.
+/// The answer of a tool: the text of its result, or why there is none.
 pub type ToolReply = Result<String, String>;
 
 /// The tools of a program.
@@ -43,7 +43,7 @@ pub trait Tools: Send {
 /// How a program ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramOutcome {
-    /// What it printed, and the value of its last statement.
+    /// The text that it printed, and the value of its last statement.
     pub printed: String,
     /// The text that it gave to `final_answer`.
     pub answer: Option<String>,
@@ -69,9 +69,9 @@ struct Running {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// What is left of the program's own time.
+    /// The rest of the program's own time.
     left: Duration,
-    /// What is left for tools.
+    /// The rest of the time for tools.
     left_for_tools: Duration,
     messages: usize,
     calls: usize,
@@ -248,7 +248,7 @@ impl Running {
             .map_err(|_odd| "the program's process speaks another language".to_owned())
     }
 
-    /// What the end of a child without a result means.
+    /// Describes the end of a child that gave no result.
     async fn ended(&mut self) -> String {
         match timeout(Duration::from_millis(200), self.child.wait()).await {
             Ok(Ok(status)) => match ending(status) {

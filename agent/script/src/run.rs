@@ -31,7 +31,7 @@ pub(crate) enum NoResult {
     Gone(String),
 }
 
-/// What a program reaches outside of itself.
+/// The program's access to its outside.
 pub(crate) trait Outside {
     /// Whether there is a tool of this name.
     fn has(&self, tool: &str) -> bool;
@@ -40,7 +40,7 @@ pub(crate) trait Outside {
     fn call(&mut self, tool: &str, arguments: Map<String, Json>) -> Result<String, NoResult>;
 }
 
-/// What comes after a statement.
+/// The continuation after a statement.
 enum Next {
     Statement,
     Break,
@@ -51,7 +51,7 @@ enum Next {
 /// How a program ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ended {
-    /// What it printed, and the value of its last statement.
+    /// The text that it printed, and the value of its last statement.
     pub(crate) printed: String,
     /// The text of `final_answer`.
     pub(crate) answer: Option<String>,

@@ -12,7 +12,7 @@ pub(crate) struct Statement {
     pub(crate) what: Action,
 }
 
-/// What a statement does.
+/// The action of a statement.
 #[derive(Debug)]
 pub(crate) enum Action {
     Evaluate(Expression),
@@ -49,7 +49,7 @@ pub(crate) struct Handler {
     pub(crate) body: Block,
 }
 
-/// What can be assigned to.
+/// A target of an assignment.
 #[derive(Debug)]
 pub(crate) enum Target {
     Name(Rc<str>),
@@ -101,7 +101,7 @@ pub(crate) enum Comparison {
     IsNot,
 }
 
-/// What a comprehension makes.
+/// The value that a comprehension makes.
 #[derive(Debug)]
 pub(crate) enum Made {
     List(Expression),

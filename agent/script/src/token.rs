@@ -250,7 +250,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Where a text ends. In an f-string quotes inside braces belong to the expression there.
+/// Returns where a text ends. In an f-string quotes inside braces belong to the expression there.
 fn end_of(body: &str, mark: &str, is_format: bool) -> Option<usize> {
     let (mut depth, mut inner): (u32, Option<char>) = (0, None);
     let mut characters = body.char_indices().peekable();

@@ -1,4 +1,4 @@
-//! What parent and child say to each other: one JSON object a line.
+//! The messages between parent and child: one JSON object a line.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ pub(crate) const MAX_RESULT: usize = 256 << 10;
 /// Most characters of an answer or a reason.
 pub(crate) const MAX_TEXT: usize = 6000;
 
-/// What the parent says.
+/// A message of the parent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum ToChild {
@@ -26,7 +26,7 @@ pub(crate) enum ToChild {
     Failed { reason: String },
 }
 
-/// What the child says.
+/// A message of the child.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum FromChild {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Results of tools that wait for a program.
 const RESULTS: usize = 6;
 
-/// How a program ends, with tools that answer and fail in turn.
+/// Runs a program with tools that answer and fail in turn; returns how it ends.
 fn ended(program: &str) -> Value {
     let start = json!({ "kind": "start", "program": program, "tools": ["stocks", "broken"] });
     let results = (0..RESULTS).map(|result| match result % 3 {

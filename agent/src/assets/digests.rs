@@ -1,7 +1,8 @@
-//! What events and judgements bring into the asset graph: the machines and bearings that sent
-//! something, the last judged event and judgement of each, and the work that it asked for.
+//! Brings digests of events and judgements into the asset graph: the machines and bearings that
+//! sent something, the last judged event and judgement of each, and the work that it asked for.
 //!
-//! What a file has said of a node stays: only what is not there is added, and digests are renewed.
+//! Entries of a file about a node are kept: the digests are renewed, and otherwise only missing
+//! entries are added.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -55,7 +56,7 @@ pub(crate) fn is_own_edge(name: &EdgeName) -> bool {
     DIGEST_TYPES.contains(&&*name.from.kind)
 }
 
-/// What the store says of a bearing.
+/// The store's data of a bearing for its digest.
 struct Brought {
     bearing: BearingRow,
     /// The last event that was judged.
@@ -126,9 +127,9 @@ fn remove_empty(assets: &mut Assets, sites: &MachineSites) {
     }
 }
 
-/// What the graph says of where machines and bearings are.
+/// The places of machines and bearings that the graph already holds.
 struct Known {
-    /// Of which site machines are.
+    /// The sites of machines.
     sites: MachineSites,
     /// The machines that events name.
     measured: BTreeSet<MeasuredMachine>,

@@ -109,7 +109,7 @@ pub(crate) async fn nodes_of_kind(store: &Store, kind: &str) -> Result<Vec<Arc<N
     store.graph().graph_scan(&scan, None, MOST).await
 }
 
-/// The sites of machines, out of what stands beside and above them.
+/// Reads the sites of machines from the nodes beside and above them.
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer.

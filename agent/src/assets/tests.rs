@@ -86,7 +86,7 @@ async fn planted() -> (tempfile::TempDir, Store) {
     (folder, store)
 }
 
-/// A window of the bearing, so many days ago.
+/// A window of the bearing, measured `days_ago` days ago.
 fn window(sequence: u64, days_ago: f64, velocity_rms_mm_s: f64) -> Event {
     let text = include_str!("../../../config/examples/event.json");
     let mut event: Event = serde_json::from_str(text).expect("event");
@@ -270,7 +270,7 @@ async fn wrong_arguments_are_told_which() {
     assert!(told.contains("query"), "{told}");
 }
 
-/// What events and judgements bring: a bearing that no file names, and nothing twice.
+/// Events and judgements add a bearing that no file names; a second run adds nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_events_bring_is_added_once() {
     let (_folder, store) = planted().await;
@@ -303,7 +303,7 @@ async fn queries_answer_over_the_stores_as_in_memory() {
     }
 }
 
-/// The same query over the store and over a graph in memory.
+/// Asserts that a query answers the same over the store and over a graph in memory.
 async fn answer_as_in_memory(store: Store) {
     let mut memory = MemoryGraph::default();
     let mut ids = std::collections::BTreeMap::new();

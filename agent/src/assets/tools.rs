@@ -27,7 +27,7 @@ mod trend;
 /// Most hits of a search, as in the ETF document.
 const HITS: u32 = 10;
 
-/// What every function works on.
+/// The store, graph and clock that every function uses.
 #[derive(Debug, Clone)]
 pub(crate) struct AssetTools {
     store: Store,
@@ -60,7 +60,7 @@ impl AssetTools {
         Self { store, graph, clock, zone: Zone::default() }
     }
 
-    /// The same functions, which tell days of this zone.
+    /// Returns the same functions, which tell days of this zone.
     pub(crate) fn in_zone(self, zone: Zone) -> Self {
         Self { zone, ..self }
     }
@@ -131,9 +131,8 @@ impl AssetTools {
         Err(Failure::Permanent(message))
     }
 
-    /// What stands beside a node over relationships of these types in their directions, each relationship
-    /// with its other end. A type is a look of its own, side by side: the index over node and type serves
-    /// each.
+    /// Returns the relationships of a node of these types and directions, each with its other end.
+    /// The types are read one by one, side by side: the index over node and type serves each.
     async fn beside(
         &self,
         node: &Node,
@@ -164,7 +163,7 @@ impl AssetTools {
     }
 }
 
-/// The bearings of a machine out of what stands beside it.
+/// Returns the bearings of a machine among the nodes beside it.
 fn bearings_of(machine: &Node, beside: &[(Arc<Relationship>, Arc<Node>)]) -> Vec<Json> {
     let stays = beside.iter().filter(|(edge, bearing)| {
         &*edge.kind == "INSTALLED_IN"

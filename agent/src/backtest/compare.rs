@@ -18,15 +18,15 @@ pub(crate) struct Difference {
     pub(crate) bearing: BearingKey,
     /// The address of its page, where pages are configured.
     pub(crate) page: Option<String>,
-    /// What differs.
+    /// The kind of the difference.
     pub(crate) kind: DifferenceKind,
-    /// Under the first configuration.
+    /// The episode under the first configuration.
     pub(crate) a: Option<ToldEpisode>,
-    /// Under the second one.
+    /// The episode under the second one.
     pub(crate) b: Option<ToldEpisode>,
 }
 
-/// What differs.
+/// The kinds of differences between two configurations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DifferenceKind {
@@ -49,7 +49,7 @@ pub(crate) struct ToldEpisode {
     pub(crate) id: Uuid,
     /// When it began.
     pub(crate) opened_at: Timestamp,
-    /// When it was closed; none if it stands at the last event.
+    /// When it was closed; `None` if it stands at the last event.
     pub(crate) closed_at: Option<Timestamp>,
     /// The first alarm.
     pub(crate) told_at: Timestamp,

@@ -19,7 +19,7 @@ const INTERVALS: usize = 101;
 const MOST_HOLES: usize = 500;
 /// A hole is longer than this (chosen: shorter ones are stops of an evening), s …
 const HOLE_S: f64 = 6.0 * 3600.0;
-/// … and than so many periods (chosen).
+/// … and than this many periods (chosen).
 const HOLE_PERIODS: f64 = 10.0;
 
 /// A stretch of a bearing's course.
@@ -27,7 +27,7 @@ const HOLE_PERIODS: f64 = 10.0;
 pub(crate) struct Point {
     /// Its first window.
     pub(crate) at: Timestamp,
-    /// The highest ratio of the level to its baseline; none where nothing is learnt.
+    /// The highest ratio of the level to its baseline; `None` while no baseline is learnt.
     pub(crate) ratio: Option<f64>,
     /// The worst risk under each configuration.
     pub(crate) risks: Vec<RiskLevel>,
@@ -47,7 +47,7 @@ pub(super) struct Course {
     late: u64,
 }
 
-/// What is known at its end.
+/// The totals of a course at its end.
 pub(super) struct Ended {
     pub(super) first: Timestamp,
     pub(super) last: Timestamp,
@@ -150,7 +150,7 @@ impl Course {
         }
     }
 
-    /// The course at its end; none without a window.
+    /// Returns the course at its end; `None` if it has no window.
     pub(super) fn end(mut self) -> Option<Ended> {
         self.intervals_s.sort_by(f64::total_cmp);
         let period_s = self.intervals_s.get(self.intervals_s.len() / 2).copied();

@@ -1,7 +1,8 @@
-//! Figures of one configuration: episodes, messages a person, and what the truth says of them.
+//! Computes figures of one configuration: episodes, messages a person, and their agreement with the
+//! truth.
 //!
-//! Invariant: what has no base is `null`. A rate over no bearing-year, a lead time without a failure and a
-//! judgement of an episode that nobody checked are not 0.
+//! Invariant: a figure without a base is `null`. A rate over no bearing-year, a lead time without a
+//! failure and a judgement of an episode that nobody checked are not 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +20,10 @@ use super::truth::Truth;
 const LEAST_SPAN_S: f64 = 86_400.0;
 /// A week, s.
 const WEEK_S: f64 = 7.0 * 86_400.0;
-/// Who reads the broker's topic.
+/// The name of the broker's topic among the people.
 const BROKER: &str = "mqtt";
 
-/// What one configuration would have done.
+/// The figures of one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct SideFigures {
     /// The configuration.
@@ -33,22 +34,22 @@ pub(crate) struct SideFigures {
     pub(crate) episodes_not_told: u64,
     /// Messages by reason: `raised`, `repeated`, `cleared`, `message`.
     pub(crate) messages: BTreeMap<String, u64>,
-    /// What each person or channel would have got.
+    /// The messages that each person or channel would have got.
     pub(crate) people: Vec<PersonFigures>,
-    /// By the truth about failures; none where no bearing's truth is known.
+    /// The figures by the known failures; `None` where no bearing's truth is known.
     pub(crate) truth: Option<TruthFigures>,
-    /// By what staff found when it looked.
+    /// The figures by the findings of staff.
     pub(crate) checked: CheckedFigures,
 }
 
-/// What a person or a channel would have got.
+/// The messages that a person or a channel would have got.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct PersonFigures {
     /// The person or the channel; `mqtt` is the broker's topic.
     pub(crate) name: String,
     /// Messages; what leaves together is one.
     pub(crate) messages: u64,
-    /// Messages a week; none of less than a day of events.
+    /// Messages a week; `None` if the events span less than a day.
     pub(crate) per_week: Option<f64>,
     /// Most messages of one hour.
     pub(crate) busiest_hour: u64,
@@ -63,13 +64,14 @@ pub(crate) struct TruthFigures {
     pub(crate) bearing_years: f64,
     /// Told episodes that no failure followed.
     pub(crate) false_episodes: u64,
-    /// The same a bearing-year; none without time.
+    /// False episodes a bearing-year; `None` if the bearing-years are 0.
     pub(crate) false_per_bearing_year: Option<f64>,
     /// Failures within the events.
     pub(crate) failures: u64,
     /// Failures before which staff was not told.
     pub(crate) failures_not_told: u64,
-    /// The remaining life that was told, against what came; none where none was told before a failure.
+    /// The remaining life that was told, against the true one; `None` where none was told before a
+    /// failure.
     pub(crate) life: Option<LifeFigures>,
 }
 
@@ -106,7 +108,7 @@ pub(crate) struct FailureRow {
     pub(crate) failed_at: Timestamp,
     /// Whether it lies within the events; what lies outside is counted nowhere.
     pub(crate) is_within_events: bool,
-    /// For each configuration, hours from the first alarm; none if staff was not told.
+    /// For each configuration, hours from the first alarm; `None` if staff was not told.
     pub(crate) lead_h: Vec<Option<f64>>,
     /// The same from the first alarm of Warning or above.
     pub(crate) lead_warning_h: Vec<Option<f64>>,

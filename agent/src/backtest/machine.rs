@@ -21,14 +21,14 @@ use super::{Side, Terms};
 use crate::notify::policy::JudgedWindow;
 use crate::preview::Preview;
 
-/// What staff reported of a bearing.
+/// A report of staff on a bearing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reported {
     /// The bearing.
     pub(crate) bearing: BearingKey,
-    /// When.
+    /// The time of the report.
     pub(crate) at: Timestamp,
-    /// What was found, if somebody looked.
+    /// The finding, if somebody looked.
     pub(crate) verdict: Option<Verdict>,
     /// Whether the bearing was repaired or replaced.
     pub(crate) repaired: bool,
@@ -129,7 +129,7 @@ impl<'a> MachinePlay<'a> {
         self.courses.entry(key).or_default().take(event, is_late, &risks);
     }
 
-    /// When time brings something about next.
+    /// Returns the next time at which something is due.
     #[cfg(test)]
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         let after_s = self.terms.acknowledged_after_s;
@@ -157,7 +157,7 @@ impl<'a> MachinePlay<'a> {
         }
     }
 
-    /// What was played.
+    /// Ends the play and returns the result of the machine.
     pub(crate) fn end(self) -> MachinePlayed {
         let Self { machine, courses, mut tellers, reported, .. } = self;
         let bearings = courses.into_iter().filter_map(|(bearing, course)| {

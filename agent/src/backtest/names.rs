@@ -43,7 +43,7 @@ impl fmt::Display for MachineKey {
 pub(crate) struct Slice {
     /// Which one, from 1.
     pub(crate) number: u64,
-    /// Of how many.
+    /// The number of slices.
     pub(crate) of: u64,
 }
 

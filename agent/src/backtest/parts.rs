@@ -24,7 +24,7 @@ use super::played::MachinePlayed;
 /// The form of a part.
 const SCHEMA: &str = "pdm.backtest-part/1";
 
-/// What a part was played from.
+/// The input and the configurations that a part was played from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
@@ -55,7 +55,7 @@ enum Line {
 #[serde(deny_unknown_fields)]
 pub(crate) struct End {
     machines: u64,
-    /// What was read and is no error, to be said in the report.
+    /// Remarks on the input that are no errors, for the report.
     pub(crate) remarks: Vec<String>,
 }
 
@@ -107,7 +107,8 @@ impl Head {
         self.acknowledged_after_s.map(|seconds| seconds / 3600.0)
     }
 
-    /// What differs from another head, beside the slice.
+    /// Returns the first thing in which two heads differ besides the slice; `None` if nothing
+    /// differs.
     fn differs(&self, other: &Self) -> Option<&'static str> {
         if self.schema != other.schema {
             Some("version of this program")
@@ -203,7 +204,7 @@ impl Part {
     }
 }
 
-/// Reads a part; none of an empty file, or one that was killed in its first line.
+/// Reads a part; `None` if the file is empty or its writer was killed in the first line.
 fn read(path: &Path) -> Result<Option<ReadPart>, PartError> {
     let io = |source| PartError::Io { path: path.to_owned(), source };
     let mut reader = BufReader::new(File::open(path).map_err(io)?);

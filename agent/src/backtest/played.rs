@@ -1,4 +1,5 @@
-//! What was played of a machine: one line of a part, and all that figures and report are made from.
+//! The result of playing a machine: one line of a part, and the source of all figures and of the
+//! report.
 
 use pdm_episode::Episode;
 use pdm_shared::delivery::{Notification, NotificationReason};
@@ -39,7 +40,7 @@ pub(crate) struct BearingPlayed {
     pub(crate) first: Timestamp,
     /// The last window.
     pub(crate) last: Timestamp,
-    /// The usual time from window to window, s; none of a single window.
+    /// The usual time from window to window, s; `None` for a single window.
     pub(crate) period_s: Option<f64>,
     /// Times without any window that are far longer than the period.
     pub(crate) holes: Vec<Hole>,
@@ -47,9 +48,9 @@ pub(crate) struct BearingPlayed {
     pub(crate) gateways: Vec<(GatewayId, Timestamp)>,
     /// Its course for plots, in stretches of one length.
     pub(crate) course: Vec<Point>,
-    /// What staff reported of it, where the events come from a store.
+    /// The reports of staff on it, where the events come from a store.
     pub(crate) reported: Vec<ReportPlayed>,
-    /// What each configuration made of it.
+    /// The result under each configuration.
     pub(crate) sides: Vec<SidePlayed>,
 }
 
@@ -65,9 +66,9 @@ pub(crate) struct Hole {
 /// A report of staff.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ReportPlayed {
-    /// When.
+    /// The time of the report.
     pub(crate) at: Timestamp,
-    /// What was found, if somebody looked.
+    /// The finding, if somebody looked.
     pub(crate) verdict: Option<Verdict>,
     /// Whether the bearing was repaired or replaced.
     pub(crate) repaired: bool,
@@ -91,9 +92,9 @@ pub(crate) struct EpisodePlayed {
     pub(crate) changes: u64,
     /// When it began.
     pub(crate) opened_at: Timestamp,
-    /// When it was closed; none if it stands at the last event.
+    /// When it was closed; `None` if it stands at the last event.
     pub(crate) closed_at: Option<Timestamp>,
-    /// The highest level that staff was told; none if it was told nothing.
+    /// The highest level that staff was told; `None` if it was told nothing.
     pub(crate) told: Option<RiskLevel>,
     /// The element.
     pub(crate) fault: Option<Fault>,
@@ -106,9 +107,9 @@ pub(crate) struct EpisodePlayed {
 pub(crate) struct Message {
     /// When it was decided.
     pub(crate) at: Timestamp,
-    /// When it leaves by its lanes; none where the broker's topic alone has it.
+    /// When it leaves by its lanes; `None` where only the broker's topic has it.
     pub(crate) leaves_at: Option<Timestamp>,
-    /// Why.
+    /// The reason of the message.
     pub(crate) reason: NotificationReason,
     /// The level.
     pub(crate) level: RiskLevel,
@@ -118,7 +119,7 @@ pub(crate) struct Message {
     pub(crate) episode: Option<Uuid>,
     /// The lanes.
     pub(crate) lanes: Vec<String>,
-    /// What leaves by a lane as one message has one name.
+    /// The name of the group with which it leaves a lane as one message.
     pub(crate) group: Option<String>,
     /// The remaining life that was planned with when it was told, h.
     pub(crate) life_h: Option<f64>,

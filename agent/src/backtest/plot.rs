@@ -52,7 +52,7 @@ impl Span {
     }
 }
 
-/// The plot; none where the bearing was not played here.
+/// Draws the plot of a difference; `None` if the bearing was not played here.
 pub(super) fn plot(difference: &Difference, machines: &[MachinePlayed]) -> Option<Drawing> {
     let mut bearings = machines.iter().flat_map(|machine| &machine.bearings);
     let bearing = bearings.find(|one| one.bearing == difference.bearing)?;

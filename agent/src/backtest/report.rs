@@ -157,7 +157,7 @@ fn grouped(count: u64) -> String {
     out
 }
 
-/// What has to be said before any figure.
+/// Returns the remarks that come before the figures.
 fn said(summary: &Summary, words: Words) -> Option<Block> {
     let mut said = Vec::new();
     if !summary.holes.is_empty() {
@@ -436,7 +436,7 @@ fn holes(summary: &Summary, words: Words) -> Vec<Block> {
     blocks
 }
 
-/// What the figures rest on.
+/// Returns the description of the method behind the figures.
 fn method(summary: &Summary, words: Words) -> Vec<Block> {
     let acknowledged = summary.acknowledged_after_h.map_or_else(
         || words.say("아무도 확인하지 않는다고 봄", "Nobody acknowledges"),

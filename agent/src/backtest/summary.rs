@@ -14,12 +14,12 @@ use super::truth::Truth;
 /// The value of `schema`.
 const SCHEMA: &str = "pdm.backtest/1";
 
-/// What a summary is made by.
+/// The inputs of a summary.
 #[derive(Debug, Clone)]
 pub(crate) struct Making<'a> {
     /// The names of the configurations.
     pub(crate) sides: Vec<String>,
-    /// What is known of failures.
+    /// The known failures.
     pub(crate) truth: &'a Truth,
     /// How long after an episode a failure still is what it told of, days.
     pub(crate) horizon_days: f64,
@@ -27,7 +27,7 @@ pub(crate) struct Making<'a> {
     pub(crate) acknowledged_after_h: Option<f64>,
     /// The address of the pages, if they have one.
     pub(crate) page_url: Option<String>,
-    /// What was read and is no error.
+    /// Remarks on the input that are no errors.
     pub(crate) remarks: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Summary {
     pub(crate) bearings: u64,
     pub(crate) windows: u64,
     pub(crate) late_windows: u64,
-    /// The first and the last window; none of no event.
+    /// The first and the last window; `None` without events.
     pub(crate) first: Option<Timestamp>,
     pub(crate) last: Option<Timestamp>,
     /// Years of all bearings, without holes.
@@ -57,7 +57,7 @@ pub(crate) struct Summary {
     pub(crate) holes: Vec<HoleRow>,
     /// Bearings that several gateways measured.
     pub(crate) moved: Vec<MovedRow>,
-    /// What was read and is no error.
+    /// Remarks on the input that are no errors.
     pub(crate) remarks: Vec<String>,
 }
 

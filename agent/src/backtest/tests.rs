@@ -15,7 +15,7 @@ mod live;
 
 const HEALTHY: &str = include_str!("../../../config/examples/event-healthy.json");
 
-/// The n-th hourly window of a bearing whose level is so many times its baseline.
+/// Returns the n-th hourly window of a bearing whose level is `ratio` times its baseline.
 fn window(machine: &str, bearing: &str, number: u64, ratio: f64) -> Event {
     let mut event: Event = serde_json::from_str(HEALTHY).expect("event");
     event.equipment_id = machine.parse().expect("a name");

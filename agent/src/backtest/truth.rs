@@ -1,4 +1,4 @@
-//! What really happened: failures by bearing and time, out of a CSV file.
+//! Reads the real failures, by bearing and time, from a CSV file.
 //!
 //! ```text
 //! site,equipment,bearing,failed_at
@@ -6,8 +6,8 @@
 //! ulsan-1,P-102,DE,                        watched the whole time, and did not fail
 //! ```
 //!
-//! Invariant: of a bearing that the file does not name nothing is known. It is counted neither as healthy
-//! nor as failed.
+//! Invariant: nothing is known of a bearing that the file does not name. It is counted neither as
+//! healthy nor as failed.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -12,7 +12,8 @@ use uuid::Uuid;
 use super::Captures;
 
 impl Captures {
-    /// The pictures of a capture, with another one over them where that is asked for; none where it is gone.
+    /// Returns the pictures of a capture, drawn over by another one where that is asked for; `None`
+    /// if it is gone.
     pub(crate) async fn drawn(
         &self,
         id: Uuid,
@@ -40,7 +41,8 @@ impl Captures {
         .map(Some)
     }
 
-    /// The capture as 16-bit WAV, all of it or the band in which it is demodulated; none where it is gone.
+    /// Returns the capture as 16-bit WAV, all of it or the band in which it is demodulated; `None`
+    /// if it is gone.
     pub(crate) async fn sound(
         &self,
         id: Uuid,

@@ -74,8 +74,8 @@ impl Incoming {
 }
 
 impl UploadFiles {
-    /// Notes the document of an upload; what came before under another document is deleted, and so is the oldest
-    /// upload of the gateway beyond the allowed number.
+    /// Notes the document of an upload. The parts of an earlier document are deleted, and so is the
+    /// oldest upload of the gateway beyond the allowed number.
     pub(super) fn begin(&self, document: &[u8]) -> io::Result<()> {
         if fs::read(&self.document).is_ok_and(|before| before == document) {
             return Ok(());
@@ -103,7 +103,7 @@ impl UploadFiles {
         written
     }
 
-    /// The document of the upload; none if it was not begun.
+    /// Returns the document of the upload; `None` if the upload was not begun.
     pub(super) fn read_document(&self) -> io::Result<Option<Vec<u8>>> {
         match fs::read(&self.document) {
             Ok(document) => Ok(Some(document)),

@@ -34,7 +34,7 @@ pub(super) fn removed(ids: &[Uuid]) {
     }
 }
 
-/// What is held.
+/// Sets the gauges of the captures that are kept.
 pub(super) fn captures_held(count: u64, bytes: u64) {
     gauge!("pdm_agent_captures_held").set(count as f64);
     gauge!("pdm_agent_capture_bytes").set(bytes as f64);

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{Captures, folder};
 
 impl Captures {
-    /// The capture as a NumPy file with its document; none where it is gone.
+    /// Returns the capture as a NumPy file with its document; `None` if it is gone.
     pub(crate) async fn npy(&self, id: Uuid) -> Result<Option<CaptureNpy>, PlantError> {
         let Some(found) = self.store.captures().capture_by_id(id).await? else { return Ok(None) };
         let Some(content) = self.wav(id).await? else { return Ok(None) };

@@ -21,7 +21,8 @@ const LOOKED_AT: u32 = 100;
 const AFTER_S: f64 = 60.0;
 
 impl Captures {
-    /// What the documents of a judgement say of its waveform: its picture, or that it follows.
+    /// Returns the entry on the waveform in the documents of a judgement: its picture, or that it
+    /// follows.
     pub(crate) async fn waveform(
         &self,
         event: &Event,

@@ -71,9 +71,9 @@ impl RefusalCause {
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
     pub(crate) cause: RefusalCause,
-    /// For the gateway's log and the agent's.
+    /// The text for the gateway's log and the agent's.
     pub(crate) told: String,
-    /// What has come, where that says how to go on.
+    /// The parts that have arrived, where they tell the gateway how to go on.
     pub(crate) state: Option<CaptureUpload>,
 }
 

@@ -1,4 +1,4 @@
-//! `pdm-agent ack`: somebody has seen what stands of a bearing or gateway.
+//! `pdm-agent ack`: somebody has seen the standing alarm of a bearing or gateway.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -172,19 +172,20 @@ async fn import(
     Ok(told(&change, "changed") + &remarked(&sites))
 }
 
-/// Of which sites the machines of a graph are, beside those that events name.
+/// Returns the sites of a graph's machines, and of those that events name.
 async fn sites_of(store: &Store, assets: &Assets) -> Result<MachineSites, Failure> {
     let fleet = store.pages().fleet().await.map_err(failure::store)?;
     let measured = machines::measured_machines(fleet.iter().map(|row| &row.key));
     Ok(MachineSites::of_assets(assets, &measured))
 }
 
-/// What the person has to know of machines whose site is not clear, one a line.
+/// Returns the remarks for the person on machines whose site is not clear, one a line.
 fn remarked(sites: &MachineSites) -> String {
     sites.remarks().into_iter().fold(String::new(), |told, one| told + "! " + &one + "\n")
 }
 
-/// What files say, with what the agent brought itself: digests, and the machines and bearings they are of.
+/// Returns the entries of the files with those that the agent added itself: digests, and the
+/// machines and bearings of the digests.
 fn pruned(before: &Assets, new: &Assets) -> Assets {
     let mut kept = before.clone();
     kept.nodes.retain(|name, own| digests::is_own(name, own));

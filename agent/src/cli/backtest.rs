@@ -113,20 +113,20 @@ fn within(text: &str, least: f64, most: f64, unit: &str) -> Result<f64, String> 
     value.ok_or_else(|| format!("{text:?} is not within {least:.2} and {most} {unit}"))
 }
 
-/// What is played, before it is.
+/// The settings of a play before it begins.
 struct Plan {
     terms: Terms,
     /// The settings whose store `--from store` means.
     settings: Option<AgentSettings>,
 }
 
-/// What was played.
+/// The machines that were played, with the remarks.
 pub(in crate::cli) struct Played {
     machines: Vec<MachinePlayed>,
     remarks: Vec<String>,
 }
 
-/// What was played, and by which configurations.
+/// The machines that were played, and the names of the configurations.
 struct Told {
     played: Played,
     sides: Vec<String>,

@@ -127,7 +127,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-/// What did not pass, by name; what was reached may be unfit, so no line says that it was not.
+/// Returns the number and names of the failed checks; `None` if all passed. The text does not say
+/// that a part was not reached, because a part that was reached may be unfit.
 fn failed(findings: &[Finding]) -> Option<String> {
     let names: Vec<&str> = findings
         .iter()
@@ -138,7 +139,8 @@ fn failed(findings: &[Finding]) -> Option<String> {
     (count > 0).then(|| format!("{count} of {all} checks failed: {}", names.join("; ")))
 }
 
-/// Says that reports and work orders cannot be written; nothing where they can be, or where none are written.
+/// Reports that reports and work orders cannot be written; `None` if they can be, or if none are
+/// written.
 fn documents(reports: &ReportSettings, exit: &mut Exit) -> Option<Finding> {
     let folder = reports.folder.as_deref().filter(|_| !reports.off)?;
     let (at, error) = writable_folder(&folder.join("report"), "pdm-agent").err()?;
@@ -150,7 +152,7 @@ fn documents(reports: &ReportSettings, exit: &mut Exit) -> Option<Finding> {
     Some(Finding { what: format!("documents in {}", folder.display()), wrong: Some(wrong) })
 }
 
-/// Where waveforms are kept, and how many gateways may send them.
+/// Reports where waveforms are kept, and how many gateways may send them.
 fn waveforms(settings: &AgentSettings, with_token: usize) -> Option<Finding> {
     let captures = settings.captures.as_ref()?;
     let folder = captures.dir.as_deref().unwrap_or(std::path::Path::new("")).display();
@@ -166,7 +168,7 @@ fn waveforms(settings: &AgentSettings, with_token: usize) -> Option<Finding> {
     Some(Finding { what, wrong })
 }
 
-/// What waits for a language model in the loop, and what does not.
+/// Reports which judgements wait for a language model in the loop, and which do not.
 fn in_loop(settings: &AgentSettings) -> Option<Finding> {
     let judging = settings.judging;
     let model = settings.reasoner.as_ref().filter(|_| judging.has_model())?;
@@ -200,7 +202,7 @@ fn tools(settings: &AgentSettings) -> Result<Finding, Failure> {
     Ok(Finding { what: format!("{count} tools"), wrong: None })
 }
 
-/// How much room the store takes, of how much.
+/// Says how much room the store takes, and how much it may take.
 fn room(size: StoreSize, max_bytes: u64) -> String {
     let mib = |bytes: u64| bytes >> 20;
     match max_bytes {
@@ -212,7 +214,7 @@ fn room(size: StoreSize, max_bytes: u64) -> String {
     }
 }
 
-/// What the store answers, and the ways to staff that it knows as failing.
+/// Checks the store, and lists the ways to staff that it knows as failing.
 async fn store(settings: &AgentSettings, exit: &mut Exit) -> Vec<Finding> {
     if let StorePlace::Sqlite(path) = &settings.store.place
         && let Some(unmade) = unmade::file(path)
@@ -263,7 +265,7 @@ async fn knowledge(settings: &AgentSettings, exit: &mut Exit) -> Finding {
     Finding { what, wrong: in_time(answer).await }
 }
 
-/// What every connection answers, and the exit code if one of them fails.
+/// Checks every connection; returns the findings, and the exit code if one of them fails.
 async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), Failure> {
     let mut exit = Exit::Unavailable;
     let mut findings = store(settings, &mut exit).await;

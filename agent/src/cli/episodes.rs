@@ -1,4 +1,5 @@
-//! `pdm-agent episodes`: lists what stands and what is over, and shows one episode whole.
+//! `pdm-agent episodes`: lists the episodes that stand and those that are over, and shows one
+//! whole.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -118,7 +119,8 @@ fn document(key: &BearingKey, record: &EpisodeRecord, is_pretty: bool) -> String
     text.unwrap_or_default()
 }
 
-/// An episode on one line: state, level, bearing, since when, who has seen it, what was told.
+/// Returns an episode on one line: state, level, bearing, since when, who has seen it, the level
+/// told.
 fn short(key: &BearingKey, record: &EpisodeRecord) -> String {
     let EpisodeRecord { episode, alarm, .. } = record;
     let level = episode.course.told.unwrap_or(RiskLevel::Normal);

@@ -44,7 +44,7 @@ impl SliceEnd {
     }
 }
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Debug)]
 enum Line {
     Event(Box<Event>),
@@ -90,7 +90,7 @@ impl EventLines {
         Self { reader, name, number: 0, order, needs_end, end_line: None, remarks: Vec::new() }
     }
 
-    /// The next event; none at the end.
+    /// Returns the next event; `None` at the end.
     ///
     /// # Errors
     /// A [`Failure`] (65) with line and event where the line is no event or its place is wrong.
@@ -119,13 +119,13 @@ impl EventLines {
         }
     }
 
-    /// What was read and is no error: to be said on standard error.
+    /// Takes the remarks on the lines that are no errors, for standard error.
     pub(super) fn take_remarks(&mut self) -> Vec<String> {
         std::mem::take(&mut self.remarks)
     }
 
-    /// The next line, not read beyond the machine that it is of: for a reader that hands the lines of each
-    /// machine to [`MachineLines`]. A last record is checked here; none at the end.
+    /// Returns the next line, read only as far as to know its machine: for a reader that hands the
+    /// lines of each machine to [`MachineLines`]. Checks a last record here; `None` at the end.
     ///
     /// # Errors
     /// A [`Failure`] (65) with the line where it is not of a machine.

@@ -77,7 +77,7 @@ enum ActionState {
     Dropped,
 }
 
-/// What was found.
+/// The verdict of the inspection.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum FoundVerdict {
     /// The element was at fault as named
@@ -133,7 +133,7 @@ impl From<Element> for Fault {
 }
 
 impl Args {
-    /// The report that the arguments make; none if they only list.
+    /// Returns the report that the arguments make; `None` if they only list.
     fn report(&self, at: Timestamp) -> Option<FollowUpReport> {
         let found = self.found.map(|verdict| Found {
             verdict: verdict.into(),

@@ -89,7 +89,7 @@ struct Asking {
     dry_run: bool,
 }
 
-/// What is released: a bearing by its three names, or a gateway by its two.
+/// Parses the name to release: a bearing by its three names, or a gateway by its two.
 fn released(name: &str) -> Result<PlantChange, Failure> {
     let wrong = |error: NameError| Failure::new(Exit::Usage, error);
     match name.split('/').collect::<Vec<_>>()[..] {
@@ -196,7 +196,7 @@ fn bearings_of(
     known.iter().filter_map(of).collect()
 }
 
-/// What became of a change.
+/// Returns the lines that tell the result of a change.
 fn said(change: &PlantChange, out: &TakenOut, is_dry: bool) -> Vec<String> {
     let becomes = |bearing: &BearingKey| {
         if let PlantChange::ReplaceGateway { new, .. } = change {

@@ -108,7 +108,7 @@ impl PlacedTools {
         self.agent.as_ref()
     }
 
-    /// Where the tools come from.
+    /// Returns the sources of the tools.
     pub(super) fn sources(&self) -> &Sources {
         &self.sources
     }
@@ -154,7 +154,7 @@ impl PlacedTools {
     }
 }
 
-/// What the tools do with the agent's store: a notifier that writes to its outbox (the running agent
+/// Opens the agent's store for the tools: a notifier that writes to its outbox (the running agent
 /// sends), its series, the asset graph, and the model with its budgets.
 async fn stored(
     settings: &AgentSettings,

@@ -121,7 +121,7 @@ fn unknown(name: &str, registry: &Registry) -> Failure {
     Failure::new(Exit::Usage, anyhow::anyhow!("there is no tool {name}; there are: {known}"))
 }
 
-/// What `validate` looks at: the folder that is named, or what is configured.
+/// Returns the sources that `validate` checks: the folder that is named, or the configured ones.
 fn validated(placed: &PlacedTools, dir: Option<&Path>) -> Result<Sources, Failure> {
     let mut sources = placed.sources().clone();
     if let Some(pack) = dir.filter(|dir| pack::is_pack(dir)) {

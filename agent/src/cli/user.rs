@@ -213,7 +213,7 @@ async fn list(store: &Store) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
-/// Refuses a change that takes away the last administrator, unless it is asked for in so many words.
+/// Refuses a change that takes away the last administrator, unless `even_last` is set.
 async fn keeps_an_admin(
     store: &Store,
     name: &str,

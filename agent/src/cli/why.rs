@@ -1,5 +1,5 @@
-//! `pdm-agent why`: why staff was told of an event or a bearing, or was not: what was judged, what
-//! suppresses the bearing, and what became of each message, by channel.
+//! `pdm-agent why`: why staff was told of an event or a bearing, or was not: the judgement, the
+//! suppressions of the bearing, and the state of each message, by channel.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub struct Args {
     config: PathBuf,
 }
 
-/// What is asked about.
+/// The event or bearing that is asked about.
 #[derive(Debug, Clone)]
 enum Subject {
     Event(EventId),
@@ -122,7 +122,7 @@ async fn of_event(
     Ok(lines)
 }
 
-/// Why a judgement tells staff nothing, by itself.
+/// Says why a judgement tells staff nothing, by itself.
 fn quiet(settings: &AgentSettings, diagnosis: &Diagnosis) -> String {
     let (level, from) = (diagnosis.risk_level, settings.notify.from);
     if level == RiskLevel::Normal {
@@ -220,7 +220,7 @@ impl Reach {
         }
     }
 
-    /// What is said of the level that staff is to know.
+    /// Describes the level that staff is to know.
     fn told(self, level: RiskLevel) -> String {
         match self {
             Self::Told => format!("told {level}"),
@@ -234,7 +234,8 @@ impl Reach {
     }
 }
 
-/// What is said of a gateway that staff was never told of under this name: that it is known, and how it stands.
+/// Returns the lines on a gateway that staff was never told of under this name: that it is known,
+/// and its state.
 async fn of_quiet_gateway(store: &Store, key: &BearingKey) -> Result<Option<Vec<String>>, Failure> {
     if !is_gateway_level(key.equipment.as_str()) {
         return Ok(None);
@@ -252,7 +253,7 @@ async fn of_quiet_gateway(store: &Store, key: &BearingKey) -> Result<Option<Vec<
     }))
 }
 
-/// What the episode says of telling, or of not telling.
+/// Returns the lines on the episode: what staff was told of it, or why it was not told.
 fn episode(record: &EpisodeRecord, reach: Reach, now: Timestamp) -> Vec<String> {
     let EpisodeRecord { episode, alarm, beside } = record;
     let course = &episode.course;
@@ -299,7 +300,7 @@ fn episode(record: &EpisodeRecord, reach: Reach, now: Timestamp) -> Vec<String> 
     lines
 }
 
-/// What staff was told of the damage in this episode.
+/// Describes the damage that staff was told of in this episode.
 fn damage(told: &ToldFinding) -> String {
     let named: Vec<&str> = told.elements.iter().map(|fault| fault.as_str()).collect();
     let named = if named.is_empty() { "element not named".to_owned() } else { named.join(", ") };
@@ -322,7 +323,7 @@ fn word(reason: NotificationReason) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// What became of a message, by channel.
+/// Returns the lines on the deliveries of a message, by channel.
 fn deliveries(rows: &[Delivery]) -> Vec<String> {
     if rows.is_empty() {
         let none = "no row of it is in the outbox: no channel was to hear it (its level is below theirs), \

@@ -41,7 +41,7 @@ pub(super) fn changed(text: &str, change: &ConfigChange) -> Result<String, Splic
     if is == meant { Ok(new) } else { Err(subject()) }
 }
 
-/// Bytes and what stands in their place.
+/// Bytes and the text that replaces them.
 struct Edit {
     range: Range<usize>,
     text: String,

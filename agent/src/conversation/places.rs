@@ -1,4 +1,4 @@
-//! How many questions are answered at once: of all askers, and of one.
+//! Limits how many questions are answered at once: of all askers, and of one.
 //!
 //! Without the second bound three questions of a viewer to a slow model closed the chat to everybody.
 
@@ -10,7 +10,7 @@ use pdm_web::talk::Busy;
 /// Questions that are answered at once. Chosen: a shift and a program; a model in the plant answers one
 /// after the other anyway.
 const AT_ONCE: usize = 8;
-/// Of them, questions of one asker. Chosen: two open pages.
+/// Questions of one asker among them. Chosen: two open pages.
 const OF_ASKER: usize = 2;
 
 /// Questions that are being answered, by their askers.

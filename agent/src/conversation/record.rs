@@ -1,4 +1,4 @@
-//! What the store records of a bearing beside its judgement, as the chat tells it.
+//! Reads the store's records of a bearing besides its judgement, for the chat.
 
 use super::watch::began_at;
 use pdm_reasoner::chat::{DefectLine, MeasuredLevel, NoteLine, Onset, Operation};
@@ -10,7 +10,7 @@ use pdm_web::plant::{Remark, ReportRow};
 
 use pdm_store::{DEAD_LETTER_LANE, Delivery, EpisodeRecord, MQTT_LANE, VECTORS_LANE};
 
-/// When the abnormality of an episode began; nothing of one that never reached a level.
+/// Returns when the abnormality of an episode began; `None` for one that never reached a level.
 pub(super) fn onset_of(record: EpisodeRecord) -> Option<Onset> {
     let began_at = began_at(&record);
     let episode = record.episode;
@@ -75,7 +75,7 @@ pub(super) fn lines_of(event: &Event) -> Vec<DefectLine> {
     all.into_iter().filter_map(line).collect()
 }
 
-/// What people wrote of a bearing, newest first; reports that were taken back are left out.
+/// Returns the notes on a bearing, newest first; reports that were taken back are left out.
 pub(super) fn notes_of(remarks: Vec<Remark>, reports: Vec<ReportRow>) -> Vec<NoteLine> {
     let remarks = remarks.into_iter().filter(|remark| remark.note.is_some());
     let remarks = remarks.map(|remark| NoteLine {
@@ -97,7 +97,8 @@ pub(super) fn notes_of(remarks: Vec<Remark>, reports: Vec<ReportRow>) -> Vec<Not
     all
 }
 
-/// What a report says beside its note: what became of the work, and what was found with its element and cause.
+/// Returns the text of a report besides its note: the state of the work, and the finding with its
+/// element and cause.
 fn reported(report: &ReportRow) -> Option<Text> {
     let mut told: Vec<Text> = Vec::new();
     match report.state {
@@ -133,7 +134,7 @@ fn reported(report: &ReportRow) -> Option<Text> {
     (!told.is_empty()).then(|| Text::new(joined(Language::Ko), joined(Language::En)))
 }
 
-/// The person or channel of a delivery; none of a lane that only programs read.
+/// Returns the person or channel of a delivery; `None` for a lane that only programs read.
 pub(super) fn told_to_of(delivery: &Delivery) -> Option<Text> {
     let lane = delivery.lane.as_str();
     if [MQTT_LANE, VECTORS_LANE, DEAD_LETTER_LANE].contains(&lane) {

@@ -9,7 +9,8 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_store::{Store, StoreError};
 
-/// The names of people and channels: those of the configuration, and those who have acknowledged what stands.
+/// Returns the names of people and channels: those of the configuration, and those who have
+/// acknowledged standing alarms.
 pub(super) async fn people(store: &Store, table: &Table) -> Result<Vec<String>, StoreError> {
     let mut names: BTreeSet<String> = table.names.clone();
     let rows = store.pages().fleet().await?;

@@ -1,4 +1,5 @@
-//! What the last windows of bearings are worth, and windows and grounds of an earlier time, as the chat tells them.
+//! Finds out whether the last windows of bearings can be judged, and reads windows and grounds of
+//! an earlier time, for the chat.
 
 use pdm_reasoner::chat::{EarlierGrounds, MeasuredWindow, Watch};
 use pdm_shared::episode::Condition;
@@ -13,7 +14,7 @@ const BACK: u32 = 336;
 /// Windows in which an earlier judgement is looked for. Chosen: six weeks of one an hour.
 const EARLIER: u32 = 1000;
 
-/// What the last windows of a bearing are worth.
+/// Returns whether the last windows of a bearing can be judged.
 pub(super) async fn watch_of(
     store: &Store,
     key: &BearingKey,
@@ -79,7 +80,8 @@ pub(super) async fn earlier_grounds(
     }))
 }
 
-/// Since when a bearing is abnormal by its measurements; an episode beside another's alarm opens when that is told.
+/// Returns the time since which a bearing is abnormal by its measurements; an episode beside
+/// another's alarm opens when that alarm is told.
 pub(super) fn began_at(record: &EpisodeRecord) -> Timestamp {
     let opened_at = record.episode.opened_at;
     match record.episode.course.condition {

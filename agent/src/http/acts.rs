@@ -1,4 +1,4 @@
-//! Who did what over the routes beside the pages: uploads and values of stations.
+//! Records who did what over the routes beside the pages: uploads and values of stations.
 
 use pdm_service::clock::SharedClock;
 use pdm_service::http::guard::Caller;

@@ -103,7 +103,7 @@ pub(crate) fn check_tokens(owners: &BearingOwners) -> Result<usize, GatewayToken
     Tokens::open(owners).map(|tokens| tokens.0.len())
 }
 
-/// What the route works with; without captures it says how they are configured.
+/// The state of the route; without captures it answers how they are configured.
 #[derive(Debug, Clone)]
 struct Desk {
     captures: Option<Captures>,
@@ -207,7 +207,7 @@ fn told(status: StatusCode, cause: &str, error: &str) -> Response {
     (status, Json(json!({ "error": error, "cause": cause }))).into_response()
 }
 
-/// The part that a request brings; none for a document.
+/// Returns the part that a request brings; `None` for a document.
 fn part_range(headers: &HeaderMap) -> Result<Option<PartRange>, String> {
     let Some(value) = headers.get(header::CONTENT_RANGE) else { return Ok(None) };
     let read = || {

@@ -150,7 +150,7 @@ impl Callers for StoredCallers {
     }
 }
 
-/// Opens the configured address; none is configured, nothing is opened.
+/// Opens the configured address; `None` if none is configured.
 ///
 /// # Errors
 /// [`DoorError`].
@@ -208,7 +208,7 @@ fn offer(setup: &Setup, settings: &HttpSettings, listen: SocketAddr) {
     );
 }
 
-/// What signs links, where an address for them is configured. The key is the store's own.
+/// Returns the signer of links, if an address for them is configured. The key is the store's own.
 pub(crate) async fn links(
     settings: &HttpSettings,
     store: &Store,

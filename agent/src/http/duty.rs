@@ -1,10 +1,10 @@
-//! Who is on duty by the configured rotas, for the page of duty.
+//! Tells who is on duty by the configured rotas, for the page of duty.
 
 use pdm_routes::{Rota, Table};
 use pdm_shared::time::Timestamp;
 use pdm_web::plant::{DutyGap, DutyOverride, DutyRow};
 
-/// For how many days gaps and changes are looked for.
+/// The number of days for which gaps and changes are looked for.
 const DAYS: u32 = 14;
 
 /// The rotas of a table at a time.

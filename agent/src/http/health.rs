@@ -30,7 +30,7 @@ use crate::vitals::{Blindness, Vitals};
 /// Connections while the agent waits for its store: some probes.
 const CONNECTIONS: usize = 32;
 
-/// What health is told from.
+/// The sources of the health report.
 #[derive(Debug, Clone)]
 pub(super) struct Health {
     pub(super) vitals: Vitals,
@@ -38,7 +38,7 @@ pub(super) struct Health {
     pub(super) store: Option<Store>,
     /// None while the agent waits for its store.
     pub(super) progress: Option<watch::Receiver<Progress>>,
-    /// What is wrong although the agent works.
+    /// Faults of an agent that still works.
     pub(super) degraded: Option<watch::Receiver<Vec<String>>>,
 }
 
@@ -110,7 +110,7 @@ async fn work(
     }
 }
 
-/// What is wrong although the agent works, a line each.
+/// Returns the faults of an agent that still works, a line each.
 fn told(said: &[String]) -> String {
     if said.is_empty() {
         return "ok\n".to_owned();

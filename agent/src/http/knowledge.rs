@@ -42,7 +42,7 @@ struct Asked {
     collection: Option<String>,
 }
 
-/// What the route works with.
+/// The state of the route.
 #[derive(Debug, Clone)]
 struct Uploads {
     knowledge: Knowledge,

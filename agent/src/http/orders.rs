@@ -14,7 +14,7 @@ use pdm_web::plant::{PlantError, WorkSheet};
 use super::documents;
 use crate::documents::{GatherError, stored};
 
-/// What work orders are made of.
+/// The settings and sources from which work orders are built.
 #[derive(Debug)]
 pub(crate) struct Orders {
     pub(crate) settings: ReportSettings,

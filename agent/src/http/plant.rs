@@ -41,11 +41,12 @@ use crate::removal::{self, Ground};
 pub(crate) struct StoredPlant {
     pub(crate) store: Store,
     pub(crate) clock: SharedClock,
-    /// Where the store's writing would leave a refused message; an acknowledgement is none.
+    /// The topic to which the store would send a refused message; an acknowledgement is never
+    /// refused.
     pub(crate) dead_letters: String,
     /// The first levels of every topic.
     pub(crate) prefix: Prefix,
-    /// What changes of the plant rest on.
+    /// The topics and owners that changes of the plant need.
     pub(crate) ground: Ground,
     /// The configured ways to staff.
     pub(crate) lanes: Arc<[String]>,
@@ -55,9 +56,10 @@ pub(crate) struct StoredPlant {
     pub(crate) photos: Option<Photos>,
     /// Captured waveforms, where they are kept.
     pub(crate) captures: Option<Captures>,
-    /// What work orders are made of.
+    /// The settings and sources from which work orders are built.
     pub(crate) orders: Orders,
-    /// The lowest risk that is repeated while nobody acknowledges it, and after how many hours; none never.
+    /// The lowest risk that is repeated while nobody acknowledges it, and after how many hours;
+    /// `None` if none is.
     pub(crate) repeats: Option<(RiskLevel, f64)>,
     /// The plant's clock, and who is on duty when.
     pub(crate) table: Arc<Table>,

@@ -13,10 +13,11 @@ use crate::assets::machines::{
     nodes_of_kind, sites_of_machine, sites_of_nodes, text_of,
 };
 
-/// Most neighbours of a page: what a person scrolls through.
+/// Most neighbours of a page: as many as a person scrolls through.
 const MOST: usize = 200;
 
-/// What stands beside a machine of a site; an empty site asks for a machine that no site has.
+/// Returns the surroundings of a machine of a site; an empty site asks for a machine that no site
+/// has.
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer.
@@ -109,7 +110,7 @@ pub(super) async fn places(store: &Store) -> Result<MachinePlaces, StoreError> {
     Ok(MachinePlaces { machines: found, designations: designations(store).await? })
 }
 
-/// The site and id of a machine's node; none where its site is not clear.
+/// Returns the site and id of a machine's node; `None` where its site is not clear.
 fn of_machine(node: &Node, sites: &MachineSites) -> Option<String> {
     let id = text_of(node, "id")?;
     match sites.site_of(id)? {

@@ -1,5 +1,5 @@
-//! Who sends so much that its events are put off: told in the log once a minute, in the health while it
-//! lasts, and to staff once a day.
+//! Reports senders of so many events that some are put off: in the log once a minute, in the health
+//! while it lasts, and to staff once a day.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,7 +16,8 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// back sends what it has kept, and is over its share for seconds; an hour of windows every second is more.
 const TOLD_FROM: u64 = 3000;
 
-/// What was put off in the present minute, by sender. Bounded by what [`crate::mqtt::PutOff`] counts.
+/// The events put off in the present minute, by sender. Bounded by what [`crate::mqtt::PutOff`]
+/// counts.
 #[derive(Debug)]
 pub(super) struct Flood {
     since: Instant,

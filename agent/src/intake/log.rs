@@ -1,4 +1,4 @@
-//! What happens at the intake, each as one function that logs and counts.
+//! The log events of the intake, each as one function that logs and counts.
 
 use pdm_service::error_chain::error_chain;
 use pdm_shared::id::{GatewayId, GatewayKey, SiteId};

@@ -1,11 +1,12 @@
-//! What one sender may send in a minute.
+//! The number of messages that one sender may send in a minute.
 //!
 //! An event above the quota is put off, not refused: it is acknowledged to the broker and not stored, so
 //! its number stays missing in the gateway's receipt and the edge, which keeps every event until a receipt
 //! covers it, sends it again. Holding the message back instead would take room in the receive maximum,
 //! which all gateways share. Events under a topic that names the gateway have a count of their own, so
-//! that forged ones elsewhere cannot use it up. Refused messages count as events do; of these only so many
-//! are kept as dead letters, because each costs the store more than an event and nobody needs the thousandth.
+//! that forged ones elsewhere cannot use it up. Refused messages count as events do; only a limited
+//! number of them is kept as dead letters, because each costs the store more than an event and
+//! nobody needs the thousandth.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,8 +19,8 @@ use crate::settings::QuotaSettings;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// Senders that are counted at once, some 200 bytes each. Events that name further ones are put off: only
-/// forged names are so many.
+/// Senders that are counted at once, some 200 bytes each. Events that name further ones are put
+/// off: only forged names reach this number.
 const SENDERS: usize = 10_000;
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -43,7 +44,7 @@ impl Quotas {
         Self { settings, since: now, sent: BTreeMap::new() }
     }
 
-    /// When the present minute is over.
+    /// Returns when the present minute is over.
     pub(super) fn until(&self) -> Instant {
         self.since + MINUTE
     }

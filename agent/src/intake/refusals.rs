@@ -1,4 +1,4 @@
-//! Which refusals have been told, so that a hostile gateway fills no log.
+//! Remembers which refusals have been told, so that a hostile gateway fills no log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -19,7 +19,7 @@ const REST: Duration = Duration::from_mins(1);
 /// Batches that are read at most to find events of other bearings behind those that rest: 4,096 events.
 const BATCHES: u32 = 16;
 
-/// What is judged apart.
+/// The bearings that are judged apart from the others.
 #[derive(Debug, Default)]
 pub(super) struct Apart(Mutex<State>);
 
@@ -105,8 +105,8 @@ impl Judging {
         Ok(bearings)
     }
 
-    /// Notes that the store refuses the content of these bearings' judgements; another failure is none of
-    /// theirs.
+    /// Notes that the store refuses the content of these bearings' judgements; another failure is
+    /// not caused by them.
     pub(super) fn set_apart(&self, bearings: &[BearingKey], error: &StoreError) {
         if !matches!(error, StoreError::Content { .. }) {
             return;

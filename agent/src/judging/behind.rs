@@ -1,4 +1,4 @@
-//! What waits behind a held judgement: a window that the rules would tell at once ends the wait.
+//! Checks the windows behind a held judgement: one that the rules would tell at once ends the wait.
 //!
 //! The events of a bearing are judged in their order, so a Critical behind a Watch that waits for a model
 //! would wait too. Each batch therefore looks at the windows that have come in behind held judgements, by
@@ -65,7 +65,8 @@ impl Judging {
         Ok(())
     }
 
-    /// The memory of a bearing after the judgement that is held; none if another version wrote the run.
+    /// Returns the memory of a bearing after the judgement that is held; `None` if another version
+    /// wrote the run.
     async fn memory_after(&self, held: EventId) -> Result<Option<Memory>, JudgingError> {
         let Some(checkpoint) = self.store.held_run(held).await? else { return Ok(None) };
         let Ok(run) = Run::resumed(&checkpoint, 0) else { return Ok(None) };
@@ -76,7 +77,7 @@ impl Judging {
         Ok(Some(memory))
     }
 
-    /// A judgement is held: what came in behind it is looked at from its place on.
+    /// Notes that a judgement is held: events behind it are looked at from its place on.
     pub(super) fn look_from(&self, arrival: i64) {
         let mut looked = self.looked();
         looked.arrival = looked.arrival.min(arrival);

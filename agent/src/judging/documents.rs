@@ -114,8 +114,8 @@ impl Judging {
         failure.map_or(Ok(count), Err)
     }
 
-    /// A run that an earlier process or another replica left; none if another version wrote it, whose
-    /// documents are not written then.
+    /// Returns a run that an earlier process or another replica left; `None` if another version
+    /// wrote it, whose documents are not written then.
     async fn left(
         &self,
         event_id: EventId,

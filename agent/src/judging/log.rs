@@ -1,4 +1,4 @@
-//! What happens while judging, each as one function that logs and counts.
+//! The log events of judging, each as one function that logs and counts.
 
 use pdm_service::error_chain::error_chain;
 use pdm_shared::diagnosis::{Diagnosis, OpinionStance, SecondOpinion};
@@ -90,7 +90,7 @@ pub(super) fn judged(diagnosis: &Diagnosis) {
     }
 }
 
-/// A bearing became Critical, so long after it was first Watch.
+/// Records that a bearing became Critical, this many hours after it was first Watch.
 pub(super) fn lead_time(hours: f64) {
     metrics::histogram!("pdm_agent_lead_time_hours").record(hours);
 }

@@ -14,7 +14,7 @@ use crate::notify::policy::{Followed, JudgedWindow, Policy};
 const MOST: u32 = 500;
 
 impl Judging {
-    /// The same window where another alarm of its cause was told lately.
+    /// Changes the consequence of a window where another alarm of its cause was told lately.
     pub(super) async fn of_one_cause(
         &self,
         window: &JudgedWindow<'_>,

@@ -1,5 +1,5 @@
-//! What follows from a judgement: the figures of its notification are checked against their sources,
-//! actions are derived, a row for the knowledge base and the step of the trace are made.
+//! Derives the results of a judgement: checks the figures of its notification against their
+//! sources, derives actions, and makes a row for the knowledge base and the step of the trace.
 
 use pdm_expert::Judgement;
 use pdm_expert::case::{Memory, RECALLED_WORK, Work};
@@ -55,7 +55,8 @@ fn document_lines(documents: &[Written], language: &str, words: [&str; 2]) -> St
     lines.collect()
 }
 
-/// What a person opens first: the own language, then what prints; data last.
+/// Returns the order in which a person opens the documents: the own language, then what prints;
+/// data last.
 fn rank(place: &str, language: &str) -> (bool, bool, bool) {
     let mut endings = place.rsplit('.');
     let format = endings.next().unwrap_or_default();
@@ -152,9 +153,9 @@ pub(super) fn vectors(diagnosis: &Diagnosis) -> Outgoing {
     }
 }
 
-/// The actions that follow from a judgement; none if it repeats the bearing's last one. They take the
-/// place of what earlier judgements asked for; an action that was asked for before keeps its time, unless that
-/// is over: nothing is due before it is asked for.
+/// Returns the actions that follow from a judgement; empty if it repeats the bearing's last one.
+/// They replace the actions of earlier judgements; an action that was asked for before keeps its
+/// due time, unless that is over: nothing is due before it is asked for.
 pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State, has_orders: bool) -> Vec<FollowUp> {
     let recent = &state.memory_context.recent;
     if !pdm_expert::research::is_news(diagnosis, recent) {
@@ -170,7 +171,8 @@ pub(super) fn follow_up(diagnosis: &Diagnosis, state: &State, has_orders: bool) 
     actions
 }
 
-/// What a judgement asks staff to do: of the bearing, or of the machine where nothing speaks of the bearing.
+/// Returns the actions that a judgement asks of staff: on the bearing, or on the machine where
+/// nothing points to the bearing.
 fn asked_actions(diagnosis: &Diagnosis, memory: &Memory) -> Vec<FollowUp> {
     let at = diagnosis.judged_at;
     let lead = diagnosis.lead_time_h().map(|hours| at.plus_seconds(hours * 3600.0));

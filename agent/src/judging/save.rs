@@ -120,8 +120,9 @@ impl Judging {
         is_asked_about(judgement, memory, from).then(|| Box::new(memory.clone()))
     }
 
-    /// What staff is told because of a judgement, with the figures that were withheld from it because
-    /// they stand in no source; and a change of the episode that staff is not told of.
+    /// Returns the message to staff because of a judgement, with the figures that were withheld
+    /// from it because they stand in no source; and a change of the episode that staff is not told
+    /// of.
     async fn announcement(
         &self,
         bearing: &Bearing,

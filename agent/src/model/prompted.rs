@@ -94,8 +94,9 @@ fn written(turn: Turn, is_object: bool) -> String {
     }
 }
 
-/// Another attempt may help where the server was away or wrote no answer; the client has waited and
-/// tried again by itself where the server asked for it. A budget that is spent stays spent.
+/// Converts an error. Another attempt may help where the server was away or wrote no answer; the
+/// client has waited and tried again by itself where the server asked for it. A budget that is
+/// spent stays spent.
 fn failure(error: ModelError) -> Failure {
     let message = error.to_string();
     match error {

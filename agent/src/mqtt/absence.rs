@@ -1,4 +1,4 @@
-//! How long a broker is away, and whether a connection that stands brings anything.
+//! Observes how long a broker is away, and whether a connection that stands brings anything.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Listening {
         Self { since: Some(Instant::now()), has_heard_nothing: true }
     }
 
-    /// Something has come; whether that is the first.
+    /// Notes that something has come; returns whether it is the first.
     pub(super) fn hears(&mut self) -> bool {
         self.since = None;
         std::mem::take(&mut self.has_heard_nothing)

@@ -1,4 +1,4 @@
-//! What happens to the connections, each as one function that logs and counts.
+//! The log events of the connections, each as one function that logs and counts.
 
 /// The connection for intake stands; the broker says whether it had kept the session.
 pub(super) fn connected_for_intake(session_present: bool) {

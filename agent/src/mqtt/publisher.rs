@@ -38,10 +38,10 @@ pub(crate) enum PublishError {
 /// (2), packet identifier (2), properties (1, with an end 6), and some reserve.
 const PACKET_OVERHEAD: usize = 24;
 
-/// What the broker says of a message that it has taken.
+/// The broker's acknowledgement of a message that it has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confirmed {
-    /// It says nothing of who receives it.
+    /// It does not say who receives it.
     Taken,
     /// Nobody subscribes to the topic at present (reason 16).
     NoSubscriber,
@@ -222,8 +222,8 @@ impl Connection {
         }
     }
 
-    /// Why a connection ended. A publication that is too large ends it without being named: the largest in
-    /// flight is at least as large, and larger ones are not sent again.
+    /// Returns why a connection ended. A publication that is too large ends it without being named:
+    /// the largest in flight is at least as large, and larger ones are not sent again.
     fn ended(&mut self, error: &ConnectionError, in_flight: &InFlight) -> String {
         if let (true, Some(bytes)) = (is_too_large(error), in_flight.largest())
             && self.refused.is_none_or(|refused| bytes < refused)
@@ -234,7 +234,8 @@ impl Connection {
         error.to_string()
     }
 
-    /// The largest publication: by the settings, by what the broker says, and by what it has refused.
+    /// Returns the largest publication: by the settings, by the broker's statement, and by its
+    /// refusals.
     fn most(&self, told: Option<u32>) -> usize {
         let bytes = self.settings.max_packet_bytes.min(told.unwrap_or(u32::MAX));
         let learnt = self.refused.map_or(usize::MAX, |refused| refused.saturating_sub(1));
@@ -301,7 +302,7 @@ impl Connection {
     }
 }
 
-/// What the broker's answer to a message means.
+/// Returns the meaning of the broker's answer to a message.
 fn outcome_of(reason: PubAckReason) -> Result<Confirmed, PublishError> {
     match reason {
         PubAckReason::Success => Ok(Confirmed::Taken),

@@ -25,7 +25,7 @@ use pdm_shared::id::GatewayKey;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How long what came and what was taken is counted together.
+/// The time over which messages that came and were taken are counted together.
 const SLICE: Duration = Duration::from_secs(1);
 /// Messages of a slice that a sender may always send. Chosen: the default quota of a minute
 /// (`[intake.quota] events_per_minute`) by the second, so that the backlog of a gateway that comes back is
@@ -46,14 +46,14 @@ const SENDERS: usize = 1000;
 pub(crate) struct Limits {
     /// Messages that wait together; the receiver then waits.
     pub(crate) messages: usize,
-    /// Above so many messages shares are held to. One batch: a second one waits while the first is stored,
-    /// so holding to shares costs no throughput.
+    /// Waiting messages above which each sender is held to its share. One batch: a second one waits
+    /// while the first is stored, so holding to shares costs no throughput.
     pub(crate) crowded: usize,
-    /// Above so many kibibytes shares are held to.
+    /// Waiting kibibytes above which each sender is held to its share.
     pub(crate) crowded_kib: usize,
 }
 
-/// What becomes of a message that came.
+/// The result of offering a message to the queue.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Offered<T> {
     /// It waits in its sender's line.
@@ -68,7 +68,8 @@ pub(crate) enum Offered<T> {
 struct Line<T> {
     waiting: VecDeque<(T, usize)>,
     kib: usize,
-    /// Above the share: put off until half of the line is served, so that gaps are few and long.
+    /// Whether the line is above the share: put off until half of it is served, so that gaps are
+    /// few and long.
     is_over: bool,
     /// The round in which the line was last served.
     served: u64,
@@ -93,7 +94,8 @@ struct State<T> {
     slice: Slice,
 }
 
-/// What came and was taken in the present slice, and what follows from the one before.
+/// The messages that came and were taken in the present slice, and the part that follows from the
+/// one before.
 #[derive(Debug)]
 struct Slice {
     since: Instant,
@@ -102,7 +104,7 @@ struct Slice {
     /// How long the intake has waited for messages, and since when it does.
     waited: Duration,
     waits_since: Option<Instant>,
-    /// Messages that a sender may send in this slice; none where the intake had time.
+    /// Messages that a sender may send in this slice; `None` where the intake had time.
     part: Option<usize>,
 }
 
@@ -243,7 +245,7 @@ impl<T> State<T> {
         }
     }
 
-    /// Whether so many messages of a sender wait that another status of it is put off.
+    /// Whether enough messages of a sender wait already that another status of it is put off.
     fn has_many_waiting(&self, limits: &Limits, sender: &Sender) -> bool {
         self.lines.get(sender).is_some_and(|line| {
             line.waiting.len() >= MANY_STATUSES || line.kib >= limits.crowded_kib
@@ -282,7 +284,7 @@ impl<T> Inlet<T> {
         self.0.state().puts_off(&limits, sender, urgency)
     }
 
-    /// Puts a message of so many kibibytes into its sender's line.
+    /// Puts a message of `kib` kibibytes into its sender's line.
     pub(crate) fn offer(&self, sender: &Sender, kib: usize, message: T) -> Offered<T> {
         let mut state = self.0.state();
         if state.is_closed {
@@ -313,8 +315,9 @@ impl<T> Inlet<T> {
 }
 
 impl<T> Outlet<T> {
-    /// The next messages: one of each sender in turn, those first that were served longest ago; none when
-    /// the other end is gone and nothing waits.
+    /// Waits for the next messages and returns them: one of each sender in turn, first the sender
+    /// that was served longest ago. Returns an empty list when the other end is gone and nothing
+    /// waits.
     pub(crate) async fn take(&self, most: usize, most_kib: usize) -> Vec<T> {
         loop {
             {
@@ -343,7 +346,7 @@ impl<T> Outlet<T> {
         self.0.state().note(&Sender::Gateway(gateway));
     }
 
-    /// How many messages wait.
+    /// Returns how many messages wait.
     pub(crate) fn len(&self) -> usize {
         self.0.state().messages
     }

@@ -37,8 +37,9 @@ const IN_HAND_KIB: u32 = 16 * 1024;
 /// Messages of one batch, KiB: a quarter of all, so that a sender of large messages leaves room for others.
 pub(crate) const BATCH_KIB: usize = IN_HAND_KIB as usize / 4;
 
-/// How much waits for the intake. Shares are held to from half of the room on, so that what is put off is
-/// acknowledged at once while the broker may still send, and a backlog of usual size is not put off.
+/// Returns the limits of what waits for the intake. Shares are held to from half of the room on, so
+/// that a message that is put off is acknowledged at once while the broker may still send, and a
+/// backlog of usual size is not put off.
 pub(crate) fn limits(receive_maximum: u16) -> Limits {
     let messages = usize::from(receive_maximum);
     let crowded_kib = IN_HAND_KIB as usize / 2;
@@ -72,7 +73,7 @@ impl Delivery {
         &self.publish.payload
     }
 
-    /// Whose message it is.
+    /// Returns the sender of the message.
     pub(crate) const fn sender(&self) -> &Sender {
         &self.sender
     }

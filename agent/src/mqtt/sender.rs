@@ -1,5 +1,5 @@
-//! Whose message it is, by its topic, before anything of it is read: what shares of the intake are counted
-//! by.
+//! Finds the sender of a message by its topic, before anything of it is read: the shares of the
+//! intake are counted by it.
 //!
 //! A topic that names its gateway is held to the certificate's name by the broker's access rules. Under a
 //! topic that names none the message's own claim counts, apart from the proven ones of that name: a forger
@@ -8,7 +8,7 @@
 use pdm_shared::id::{GatewayId, GatewayKey};
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic};
 
-/// Whose message it is.
+/// The sender of a message.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sender {
     /// The gateway that the topic names.
@@ -17,7 +17,7 @@ pub(crate) enum Sender {
     Claimed(GatewayKey),
     /// People, and programs in their place.
     Staff,
-    /// Nobody that topic or message name.
+    /// Neither topic nor message names a sender.
     Nobody,
 }
 
@@ -42,21 +42,22 @@ impl std::fmt::Display for Sender {
     }
 }
 
-/// What becomes of a message of which there are too many.
+/// How a message is treated where there are too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Urgency {
     /// An event: its gateway keeps it until a receipt covers it and sends it again.
     Repeated,
     /// A gateway's status: the broker retains the latest one, so of a flood of them only some are read.
     Latest,
-    /// What nobody sends again, or what says how to read the events behind it: it is never put off.
+    /// A message that nobody sends again, or that says how to read the events behind it: it is
+    /// never put off.
     Once,
 }
 
 /// The bytes in which the name of the gateway is looked for: an edge writes it among the first fields.
 const HEAD_BYTES: usize = 2048;
 
-/// Whose message it is, and whether it may be put off.
+/// Returns the sender of a message, and whether it may be put off.
 pub(crate) fn sender_and_urgency(
     prefix: &Prefix,
     topic: &str,

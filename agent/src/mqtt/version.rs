@@ -1,7 +1,8 @@
-//! What a broker cannot do that agent and gateways need, and whether one that ends a connection before it has
-//! taken it speaks MQTT 3.1.1 alone. Such a broker answers a CONNECT of MQTT 5 with the older CONNACK, which the client cannot read, or with nothing at all:
-//! the error of the client says neither. So it is asked once more in the older version, and then again in the
-//! newer one: a broker that was just being started anew takes that.
+//! Finds out which features that agent and gateways need a broker lacks, and whether a broker that
+//! ends a connection before it has taken it speaks only MQTT 3.1.1. Such a broker answers a CONNECT
+//! of MQTT 5 with the older CONNACK, which the client cannot read, or with nothing at all; the
+//! error of the client says neither. So the broker is asked once more in the older version, and
+//! then again in the newer one: a broker that was just being restarted accepts that.
 
 use std::time::Duration;
 
@@ -16,8 +17,8 @@ use crate::settings::BrokerSettings;
 /// Longest wait for each of the two answers.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// What a broker lacks by its own words. It takes the agent's connection all the same: what it lacks keeps the
-/// gateways away, which nobody would see here.
+/// Returns the feature that a broker lacks by its own words. The broker accepts the agent's
+/// connection all the same, but refuses the gateways, which nobody would see here.
 pub(crate) fn lack_of(ack: &ConnAck) -> Option<BrokerLack> {
     let says = ack.properties.as_ref()?;
     if says.retain_available == Some(0) {

@@ -1,4 +1,4 @@
-//! What the answers of web hooks mean, as their makers document them.
+//! Reads the answers of web hooks as their makers document them.
 //!
 //! Slack answers `ok`, or a word for its error (`no_service`, `channel_is_archived`); some proxies and
 //! receivers of Slack's form answer 200 and write the error into the body. Teams' connectors answer 200 to
@@ -17,7 +17,7 @@ use crate::settings::WebhookFormat;
 const SLACK_CONTENT: [&str; 4] =
     ["invalid_payload", "no_text", "too_many_attachments", "invalid_blocks"];
 
-/// What an answer means.
+/// Returns the meaning of an answer: delivered, or the error.
 pub(super) fn read_answer(format: WebhookFormat, status: u16, body: &str) -> Result<(), SendError> {
     let body = body.trim();
     let said = || format!("the receiver answers {status}: {body}");

@@ -1,9 +1,10 @@
-//! The watch over the agent's own sight. While the store cannot be used, or events wait for judgements
-//! that do not come, the agent sees nothing; staff is told so directly, without the store.
+//! The watch over the agent's own sight. While the store cannot be used, or events wait for
+//! judgements that do not come, the agent sees nothing; staff is told so directly, without the
+//! store.
 //!
-//! What is wrong stands in [`Vitals`]; this task only tells it, once it has lasted. The edges keep their
-//! events meanwhile, and after the end everything is judged and told once. What was told directly has one
-//! identity for each outage; an agent that is started anew within an outage tells it again.
+//! The fault stands in [`Vitals`]; this task only reports it, once it has lasted. The edges keep
+//! their events meanwhile, and after the end everything is judged and told once. A direct message
+//! has one identity for each outage; an agent that is restarted within an outage sends it again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use super::log;
 use super::policy::Policy;
 use crate::vitals::{Ailment, Vitals};
 
-/// Between two looks at what is due.
+/// The time between two looks at what is due.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a channel may take for a message.
 const SEND: Duration = Duration::from_secs(30);
@@ -45,7 +46,7 @@ pub(crate) struct Outage {
     lanes: BTreeMap<String, LaneTold>,
 }
 
-/// What a lane has been told of an outage.
+/// The state of telling one lane of an outage.
 #[derive(Debug, Clone, Copy)]
 struct LaneTold {
     is_done: bool,

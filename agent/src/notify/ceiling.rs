@@ -61,8 +61,8 @@ impl Ceiling {
         Self { store, lane: lane.to_owned(), per_hour, owners, logged_ms, summed_ms }
     }
 
-    /// What is left of this hour. While the store does not answer any message may leave: an alarm is more
-    /// than a count.
+    /// Returns the room that is left in this hour. While the store does not answer, any message may
+    /// leave: an alarm matters more than a count.
     pub(super) async fn room(&self, now: Timestamp) -> Room {
         let hour = hour_of(now);
         let known = async {
@@ -77,7 +77,7 @@ impl Ceiling {
         })
     }
 
-    /// Whose share of the hour a message is, by its most urgent row.
+    /// Returns the share of the hour to which a message belongs, by its most urgent row.
     pub(super) async fn share_of(&self, rows: &[Claimed]) -> Share {
         let told =
             rows.iter().filter_map(|row| serde_json::from_str::<Notification>(&row.payload).ok());
@@ -109,7 +109,8 @@ impl Ceiling {
         log::held_back(&self.lane, notifications, self.per_hour, is_first);
     }
 
-    /// What the next summary has to tell, and its number in this hour; `None` if nothing is held back or it waits.
+    /// Returns the rows that the next summary has to tell, and its number in this hour; `None` if
+    /// nothing is held back or the summary waits.
     async fn due(&self, now: Timestamp) -> Result<Option<(HeldBack, u32)>, StoreError> {
         let held = self.store.held_back(&self.lane).await?;
         if held.levels.is_empty() {

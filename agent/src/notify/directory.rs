@@ -20,7 +20,7 @@ struct Reach {
     from: RiskLevel,
 }
 
-/// Who is reached how.
+/// The people and channels, and how each is reached.
 #[derive(Debug)]
 pub(super) struct Directory {
     pub(super) table: Table,
@@ -30,7 +30,7 @@ pub(super) struct Directory {
     named: BTreeMap<String, Vec<Reach>>,
 }
 
-/// Who hears of a step.
+/// The lanes that hear of a step.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub(super) lanes: Vec<String>,
@@ -38,11 +38,11 @@ pub(super) struct Heard {
     pub(super) telling: Option<Telling>,
     /// Not before this time: the end of the quiet hours, the time of the day's changes.
     pub(super) not_before: Option<Timestamp>,
-    /// With what other machines tell at that time, in one message.
+    /// Whether it leaves with the messages of other machines at that time, in one message.
     pub(super) is_shared: bool,
 }
 
-/// Who hears of a step of an alarm.
+/// The lanes that hear of a step of an alarm.
 #[derive(Debug)]
 pub(super) struct HeardBy {
     pub(super) lanes: Vec<String>,
@@ -140,7 +140,7 @@ impl Directory {
         lanes
     }
 
-    /// Who hears of something that no alarm stands behind.
+    /// Returns who hears of something that no alarm stands behind.
     pub(super) fn once(&self, key: &BearingKey, level: RiskLevel, now: Timestamp) -> Vec<String> {
         let audience = if self.table.is_plain() {
             Audience::Everybody
@@ -150,7 +150,7 @@ impl Directory {
         self.heard_by(key, &audience, level, None).lanes
     }
 
-    /// Who hears of a step of an episode.
+    /// Returns who hears of a step of an episode.
     pub(super) fn heard(
         &self,
         key: &BearingKey,
@@ -176,7 +176,7 @@ impl Directory {
         }
     }
 
-    /// Who hears of an alarm that rises.
+    /// Returns who hears of an alarm that rises.
     fn begun(
         &self,
         key: &BearingKey,
@@ -203,7 +203,7 @@ impl Directory {
         Heard { lanes, telling: Some(telling), ..Heard::default() }
     }
 
-    /// Who hears that it is over; a Watch within quiet hours leaves when they end.
+    /// Returns who hears that it is over; a Watch within quiet hours leaves when they end.
     fn over(
         &self,
         key: &BearingKey,
@@ -223,8 +223,9 @@ impl Directory {
         Heard { lanes, not_before, ..Heard::default() }
     }
 
-    /// Who hears that the damage has gone on: whoever hears a repetition; within quiet hours whoever has heard
-    /// of the alarm, when they end. Where quiet hours hold the alarm itself, it leaves as it stands then.
+    /// Returns who hears that the damage has gone on: whoever hears a repetition; within quiet
+    /// hours whoever has heard of the alarm, when they end. Where quiet hours hold the alarm
+    /// itself, it leaves as it stands then.
     fn developed(
         &self,
         key: &BearingKey,
@@ -240,7 +241,7 @@ impl Directory {
         Heard { telling, ..self.over(key, level, Some(alarm), now) }
     }
 
-    /// Who hears that an alarm is repeated.
+    /// Returns who hears that an alarm is repeated.
     pub(super) fn again(&self, key: &BearingKey, alarm: &Alarm, now: Timestamp) -> Heard {
         let Some(telling) = alarm.telling.as_ref().filter(|_| !self.table.is_plain()) else {
             let lanes = self.once(key, alarm.risk, now);
@@ -255,7 +256,7 @@ impl Directory {
         Heard { lanes, telling: Some(telling), ..Heard::default() }
     }
 
-    /// How far an alarm has been told that was told with another's.
+    /// Returns how far an alarm has been told that was told with another's.
     pub(super) fn led(
         &self,
         key: &BearingKey,

@@ -1,5 +1,6 @@
-//! What a way to staff does not take is told elsewhere: the next step of the alarm's route hears at once, or
-//! everybody where there is none, and at last every way that the configuration has.
+//! Tells alarms elsewhere that a way to staff does not take: the next step of the alarm's route
+//! hears at once, or everybody where there is none, and at last every way that the configuration
+//! has.
 //!
 //! The same notification leaves on further lanes, so no lane gets it twice and the chain ends. Whoever has
 //! it on another way needs no other message. An alarm that no way takes is counted until one does.
@@ -37,8 +38,8 @@ pub(crate) struct Elsewhere {
     clock: SharedClock,
     policy: Policy,
     reporter: Reporter,
-    /// Notifications that no way takes, and whether the broker's topic alone has said so: what a person's way or
-    /// a hook refuses is not told by a topic that takes it.
+    /// Notifications that no way takes, and whether only the broker's topic has said so: a
+    /// notification that a person's way or a hook refuses is not told by a topic that takes it.
     untold: Mutex<BTreeMap<Uuid, bool>>,
 }
 
@@ -93,8 +94,8 @@ impl Elsewhere {
         !self.policy.every_lane().is_empty()
     }
 
-    /// What is to be said of an alarm that the broker has taken and nobody subscribes to, where no other way leads to
-    /// staff: it counts as told to nobody while it stands.
+    /// Handles an alarm that the broker has taken and nobody subscribes to, where no other way
+    /// leads to staff: it counts as told to nobody while it stands.
     pub(crate) async fn unheard(
         &self,
         why: &str,

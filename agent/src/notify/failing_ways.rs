@@ -1,4 +1,4 @@
-//! Ways to staff that deliver nothing: what health says of them.
+//! The health report's line on ways to staff that deliver nothing.
 //!
 //! Other ways may carry the alarm meanwhile, so the agent is degraded and not ill. Health is for everybody:
 //! it names no person and quotes no receiver.
@@ -16,7 +16,7 @@ const LASTS_S: f64 = 60.0;
 /// How often the ways are looked at, s: the look reads the outbox.
 const EVERY_S: f64 = 10.0;
 
-/// What the last look at the ways found.
+/// The result of the last look at the ways.
 #[derive(Debug, Default)]
 pub(super) struct FailingWays {
     looked_at: Option<Timestamp>,
@@ -24,8 +24,8 @@ pub(super) struct FailingWays {
 }
 
 impl Watchdog {
-    /// What health says of the ways to staff, looked at anew from time to time. A look that fails leaves what
-    /// was said before: it must not keep the watch from telling alarms.
+    /// Returns the health report's line on the ways to staff, read anew from time to time. A look
+    /// that fails leaves the earlier line: it must not keep the watch from telling alarms.
     pub(super) async fn look_at_ways(
         &self,
         ways: &mut FailingWays,

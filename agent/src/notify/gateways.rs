@@ -36,9 +36,9 @@ const MOST: u32 = 20_000;
 pub(super) struct Bursts {
     lost: Option<Timestamp>,
     back: Option<Timestamp>,
-    /// Since when gateways could be heard.
+    /// The time since which gateways could be heard.
     pub(super) hearing: Hearing,
-    /// What is remembered of what gateways say of themselves.
+    /// The remembered reports of gateways about themselves.
     pub(super) heeded: Heeded,
     /// Bearings that their gateways no longer measure.
     pub(super) unmeasured: Unmeasured,

@@ -29,8 +29,8 @@ impl Channel for GoneWay {
     }
 }
 
-/// The ways on which messages wait and that are none of `configured`. A store that does not answer leaves them to
-/// the next start; it is told as that.
+/// Returns the ways on which messages wait and that are not among `configured`. A store that does
+/// not answer leaves them to the next start, which is logged.
 pub(crate) async fn gone_ways(
     store: &Store,
     configured: &[Arc<dyn Channel>],

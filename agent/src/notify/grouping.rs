@@ -1,4 +1,4 @@
-//! Which rows of a lane leave together, under which key, in which order they are told.
+//! Decides which rows of a lane leave together, under which key, and in which order they are told.
 
 use pdm_shared::delivery::Notification;
 use pdm_shared::risk::RiskLevel;
@@ -38,7 +38,7 @@ pub(super) fn groups(rows: Vec<Claimed>) -> Vec<Vec<Claimed>> {
     groups
 }
 
-/// The worst level of rows that leave together; none where no row is a notification.
+/// Returns the worst level of rows that leave together; `None` where no row is a notification.
 fn worst(rows: &[Claimed]) -> Option<RiskLevel> {
     let told =
         rows.iter().filter_map(|row| serde_json::from_str::<Notification>(&row.payload).ok());

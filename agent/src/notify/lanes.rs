@@ -1,5 +1,5 @@
-//! The lanes of the outbox: each claims its rows in their order, sends them, and stores what became of
-//! them.
+//! The lanes of the outbox: each claims its rows in their order, sends them, and stores their
+//! outcomes.
 //!
 //! A lane that is slow or down does not hold up another. Pauses between tries double, with jitter. A
 //! notification that cannot be delivered is given up after a configured time: it stays in the outbox, is
@@ -62,7 +62,7 @@ pub(crate) enum SendError {
     /// Trying again can help.
     #[error("{0}")]
     Later(String),
-    /// The receiver asks to wait so long before anything is sent to it again.
+    /// The receiver asks to wait this long before anything is sent to it again.
     #[error("{0}")]
     After(String, Duration),
     /// The receiver does not let us in, or is not there: people may repair that, so it is tried again
@@ -82,7 +82,7 @@ pub(crate) enum SendError {
 }
 
 impl SendError {
-    /// How long the receiver asks to wait.
+    /// Returns how long the receiver asks to wait.
     pub(super) const fn asked(&self) -> Option<Duration> {
         match self {
             Self::After(_, wait) => Some(*wait),
@@ -114,7 +114,7 @@ pub(crate) trait Channel: Send + Sync + std::fmt::Debug {
         CLAIM
     }
 
-    /// How often secrets of the channel have changed.
+    /// Returns how often secrets of the channel have changed.
     fn renewals(&self) -> u64 {
         0
     }
@@ -137,7 +137,7 @@ pub(crate) struct Lane {
     /// Rung when there may be something to send.
     pub(crate) written: Arc<Notify>,
     pub(crate) give_up_after: Duration,
-    /// Who tells elsewhere what a channel does not take.
+    /// Tells elsewhere what a channel does not take.
     pub(crate) elsewhere: Arc<Elsewhere>,
     /// Send the rows that are due, then end.
     pub(crate) stop: CancellationToken,
@@ -308,8 +308,8 @@ impl Lane {
         outcomes
     }
 
-    /// Stores what became of rows, trying until the store takes it or the lane is stopped. A row whose
-    /// result is not stored is sent again when its claim ends: twice, but not never.
+    /// Stores the outcomes of rows, trying until the store takes them or the lane is stopped. A row
+    /// whose outcome is not stored is sent again when its claim ends: twice, but not never.
     pub(super) async fn settle(&self, lane: &str, outcomes: &[(i64, SendOutcome)]) {
         while let Err(error) = self.store.settle(outcomes, self.clock.now()).await {
             log::settle_failed(&error);
@@ -335,8 +335,9 @@ impl Lane {
     }
 }
 
-/// What tells staff something before the rest, if so much waits that the rest would be in the way. Otherwise
-/// a judgement and its episode are published before the notification that speaks of them.
+/// Moves the rows that tell staff something to the front, if so many rows wait that the others
+/// would delay them. Otherwise a judgement and its episode are published before the notification
+/// that speaks of them.
 fn urgent_first(rows: Vec<Claimed>) -> Vec<Claimed> {
     if rows.len() < MANY {
         return rows;
@@ -367,7 +368,7 @@ async fn under_ceiling(
     (sent, held.iter().map(|row| (row.id, SendOutcome::Held)).collect())
 }
 
-/// What became of a publication.
+/// The outcome of a publication.
 #[derive(Debug)]
 pub(super) struct Published {
     id: i64,
@@ -385,8 +386,9 @@ pub(super) fn is_notification(row: &Claimed) -> bool {
     row.topic.as_deref().is_some_and(|topic| topic.ends_with("/notification"))
 }
 
-/// How long a publication has a meaning, s; none where it always has one. A demand for a waveform that has waited
-/// too long here, for a broker that was away, is left for a second to a gateway that is connected.
+/// Returns how long a publication has a meaning, s; `None` where it always has one. A demand for a
+/// waveform that has waited too long here, for a broker that was away, is kept for another second
+/// for a gateway that is connected.
 fn left_s(row: &Claimed, now: Timestamp) -> Option<u32> {
     let is_demand = row.topic.as_deref().is_some_and(|topic| topic.ends_with("/capture"));
     let left = DEMAND_LIFE_S - now.seconds_since(row.created_at).max(0.0);
@@ -449,7 +451,8 @@ mod tests {
         assert_eq!(ids(urgent_first(many))[..2], [20, 1]);
     }
 
-    /// R-AGENT-7: a gateway that is back after an hour is not asked for the waveform of then.
+    /// R-AGENT-7: a gateway that is back after an hour is not asked for the waveform of an hour
+    /// ago.
     #[test]
     fn a_demand_for_a_waveform_ends_and_a_judgement_does_not() {
         let now = Timestamp::from_unix_ms(3_600_000).expect("in range");

@@ -40,7 +40,8 @@ impl Linked {
     }
 }
 
-/// Who acknowledges by a link of a lane: the person, or the channel where it leads to nobody by name.
+/// Returns who acknowledges by a link of a lane: the person, or the channel where it leads to
+/// nobody by name.
 fn recipient_of(lane: &str) -> &str {
     let person = lane.strip_prefix("to:").and_then(|rest| rest.rsplit_once(':'));
     person.map_or(lane, |(person, _channel)| person)

@@ -1,4 +1,4 @@
-//! What happens to notifications and publications, each as one function that logs and counts.
+//! The log events of notifications and publications, each as one function that logs and counts.
 
 use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::risk::RiskLevel;
@@ -124,7 +124,7 @@ pub(super) fn claim_failed(lane: &str, error: &StoreError) {
     tracing::warn!(lane, %error, "cannot claim rows of the outbox, trying again");
 }
 
-/// The store did not take what became of rows that were sent.
+/// The store did not take the outcomes of rows that were sent.
 pub(super) fn settle_failed(error: &StoreError) {
     tracing::error!(%error, "cannot store what was sent, trying again");
 }
@@ -135,12 +135,12 @@ pub(super) fn secrets_renewed(lane: &str) {
     tracing::info!(lane, "secrets of this way to staff have changed, the next message uses them");
 }
 
-/// How many gateways have events that are refused.
+/// Sets the gauge of the gateways whose events are refused.
 pub(super) fn refused_gateways(count: usize) {
     metrics::gauge!("pdm_agent_refused_gateways").set(count as f64);
 }
 
-/// How many gateways are in trouble, and how many names two gateways seem to use.
+/// Sets the gauges of the gateways in trouble, and of the names that two gateways seem to use.
 pub(super) fn troubled_gateways(troubled: u64, twins: u64) {
     metrics::gauge!("pdm_agent_troubled_gateways").set(troubled as f64);
     metrics::gauge!("pdm_agent_twin_gateways").set(twins as f64);
@@ -151,7 +151,7 @@ pub(super) fn gateway_troubled(gateway: &GatewayKey, trouble: &str) {
     tracing::error!(%gateway, trouble, "this gateway is in trouble, and staff is told");
 }
 
-/// Staff is told that a gateway no longer measures bearings of its.
+/// Staff is told that a gateway no longer measures some of its bearings.
 pub(super) fn bearings_unmeasured(gateway: &GatewayKey, bearings: usize) {
     tracing::error!(%gateway, bearings, "the configuration of this gateway no longer names bearings that it measured, and staff is told");
 }

@@ -10,7 +10,8 @@ use pdm_store::StoreError;
 use super::silence::{PAGE, Watchdog};
 use super::{MQTT_LANE, log};
 
-/// Between two looks. Chosen: an alarm that nobody has heard of is told within half a minute.
+/// The time between two looks. Chosen: an alarm that nobody has heard of is told within half a
+/// minute.
 const EVERY: Duration = Duration::from_secs(15);
 /// Messages of the last day are looked at: an alarm that stands longer is repeated by then.
 const LOOKS_BACK: Duration = Duration::from_hours(24);
@@ -18,8 +19,8 @@ const LOOKS_BACK: Duration = Duration::from_hours(24);
 const FRESH: Duration = Duration::from_secs(10);
 
 impl Watchdog {
-    /// Tells again what stands from Warning on, is not acknowledged and has no row on any way by which it would be
-    /// told now.
+    /// Tells again the alarms that stand from Warning on, are not acknowledged and have no row on
+    /// any way by which they would be told now.
     pub(super) async fn look_at_lost_rows(
         &self,
         looked_at: &mut Option<Timestamp>,

@@ -1,7 +1,8 @@
 //! The policy of notifications: a risk that rises, one that stands unacknowledged, one that is over.
 //!
-//! What is told when follows from the episode of a bearing (`pdm-episode`). This module words it, says
-//! which channels hear it, and when it is repeated. An acknowledgement ends the repetitions of its level.
+//! The episode of a bearing (`pdm-episode`) decides what is told, and when. This module words it,
+//! chooses the channels that hear it, and sets when it is repeated. An acknowledgement ends the
+//! repetitions of its level.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! How many rows of the outbox are claimed at once: at most a number of rows, and about a number of
-//! bytes, so that rows of any size leave without filling the memory.
+//! Decides how many rows of the outbox are claimed at once: at most a number of rows, and about a
+//! number of bytes, so that rows of any size leave without filling the memory.
 
 /// Bytes of one claim. Chosen: 256 diagnoses of usual size have 2 MB, so the number of rows bounds a
 /// usual claim and the bytes an unusual one.
@@ -26,8 +26,8 @@ impl Portion {
         self.rows
     }
 
-    /// Learns from a claim of so many rows and bytes: the next has as many rows as would have fitted,
-    /// and at most twice as many as this one was allowed.
+    /// Learns from a claim of `rows` rows and `bytes` bytes: the next claim has as many rows as
+    /// would have fitted, and at most twice as many as this one was allowed.
     pub(super) fn took(&mut self, rows: usize, bytes: usize) {
         let fitting = BYTES / (bytes / rows.max(1)).max(1);
         let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);

@@ -21,12 +21,12 @@ const MANY: u64 = 3;
 /// The shortest time between two messages about one gateway, s. Chosen: as long as the first bearings of a
 /// gateway that was moved need to send, so that most stand in the first message.
 const AGAIN_S: f64 = 300.0;
-/// Refused events that staff was told of and that came no more for so long are over, s, or three times their
-/// usual interval where that is longer. Chosen: the slowest usual period of wired sensors is an hour, and a gateway
-/// sends again what its receipt asks for.
+/// The time after which refused events that staff was told of and that came no more are over, s, or
+/// three times their usual interval where that is longer. Chosen: the slowest usual period of wired
+/// sensors is an hour, and a gateway sends again what its receipt asks for.
 const OVER_S: f64 = 2.0 * 3600.0;
-/// Refused events that staff was not told of are remembered for so long, s: a wireless sensor may measure once a
-/// day, and three of its events have to come together.
+/// The time for which refused events that staff was not told of are remembered, s: a wireless
+/// sensor may measure once a day, and three of its events have to come together.
 const REMEMBERED_S: f64 = 8.0 * 86_400.0;
 /// Bearings of a gateway that health names.
 const SHOWN: usize = 3;
@@ -42,8 +42,8 @@ fn over_after_s(one: &RefusedEvents) -> f64 {
 }
 
 impl Watchdog {
-    /// Tells of gateways whose events are refused, and of those whose are taken again; what health says of
-    /// them.
+    /// Tells of gateways whose events are refused, and of those whose are taken again; returns the
+    /// lines of health on them.
     pub(super) async fn look_at_refused(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
         let refused = self.store.gateways().refused().await?;
         if refused.is_empty() {

@@ -1,6 +1,7 @@
-//! What the broker, the gateways' connections and the agent's own files make staff's business: events that are
-//! larger than the broker takes, a client id that two use, a configuration that is refused. Each is told once a
-//! day, through the outbox, so by every way that works; the topic of the broker is only one of them.
+//! Tells staff of faults that the broker, the gateways' connections and the agent's own files show:
+//! events that are larger than the broker takes, a client id that two use, a configuration that is
+//! refused. Each is told once a day, through the outbox, so by every way that works; the topic of
+//! the broker is only one of them.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ use crate::progress::Reporter;
 
 /// Remarks that wait; what does not fit is remarked again at the next status or loss.
 const WAITING: usize = 64;
-/// Between tries while the store does not answer.
+/// The time between tries while the store does not answer.
 const RETRY: Duration = Duration::from_secs(2);
 
 /// Something that staff should know.
@@ -32,9 +33,9 @@ pub(crate) enum Remark {
     GatewayThrownOut(SiteId, GatewayId),
     /// A gateway sends more than its share for long.
     Flood(SiteId, GatewayId),
-    /// Events of a gateway lie ahead of the agent's clock by so many seconds.
+    /// Events of a gateway lie this many seconds ahead of the agent's clock.
     Ahead(SiteId, GatewayId, f64),
-    /// Live events of a gateway lie behind the agent's clock by so many seconds.
+    /// Live events of a gateway lie this many seconds behind the agent's clock.
     Behind(SiteId, GatewayId, f64),
     /// Events that are judged Critical are refused, because their gateway has brought too many new bearings.
     RefusedAlarms(GatewayKey, Vec<BearingKey>),
@@ -69,7 +70,7 @@ impl Remarks {
         let _full_or_stopped = self.0.try_send(remark);
     }
 
-    /// Notes what a gateway says of itself.
+    /// Notes the remarks in a gateway's status.
     pub(crate) fn status(&self, site: &SiteId, status: &GatewayStatus) {
         let gateway = || (site.clone(), status.gateway_id.clone());
         if let Some(large) = status.too_large {

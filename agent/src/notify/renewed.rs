@@ -23,11 +23,11 @@ pub(crate) struct Renewed {
     sources: Vec<SecretSource>,
     make: Box<Make>,
     current: RwLock<Current>,
-    /// What the sources held when they were last looked at, and how often that has changed.
+    /// The content of the sources at the last look, and how often it has changed.
     noticed: Mutex<(Vec<Option<Secret>>, u64)>,
 }
 
-/// What the sources held, and the channel that was made with it.
+/// The content of the sources, and the channel that was made with it.
 type Current = (Vec<Option<Secret>>, Arc<dyn Channel>);
 
 impl std::fmt::Debug for Renewed {

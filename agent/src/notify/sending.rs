@@ -1,8 +1,9 @@
-//! One message of a lane: sent, and what follows from what its receiver says.
+//! Sends one message of a lane, and decides by its receiver's answer what follows.
 //!
-//! What is refused is told elsewhere at once, and so is what fails for longer than [`ELSEWHERE_AFTER_S`]
-//! ([`super::elsewhere`]). What is refused for good is given up, unless nobody else could be told: then it
-//! is tried until the time of giving up, because a server that refuses everybody may be wrong.
+//! A refused message is told elsewhere at once, and so is one that fails for longer than
+//! [`ELSEWHERE_AFTER_S`] ([`super::elsewhere`]). A message that is refused for good is given up,
+//! unless nobody else could be told: then it is tried until the time of giving up, because a server
+//! that refuses everybody may be wrong.
 
 use std::time::Duration;
 
@@ -28,16 +29,17 @@ const SLOW: Duration = Duration::from_secs(10);
 /// well below the minute within which an alarm has to be told.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// Between two publications of an alarm that nobody subscribes to, s. Chosen: a receiver that is started anew is back
-/// within it, and a publication costs nobody's sleep.
+/// The time between two publications of an alarm that nobody subscribes to, s. Chosen: a receiver
+/// that is restarted is back within it, and a publication costs nobody's sleep.
 const UNHEARD_S: f64 = 30.0;
 
 /// The shortest time that a receiver has for an answer before the alarm is told elsewhere, s. Chosen: mail servers
 /// greet after up to 10 s.
 const LEAST_PATIENCE_S: f64 = 20.0;
 
-/// How long a message has waited after so many failures and this last try, s: counted by the pauses that were made
-/// and by what a try takes, because the wall clock may have jumped.
+/// Returns how long a message has waited after `failures` failures and this last try, s: the sum of
+/// the pauses that were made and of the time that the tries took, because the wall clock may have
+/// jumped.
 fn waited_s(failures: u32, took_s: f64) -> f64 {
     let nominal_s = |failures| NOMINAL_PAUSES.after(failures).as_secs_f64();
     (0..failures).map(nominal_s).sum::<f64>() + f64::from(failures + 1) * took_s
@@ -90,14 +92,15 @@ pub(super) fn granted(error: SendError) -> SendError {
     SendError::After(words, granted)
 }
 
-/// Until when nothing is sent to the receiver, by what it said last.
+/// Returns the time until which nothing is sent to the receiver, by its last answer.
 fn asked_by(sent: &Result<(), SendError>, renewals: u64) -> Option<WaitAsked> {
     let Err(SendError::After(said, wait)) = sent else { return None };
     Some(WaitAsked { until: Instant::now() + *wait, said: said.clone(), renewals })
 }
 
 impl Lane {
-    /// Sends rows in one message; what became of them. While the receiver asks to wait nothing is sent.
+    /// Sends rows in one message; returns their outcomes. While the receiver asks to wait nothing
+    /// is sent.
     pub(super) async fn send(
         &self,
         channel: &dyn Channel,
@@ -144,8 +147,8 @@ impl Lane {
         rows.iter().map(|row| (row.id, outcome.clone())).collect()
     }
 
-    /// Sends a message. A receiver that says nothing is no failure yet: what it has not answered for as long as an
-    /// alarm may wait is told elsewhere meanwhile.
+    /// Sends a message. A receiver that does not answer is no failure yet: a message that it has
+    /// not answered for as long as an alarm may wait is told elsewhere meanwhile.
     async fn sent_in_time(
         &self,
         channel: &dyn Channel,
@@ -248,9 +251,9 @@ impl Lane {
         }
     }
 
-    /// What becomes of a row that the broker has taken and that nobody subscribes to. Where the topic is the only
-    /// way to staff an alarm has reached nobody: it is published again until somebody subscribes, the alarm is
-    /// over or acknowledged, or the time of giving up has come.
+    /// Returns the outcome of a row that the broker has taken and that nobody subscribes to. Where
+    /// the topic is the only way to staff, an alarm has reached nobody: it is published again until
+    /// somebody subscribes, the alarm is over or acknowledged, or the time of giving up has come.
     pub(super) async fn unheard(&self, row: &Claimed) -> SendOutcome {
         if !is_notification(row) || self.elsewhere.has_ways() {
             return SendOutcome::Delivered;
@@ -275,7 +278,7 @@ impl Lane {
         }
     }
 
-    /// Tells elsewhere; none while the store does not say who can be told.
+    /// Tells the notifications elsewhere; `None` while the store does not say who can be told.
     async fn reached_elsewhere(
         &self,
         lane: &str,

@@ -1,4 +1,4 @@
-//! Whose message is whose share of an hour: that of the gateway whose bearing it tells of.
+//! Assigns each message to a share of an hour: that of the gateway whose bearing it tells of.
 //!
 //! One gateway can invent bearings, and so messages; no other gateway's alarm may wait for them.
 
@@ -9,16 +9,17 @@ use pdm_shared::id::GatewayKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::topic::is_gateway_level;
 
-/// One part of so many of an hour's messages is kept for first Criticals. Chosen: a quarter.
+/// The fraction 1/`RESERVE` of an hour's messages is kept for first Criticals. Chosen: a quarter.
 const RESERVE: u32 = 4;
-/// A gateway has at most one part of so many, where there are several. Chosen: a half, so that the trouble
-/// of one machine hall is told whole and that of a second one still leaves.
+/// A gateway has at most the fraction 1/`MOST` of an hour's messages, where there are several
+/// gateways. Chosen: a half, so that the trouble of one machine hall is told whole and that of a
+/// second one still leaves.
 const MOST: u32 = 2;
-/// First Criticals of a gateway that has told less than one part of so many leave above the ceiling too.
-/// Chosen: a sixth, twenty of the default ceiling.
+/// First Criticals of a gateway that has told less than the fraction 1/`ABOVE` leave above the
+/// ceiling too. Chosen: a sixth, twenty of the default ceiling.
 const ABOVE: u32 = 6;
 
-/// Whose share a message is.
+/// The share to which a message belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Share {
     name: String,
@@ -53,7 +54,7 @@ impl Share {
     }
 }
 
-/// What is left of an hour.
+/// The messages that may still leave in an hour.
 #[derive(Debug)]
 pub(super) struct Room {
     per_hour: u32,
@@ -63,7 +64,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// The room after so many messages in all and by share.
+    /// Creates the room after `messages` messages in all, and `shares` by share.
     pub(super) fn new(
         per_hour: u32,
         messages: u32,

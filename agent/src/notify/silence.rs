@@ -1,9 +1,9 @@
-//! What time brings about: gateways that went silent raise their own alarm, which clears no other; shelves
-//! end; alarms that nobody acknowledged are repeated. One clock looks at all.
+//! Acts on the passing of time: gateways that went silent raise their own alarm, which clears no
+//! other; shelves end; alarms that nobody acknowledged are repeated. One clock looks at all.
 //!
-//! **What the store knows as silent stays silent until an event or a status comes**, over restarts too. What
-//! is not known as silent is measured from the time since which this agent could hear: its start, the end of
-//! an outage of its store, or the setting of its clock.
+//! **A gateway that the store knows as silent stays silent until an event or a status comes**, over
+//! restarts too. The silence of any other gateway is measured from the time since which this agent
+//! could hear: its start, the end of an outage of its store, or the setting of its clock.
 
 use std::time::Duration;
 
@@ -28,8 +28,8 @@ const EVERY: Duration = Duration::from_secs(2);
 const REPEATS: u32 = 100;
 /// Suppressed episodes of one page of a look.
 pub(super) const PAGE: u32 = 100;
-/// Looks at the store that fail for so long mean that nobody was heard meanwhile, s: as long as a jump of
-/// the clock, below which no age is doubted.
+/// The time for which looks at the store have to fail to mean that nobody was heard meanwhile, s:
+/// as long as a jump of the clock, below which no age is doubted.
 const OUTAGE_S: f64 = pdm_service::clock::JUMP_S;
 
 /// Looks at what time brings about.
@@ -178,7 +178,8 @@ impl Watchdog {
     }
 }
 
-/// Since when this agent could hear its gateways: it ran, and was connected to store and broker.
+/// The time since which this agent could hear its gateways: it ran, and was connected to store and
+/// broker.
 #[derive(Debug, Default)]
 pub(super) struct Hearing {
     since: Option<Timestamp>,

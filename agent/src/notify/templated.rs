@@ -58,8 +58,8 @@ impl Channel for Templated {
         &self.lane
     }
 
-    /// As many rows as leave within a minute at the hook's pace, so that no claim ends before its row
-    /// has left.
+    /// Returns as many rows as leave within a minute at the hook's pace, so that no claim ends
+    /// before its row has left.
     fn most(&self) -> u32 {
         match self.hook.per_minute() {
             0 => CLAIM,

@@ -1,8 +1,9 @@
-//! What gateways say of themselves, and what is missing of them: an alarm for each gateway that cannot measure
-//! or keep its events, with its end; a message for events that will never arrive; what health says.
+//! Reads the reports of gateways about themselves, and their missing events: raises an alarm for
+//! each gateway that cannot measure or keep its events, and its end; a message for events that will
+//! never arrive; lines for health.
 //!
-//! The alarm stands under the machine `gateway-trouble` with the gateway's name. What a gateway says is kept
-//! in the store, so every replica and every start knows it.
+//! The alarm stands under the machine `gateway-trouble` with the gateway's name. The report of a
+//! gateway is kept in the store, so every replica and every start knows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +20,8 @@ use super::{log, wording};
 /// How long a gateway has to be in trouble before staff is told, s. Chosen: a source that is started anew
 /// is back within it.
 const LASTS_S: f64 = 10.0;
-/// What a gateway says whose events no receipt of the agent covers. All of them say so after an agent was away, until
-/// its first receipts.
+/// The report of a gateway whose events no receipt of the agent covers. After an agent was away,
+/// all gateways send it until its first receipts.
 const NO_RECEIPT: &str = "no receipt of the agent covers them";
 /// How long that has to last, s. Chosen: what has queued in ten minutes is stored within it.
 const NO_RECEIPT_LASTS_S: f64 = 180.0;
@@ -41,18 +42,19 @@ const MISSING_LOOK_S: f64 = 60.0;
 /// The shortest time between two messages about what is missing of one gateway, s.
 const MISSING_AGAIN_S: f64 = 86_400.0;
 
-/// What the watch remembers of gateways between two looks.
+/// The watch's memory of gateways between two looks.
 #[derive(Debug, Default)]
 pub(super) struct Heeded {
     /// Gateways whose alarm is known not to stand.
     calm: BTreeSet<GatewayKey>,
-    /// What was told of the troubles of gateways whose alarm stands, and of those that a start found standing.
+    /// The troubles that were told of gateways whose alarm stands, and those that a start found
+    /// standing.
     told: BTreeMap<GatewayKey, BTreeSet<String>>,
     /// When staff was told last of what has come to a trouble.
     further_told: BTreeMap<GatewayKey, Timestamp>,
     /// When staff was told of missing events.
     lost_told: BTreeMap<GatewayKey, Timestamp>,
-    /// What health says of events that are missing for long, and when that was looked at.
+    /// The lines of health on events that are missing for long, and when they were read.
     pub(super) missing: Option<(Timestamp, Vec<String>)>,
     /// When staff was told of events that are missing for long.
     missing_told: BTreeMap<GatewayKey, Timestamp>,
@@ -65,7 +67,7 @@ fn matters(trouble: &str) -> BTreeSet<String> {
 }
 
 impl Watchdog {
-    /// Tells of gateways in trouble and of missing events; what health says of them.
+    /// Tells of gateways in trouble and of missing events; returns the lines of health on them.
     pub(super) async fn look_at_troubles(
         &self,
         heeded: &mut Heeded,

@@ -25,7 +25,7 @@ const SHOWN: usize = 5;
 /// How often the bearings are looked at: the look reads every bearing.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// What the last look found.
+/// The result of the last look.
 #[derive(Debug, Default)]
 pub(super) struct Unmeasured {
     looked_at: Option<Instant>,
@@ -33,8 +33,8 @@ pub(super) struct Unmeasured {
 }
 
 impl Watchdog {
-    /// Tells of bearings that their gateway no longer measures, looked at from time to time; what health says of
-    /// them.
+    /// Tells of bearings that their gateway no longer measures, looked at from time to time;
+    /// returns the lines of health on them.
     pub(super) async fn look_at_unmeasured(
         &self,
         found: &mut Unmeasured,

@@ -37,7 +37,7 @@ pub enum WebhookError {
     Secret {
         /// Which hook.
         name: String,
-        /// Why.
+        /// The error of the secret.
         #[source]
         source: pdm_service::secret::SecretError,
     },
@@ -63,7 +63,7 @@ pub enum WebhookError {
         name: String,
         /// Which secret.
         secret: String,
-        /// Why.
+        /// The error of the secret.
         #[source]
         source: pdm_service::secret::SecretError,
     },
@@ -72,7 +72,7 @@ pub enum WebhookError {
     Template {
         /// Which hook.
         name: String,
-        /// What is wrong, with file, line and key.
+        /// The fault, with file, line and key.
         reason: String,
     },
     /// No HTTP client.
@@ -174,9 +174,10 @@ impl Channel for Webhook {
     }
 }
 
-/// An answer with a good status whose body does not end. The receiver has the message, and what it has to say of it
-/// is not known: many say in the body that they failed. It is not sent there again, as each try would be another
-/// message to people; the log and the page of the ways say it.
+/// Returns the error for an answer with a good status whose body does not end. The receiver has the
+/// message, and its opinion of it is not known: many say in the body that they failed. It is not
+/// sent there again, as each try would be another message to people; the log and the page of the
+/// ways say it.
 pub(super) fn unended(status: u16, said: &str) -> SendError {
     SendError::Partly(format!("the receiver answers {status}, and its answer does not end: {said}"))
 }

@@ -197,7 +197,7 @@ fn since(at: Timestamp, zone: Zone) -> Text {
     Text::new(format!("시작: {at}"), format!("Since: {at}"))
 }
 
-/// What happens if nobody acts.
+/// Returns the consequence if nobody acts.
 fn otherwise(risk: RiskLevel) -> Option<Text> {
     match risk {
         RiskLevel::Normal => None,
@@ -260,7 +260,8 @@ pub(super) fn as_told(body: &Text, at: Timestamp, zone: Zone) -> Text {
     )
 }
 
-/// The body of a repetition: a remaining life and a progress of then are none of now, and are left out.
+/// Returns the body of a repetition. The remaining life and the progress of the first message are
+/// left out, since they no longer hold.
 pub(super) fn without_life(body: &Text) -> Text {
     let left = |text: &str, labels: [&str; 2], told: &str| {
         let lines = text.lines().filter(|line| !labels.iter().any(|label| line.starts_with(label)));
@@ -286,7 +287,7 @@ pub(super) fn repeated(title: &Text, times: u32) -> Text {
     )
 }
 
-/// What an alarm says that is worse than others of its cause, which were told before.
+/// Returns the sentence of an alarm that is worse than others of its cause, which were told before.
 pub(super) fn likely_source(milder: &[BearingKey]) -> Text {
     let names = milder.iter().take(NAMED).map(|key| format!("{} {}", key.equipment, key.bearing));
     let names = names.collect::<Vec<_>>().join(", ");
@@ -296,7 +297,7 @@ pub(super) fn likely_source(milder: &[BearingKey]) -> Text {
     )
 }
 
-/// Who else the alarm of a bearing tells of, in its title.
+/// Adds to the title the others of whom the alarm of a bearing tells.
 pub(super) fn and_others(title: &Text, others: &[(BearingKey, RiskLevel)]) -> Text {
     let names = others.iter().take(NAMED).map(|(key, _)| key.bearing.to_string());
     let names = names.collect::<Vec<_>>().join(", ");
@@ -331,7 +332,7 @@ pub(super) fn trial() -> (Text, Text) {
     )
 }
 
-/// Title and body when nobody has acknowledged an alarm for so many minutes.
+/// Returns title and body when nobody has acknowledged an alarm for `minutes` minutes.
 pub(super) fn escalated(title: &Text, body: &Text, minutes: f64) -> (Text, Text) {
     // a half rounds up, as people round; the format alone rounds it to the even number
     let minutes = minutes.round();
@@ -366,7 +367,7 @@ pub(super) fn with_beside(
     })
 }
 
-/// The same words for several gateways at once.
+/// Returns the same words for several gateways at once.
 pub(super) fn with_others((title, body): (Text, Text), others: &[BearingKey]) -> (Text, Text) {
     if others.is_empty() {
         return (title, body);

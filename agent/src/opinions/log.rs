@@ -1,4 +1,4 @@
-//! What the lane of second opinions tells the log and the metrics.
+//! The log events and metrics of the lane of second opinions.
 
 use pdm_reasoner::opinion::OpinionFailure;
 use pdm_shared::diagnosis::{OpinionStance, SecondOpinion};

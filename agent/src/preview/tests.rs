@@ -13,7 +13,7 @@ const HEALTHY: &str = include_str!("../../../config/examples/event-healthy.json"
 /// One window every five minutes.
 const PERIOD_H: f64 = 1.0 / 12.0;
 
-/// A bearing whose level is so many times its baseline, window by window.
+/// A bearing whose level is a multiple of its baseline, window by window.
 struct Course {
     event: Event,
     begin: Timestamp,
@@ -41,7 +41,7 @@ impl Course {
         self.preview.play(&self.event)
     }
 
-    /// The most activations of one level within 24 hours. A repetition is none.
+    /// Returns the most activations of one level within 24 hours. A repetition is not counted.
     fn most_in_a_day(&self) -> usize {
         use pdm_shared::delivery::NotificationReason::Raised;
         let raised = self.preview.told().iter().filter(|told| told.reason == Raised);

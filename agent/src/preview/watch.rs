@@ -1,8 +1,9 @@
-//! What time brings about, on a virtual clock: the end of a shelf, the next step of a route, repetitions,
-//! and what an alarm owes to those that are told with it.
+//! Acts on the passing of time, on a virtual clock: the end of a shelf, the next step of a route,
+//! repetitions, and the messages that an alarm owes to the episodes that are told with it.
 //!
-//! The service looks every two seconds and asks its store for what is due; here the next instant at which
-//! something is due follows from the episodes, and the clock goes there. What is done then is the policy's.
+//! The service looks every two seconds and asks its store for what is due; here the next instant at
+//! which something is due follows from the episodes, and the clock is set to it. The policy decides
+//! what is done then.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ struct Due {
     key: BearingKey,
 }
 
-/// What is due, in the order in which one look of the service does it.
+/// A thing that is due, in the order in which one look of the service does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     /// A suppression that is over.
@@ -42,7 +43,7 @@ enum What {
 }
 
 impl Preview {
-    /// What time brings about up to this instant, of all bearings, each at its own time.
+    /// Does everything that is due up to this instant, of all bearings, each at its own time.
     pub(crate) fn advance(&mut self, now: Timestamp, acknowledged_after_s: Option<f64>) {
         while let Some(due) = self.next_due(acknowledged_after_s).filter(|due| due.at <= now) {
             self.at = due.at;
@@ -51,13 +52,13 @@ impl Preview {
         self.at = self.at.max(now);
     }
 
-    /// When something is due next.
+    /// Returns when something is due next.
     #[cfg(test)]
     pub(crate) fn next_at(&self, acknowledged_after_s: Option<f64>) -> Option<Timestamp> {
         self.next_due(acknowledged_after_s).map(|due| due.at)
     }
 
-    /// What time brings about up to this instant for one bearing: the end of a shelf, the next step of a
+    /// Does what is due up to this instant for one bearing: the end of a shelf, the next step of a
     /// route, repetitions.
     pub fn pass(&mut self, key: &BearingKey, now: Timestamp) {
         self.at = self.at.max(now);
@@ -80,7 +81,7 @@ impl Preview {
         self.bearings.get(key).and_then(|one| one.record.as_ref()).filter(|one| one.is_open())
     }
 
-    /// What is due of one bearing, and when.
+    /// Returns the things that are due of one bearing, and when.
     fn due_of(&self, key: &BearingKey, acknowledged_after_s: Option<f64>) -> Vec<Due> {
         let Some(record) = self.record(key) else { return Vec::new() };
         let due = |at: Timestamp, what: What| Due { at, what, key: key.clone() };
@@ -117,8 +118,8 @@ impl Preview {
         all.into_iter().filter_map(|(at, what)| Some(due(at?, what))).collect()
     }
 
-    /// When something is due that comes within `longest_s`: what lies beyond was written by a clock that was
-    /// ahead.
+    /// Returns when something is due that comes within `longest_s`: a time beyond that was written
+    /// by a clock that was ahead.
     fn come(&self, at: Timestamp, longest_s: f64) -> Timestamp {
         if at > DueAlarm::at(self.at, longest_s).latest { self.at } else { at }
     }
@@ -204,7 +205,8 @@ impl Preview {
         self.note(told);
     }
 
-    /// Somebody acknowledges what stands. What cannot be acknowledged now is looked at no more.
+    /// Lets somebody acknowledge the standing alarm. One that cannot be acknowledged now is not
+    /// looked at again.
     fn seen(&mut self, key: &BearingKey, record: &EpisodeRecord, now: Timestamp) {
         self.acknowledge(key, "assumed", now);
         let is_unchanged = self.record(key).is_some_and(|one| one.version() == record.version());

@@ -35,7 +35,7 @@ pub struct Kpis {
     pub distinct_questions: usize,
     /// Researched events whose judgement says what the research changed, of all researched ones.
     pub research_changed: Share,
-    /// Of those, events of which the change is that nothing like them is known.
+    /// Events among those whose change is that nothing like them is known.
     pub nothing_known: usize,
     /// Fewest rounds of an event on which research was due.
     pub fewest_rounds: Option<u32>,
@@ -46,19 +46,20 @@ pub struct Kpis {
     pub undue_documents: usize,
     /// Figures without a source, in judgements and documents; must be 0.
     pub ungrounded_figures: usize,
-    /// Second opinions of a language model with the same risk, of those that it gave; none without a model.
+    /// Second opinions of a language model with the same risk, of those that it gave; `None`
+    /// without a model.
     pub agreement: Option<Share>,
-    /// Second opinions that would lower the risk, of those that it gave; none without a model.
+    /// Second opinions that would lower the risk, of those that it gave; `None` without a model.
     pub lowered: Option<Share>,
     /// Judgements on which the language model gave no opinion.
     pub opinions_failed: usize,
     /// Hours from the first Warning to the last event, of sequences that end Critical; the shortest.
     pub shortest_lead_time_h: Option<f64>,
-    /// From stored to judged, without research and documents, 95th percentile, ms.
+    /// Time from stored to judged, without research and documents, 95th percentile, ms.
     pub judged_p95_ms: f64,
-    /// From stored to judged, with research and no documents, 95th percentile, ms.
+    /// Time from stored to judged, with research and no documents, 95th percentile, ms.
     pub researched_p95_ms: f64,
-    /// From stored to judged, with documents, 95th percentile, ms.
+    /// Time from stored to judged, with documents, 95th percentile, ms.
     pub documented_p95_ms: f64,
 }
 
@@ -169,7 +170,7 @@ fn questions(event: &PlayedEvent) -> impl Iterator<Item = String> + '_ {
     asked.map(|tool| format!("{} {}", tool.name, tool.arguments["query"]))
 }
 
-/// What the research of an event changed.
+/// Returns the effects of the changes that the research of an event made.
 fn changes(event: &PlayedEvent) -> Vec<ResearchEffect> {
     let research = event.diagnosis.research.as_ref();
     research.map_or_else(Vec::new, |research| {

@@ -55,7 +55,7 @@ fn held(diagnosis: &Diagnosis, state: &State) -> Vec<String> {
     held_texts(diagnosis, state).0
 }
 
-/// What is withheld, and the texts with the marks in place of it.
+/// Returns the withheld figures, and the texts with the marks in their place.
 fn held_texts(diagnosis: &Diagnosis, state: &State) -> (Vec<String>, Vec<Text>) {
     let (event, memory) = (&state.event_payload, &state.memory_context);
     let grounds = Grounds { event, memory, inquiry: &state.inquiry };

@@ -35,8 +35,8 @@ use crate::settings::{AgentSettings, JudgingSettings};
 use crate::workflow::documents::Written;
 use crate::workflow::{Expert, Reasoner, Workflow};
 
-/// From the end of a window to its judgement in a scenario's own time, s: what the edge and the broker
-/// take in service.
+/// The time from the end of a window to its judgement in a scenario's own time, s: that of the edge
+/// and the broker in service.
 const JUDGED_AFTER_S: f64 = 2.0;
 
 /// A scenario could not be played.
@@ -77,7 +77,7 @@ pub struct Cast {
     /// The folder that keeps the documents, one folder below it for each scenario; without it the
     /// documents are deleted with the scenario's store.
     pub documents: Option<PathBuf>,
-    /// The language model that gives opinions; none without it.
+    /// The language model that gives opinions; `None` without one.
     pub model: Option<ReasonerSettings>,
     /// Whether its verdict is part of the judgements.
     pub judging: JudgingSettings,

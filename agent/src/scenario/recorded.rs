@@ -1,9 +1,9 @@
 //! Sequences that the edge made: events of a file, judged by the truth of the run they come from.
 //!
-//! What is expected follows from the truth alone and is the same for all: as long as the bearing is
-//! healthy the risk is Normal; another element than the damaged one is never named; at the end of a run
-//! to failure the risk is Warning or worse, the stage 3 or 4 (the damage has spread), and the element has
-//! been named on the way; documents were written for it.
+//! The expected result follows from the truth alone and is the same for all: as long as the bearing
+//! is healthy the risk is Normal; another element than the damaged one is never named; at the end
+//! of a run to failure the risk is Warning or worse, the stage 3 or 4 (the damage has spread), and
+//! the element has been named on the way; documents were written for it.
 
 use std::path::{Path, PathBuf};
 

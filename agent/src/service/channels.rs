@@ -51,7 +51,7 @@ pub(crate) fn channels(
     Ok(channels)
 }
 
-/// The same settings once for e-mail and once for each web hook.
+/// Returns the same settings once for e-mail and once for each web hook.
 fn apart(settings: &NotifySettings) -> Vec<NotifySettings> {
     let mail = NotifySettings { webhook: Vec::new(), ..settings.clone() };
     let hooks = settings.webhook.iter().map(|hook| NotifySettings {

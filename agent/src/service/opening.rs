@@ -1,8 +1,8 @@
-//! The start without a store: an agent whose store is away, or whose secrets are not there yet, waits for
-//! them, serves health and tells staff, in place of ending where nobody looks.
+//! The start without a store: an agent whose store is away, or whose secrets are not there yet,
+//! waits for them, serves health and tells staff, instead of ending where nobody looks.
 //!
-//! What waiting cannot mend ends the start: a configuration that is wrong, a database in another
-//! encoding, a pooler, a store of a newer version.
+//! Faults that waiting cannot mend end the start: a configuration that is wrong, a database in
+//! another encoding, a pooler, a store of a newer version.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,14 +24,14 @@ use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals};
 
-/// Between two attempts.
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// An open store, and the outage that staff has been told of meanwhile.
 pub(super) struct Opened {
     pub(super) store: Store,
     pub(super) backlog: Backlog,
-    /// What the agent wrote last and the store does not have.
+    /// The rows that the agent wrote last and that the store does not have.
     pub(super) missing: Option<MissingRows>,
     pub(super) outage: Option<Outage>,
 }

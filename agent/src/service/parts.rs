@@ -77,7 +77,7 @@ impl Stops {
     }
 }
 
-/// What the tasks are made of, and the tasks that run already.
+/// The parts from which the tasks are made, and the tasks that run already.
 pub(super) struct Parts {
     pub(super) settings: AgentSettings,
     pub(super) policy: Policy,
@@ -283,7 +283,7 @@ impl Parts {
         self.spawn(Task::Watchdog, watchdog.run(stop));
     }
 
-    /// The lowest risk whose news get a second opinion; none without a model.
+    /// Returns the lowest risk whose news get a second opinion; `None` without a model.
     fn opinions_from(&self) -> Option<RiskLevel> {
         let opinion = self.model.as_ref()?.settings().opinion;
         opinion.enabled.then_some(opinion.from)
@@ -328,7 +328,7 @@ impl Parts {
         Captures::of_settings(&self.settings, &self.store, &self.clock)
     }
 
-    /// Where documents are written, if they are.
+    /// Returns where documents are written, if they are.
     fn documents(&self) -> Option<PathBuf> {
         self.settings.reports.folder.clone().filter(|_| !self.settings.reports.off)
     }

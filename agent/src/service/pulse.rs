@@ -17,9 +17,10 @@ use super::log;
 use crate::notify::remarks::Remarks;
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals, Writer};
 
-/// Between two writes: a write to the disk every two seconds is nothing beside the events'.
+/// The time between two writes: a write to the disk every two seconds is negligible beside those of
+/// events.
 const LOOK: Duration = Duration::from_secs(2);
-/// Between two writes while something is wrong, so that its end is noticed.
+/// The time between two writes while something is wrong, so that its end is noticed.
 const LOOK_AILING: Duration = Duration::from_secs(1);
 /// How long a write may take. Chosen: behind a batch of 256 events it takes some 100 ms on a slow disk.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -48,7 +49,7 @@ pub(super) struct PulseWatch {
 
 type Beat<'a> = Pin<Box<dyn Future<Output = Result<Pulse, StoreError>> + Send + 'a>>;
 
-/// What is known between two looks.
+/// The state that is kept between two looks.
 #[derive(Default)]
 struct Known<'a> {
     /// A write that is under way. It is not dropped at once: SQLite would go on with it.
@@ -88,7 +89,7 @@ impl PulseWatch {
         }
     }
 
-    /// What is wrong and since when, if that is known; none if all is well.
+    /// Returns the fault, and since when it stands if that is known; `None` if all is well.
     async fn look<'a>(&'a self, known: &mut Known<'a>) -> Option<(Option<Instant>, Blindness)> {
         // a password that was changed meanwhile is used by the next connection
         let login = self.store.renew_login();
@@ -121,7 +122,7 @@ impl PulseWatch {
         Some((None, Blindness::Store(trouble)))
     }
 
-    /// Why a write is not answered.
+    /// Returns why a write is not answered.
     async fn silent(&self) -> Trouble {
         match timeout(WHY, self.store.diagnose()).await {
             Ok(Ok(())) => Trouble {

@@ -132,8 +132,9 @@ impl SearchedKnowledge {
     }
 }
 
-/// Most documents that are few: a bearing has had so many cases at most before a search is of use. Chosen with
-/// the shipped history, in which a bearing has one case and a machine three.
+/// The number of documents up to which they are few: a bearing has at most this many cases before a
+/// search is of use. Chosen with the shipped history, in which a bearing has one case and a machine
+/// three.
 const FEW: usize = 5;
 
 /// The filter that leaves the plant's own documents, and its only value.
@@ -192,7 +193,7 @@ fn filter(question: &Question) -> Result<Filter, Failure> {
     Ok(filter)
 }
 
-/// Why a search has no documents, for whoever asked.
+/// Returns why a search has no documents, for whoever asked.
 pub(crate) fn nothing_found(answered: Option<f32>) -> String {
     match answered {
         Some(answered) if answered > 0.0 => format!(

@@ -73,7 +73,7 @@ pub(super) struct StopStage {
     pub(super) tasks: &'static [Task],
 }
 
-/// What tells the tasks of a stage to end.
+/// The signal that ends the tasks of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StopSignal {
     /// Take nothing in any more.

@@ -87,18 +87,18 @@ pub(crate) const FUNCTIONS: [&str; 11] = [
     "compare_equipment",
 ];
 
-/// What the tools work with beside their settings.
+/// The parts that the tools use besides their settings.
 pub(crate) struct ToolParts {
     pub(crate) knowledge: Option<Arc<dyn KnowledgeSearch>>,
     /// Embeds the documents of packs.
     pub(crate) embedder: Arc<dyn Embedder>,
-    /// What needs a store.
+    /// The parts that need a store.
     pub(crate) stored: Option<StoreParts>,
     /// The model that `prompt` tools ask.
     pub(crate) model: Option<Arc<LanguageModel>>,
 }
 
-/// What the tools do with the store.
+/// The parts of the store that the tools use.
 pub(crate) struct StoreParts {
     pub(crate) notifier: OutboxNotifier,
     pub(crate) series: SeriesStore,

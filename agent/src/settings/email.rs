@@ -29,8 +29,8 @@ pub struct EmailSettings {
     pub password: Option<SecretSource>,
     /// Sender, such as `PdM <pdm@plant.example>`.
     pub from_address: String,
-    /// Receivers of everything that no route sends elsewhere; none where `[[notify.recipient]]` names
-    /// people with addresses.
+    /// Receivers of everything that no route sends elsewhere; empty where `[[notify.recipient]]`
+    /// names people with addresses.
     #[serde(default)]
     pub to: Vec<String>,
     /// Languages.

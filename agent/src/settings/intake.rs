@@ -35,7 +35,7 @@ pub struct IntakeSettings {
     /// Time without an event of a gateway's count of sequence numbers after which another count that its
     /// status names is followed, s.
     pub rival_silent_s: f64,
-    /// What one gateway may send.
+    /// The quota of one gateway.
     pub quota: QuotaSettings,
 }
 

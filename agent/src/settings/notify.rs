@@ -176,7 +176,7 @@ impl NotifySettings {
     }
 }
 
-/// A time of day; none for an empty text.
+/// Deserializes a time of day; `None` for an empty text.
 fn time_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TimeOfDay>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let is_set = !text.is_empty();

@@ -1,8 +1,8 @@
-//! A configuration that is read again while the agent runs, compared with the one that it has: a file that is cut
-//! off in the middle of its writing can still be a valid one.
+//! Compares a configuration that is read again while the agent runs with the present one: a file
+//! that is cut off in the middle of its writing can still be a valid one.
 //!
-//! What would leave the plant without a word is not taken over by a reload: the last way to staff, the broker,
-//! the address that health is asked at. Whoever means it starts the program anew.
+//! A reload is refused if it takes away the last way to staff, the broker, or the address that
+//! health is asked at. Whoever means it restarts the program.
 
 use super::{AgentSettings, BrokerSettings, NotifySettings};
 
@@ -21,7 +21,8 @@ impl NotifySettings {
 }
 
 impl AgentSettings {
-    /// What `renewed` lacks that no reload may take away, in words; none where it may be taken over.
+    /// Returns what `renewed` lacks that no reload may take away, in words; `None` if it may be
+    /// taken over.
     pub fn torn_off_in(&self, renewed: &Self) -> Option<String> {
         let (before, after) = (&self.notify, &renewed.notify);
         let lost = if before.has_a_way() && !after.has_a_way() {

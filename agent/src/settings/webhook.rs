@@ -40,7 +40,7 @@ pub struct WebhookSettings {
     /// A file that comes with the program and says how its receiver is asked, in place of `format`.
     #[serde(default)]
     pub preset: Option<String>,
-    /// Such a file of one's own.
+    /// The path of the plant's own file of this form.
     #[serde(default)]
     pub template: Option<PathBuf>,
     /// The number, chat or topic that is told, where the file asks for one. Without it the hook tells

@@ -43,8 +43,8 @@ pub struct DocumentError {
 /// is written again after a crash replaces itself.
 #[async_trait]
 pub trait Documents: Send + Sync + std::fmt::Debug {
-    /// The places of the documents that [`Documents::write`] will write, before it does; none if they
-    /// are not known. Staff is told of them with the alarm.
+    /// Returns the places of the documents that [`Documents::write`] will write, before it does;
+    /// empty if they are not known. Staff is told of them with the alarm.
     fn places(&self, _kind: DocumentKind, _state: &State) -> Vec<Written> {
         Vec::new()
     }

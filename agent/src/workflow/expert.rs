@@ -19,11 +19,11 @@ use super::state::State;
 pub struct Turn {
     /// The thought, for the trace.
     pub thought: String,
-    /// What the reasoner wants next.
+    /// The next step that the reasoner asks for.
     pub want: Want,
 }
 
-/// What a reasoner wants next.
+/// A next step that a reasoner asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Want {
     /// Another round.
@@ -66,7 +66,7 @@ impl Expert {
         Self::told(state, |case| judge(case, &self.rules))
     }
 
-    /// The same where a language model asks for this risk.
+    /// Returns the judgement where a language model asks for this risk.
     pub fn judgement_raised(&self, state: &State, asked: RiskLevel) -> Judgement {
         Self::told(state, |case| judge_raised(case, &self.rules, asked))
     }

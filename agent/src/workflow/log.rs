@@ -1,4 +1,4 @@
-//! What happens in a run, each as one function that logs and counts.
+//! The log events of a run, each as one function that logs and counts.
 
 use std::time::Duration;
 

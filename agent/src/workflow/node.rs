@@ -90,7 +90,7 @@ impl FromStr for Node {
     }
 }
 
-/// What the reasoner wants next.
+/// The next step that the reasoner asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NextAction {
@@ -105,7 +105,7 @@ pub enum NextAction {
     End,
 }
 
-/// The node after `node` in this state; none after the last.
+/// Returns the node after `node` in this state; `None` after the last.
 pub fn next(node: Node, state: &State) -> Option<Node> {
     let spent = state.tool_calls_count > MAX_TOOL_CALLS || state.rounds >= MAX_ROUNDS;
     match node {

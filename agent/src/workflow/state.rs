@@ -33,7 +33,7 @@ pub struct State {
     pub messages: Vec<Message>,
     /// The judgement, from the conclusion of the reasoning on.
     pub diagnosis_result: Option<Box<Judgement>>,
-    /// What the reasoner wants next.
+    /// The next step that the reasoner asks for.
     pub next_action: NextAction,
     /// Calls of tools that the reasoner wanted so far.
     pub tool_calls_count: u32,
@@ -46,7 +46,7 @@ pub struct State {
     /// The judgement waits for a language model, or has waited.
     #[serde(default)]
     pub held: bool,
-    /// What a language model has answered, until the judgement takes it in.
+    /// The answer of a language model, until the judgement takes it in.
     #[serde(default)]
     pub heard: Option<SecondOpinion>,
     /// Documents that were written.

@@ -1,5 +1,6 @@
-//! Which events are taken: whether an event comes from the gateway that it names, whether its bearing
-//! belongs to that gateway, and whether its sequence number can be true. No database here.
+//! Decides which events are taken: whether an event comes from the gateway that it names, whether
+//! its bearing belongs to that gateway, and whether its sequence number can be true. No database
+//! here.
 //!
 //! ```text
 //! event ─► identity ─► owner of the bearing ─► number ─► counted, or kept without counting
@@ -47,7 +48,7 @@ pub const NEW_BEARINGS_PER_HOUR: u64 = 100;
 /// keeps them.
 pub const RIVAL_SILENT_S: f64 = 600.0;
 
-/// What the store holds incoming events to.
+/// The limits and owners against which the store checks incoming events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IntakeTerms {
     /// The configured gateways of bearings.
@@ -72,7 +73,7 @@ impl Default for IntakeTerms {
     }
 }
 
-/// What is known of a gateway's sequence.
+/// The state of a gateway's sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Books {
     pub(super) highest: u64,
@@ -91,7 +92,7 @@ pub(super) struct Books {
 }
 
 impl Books {
-    /// Whether an event of the present count came within so many seconds of this time.
+    /// Whether an event of the present count came within `within_s` seconds of this time.
     pub(super) fn is_heard(&self, now_ms: i64, within_s: f64) -> bool {
         let since_ms = |at: i64| now_ms.saturating_sub(at).unsigned_abs();
         self.heard_at_ms
@@ -150,7 +151,7 @@ impl std::str::FromStr for RefusalCause {
 /// A refused event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Why.
+    /// The cause of the refusal.
     pub cause: RefusalCause,
     /// The gateway that the event names.
     pub gateway: GatewayKey,
@@ -188,7 +189,7 @@ impl Desk<'_> {
         self.terms.owners.of(key).or_else(|| self.owners.get(key).cloned())
     }
 
-    /// True if the event's bearing is new and the event may make it its gateway's.
+    /// Whether the event's bearing is new and the event may make it its gateway's.
     pub(super) fn claims(&mut self, event: &Event, proven: bool) -> bool {
         let key = event.key();
         if self.owner(&key).is_some() || self.identity(event, proven).is_err() {

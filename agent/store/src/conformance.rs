@@ -91,7 +91,7 @@ pub(super) async fn judge_all(store: &Store) {
     judge_some(store, 100).await;
 }
 
-/// Judges waiting events, at most so many; returns how many.
+/// Judges at most `limit` waiting events; returns how many it judged.
 pub(super) async fn judge_some(store: &Store, limit: u32) -> u64 {
     let waiting = store.judging().unjudged(limit).await.expect("read");
     let count = waiting.len() as u64;
@@ -169,7 +169,7 @@ pub(super) async fn suite(fresh: impl AsyncFn() -> Store) {
         .await;
 }
 
-/// What intake, judging and telling need.
+/// The tests of intake, judging and telling.
 const OF_EVENTS: [Claim; 65] = claims![
     removal::what_is_gone_is_taken_out_whole,
     removal::a_bearing_is_renamed_with_its_history,
@@ -238,7 +238,7 @@ const OF_EVENTS: [Claim; 65] = claims![
     opinions::what_the_model_costs_is_counted_by_day,
 ];
 
-/// What pages, users and the asset graph need.
+/// The tests of pages, users and the asset graph.
 const OF_PEOPLE: [Claim; 22] = claims![
     pages::the_fleet_is_listed_worst_first_with_its_alarms,
     pages::windows_are_told_as_their_events_and_judgements,

@@ -43,7 +43,7 @@ impl Dialect {
     }
 }
 
-/// What an advisory lock stands for. SQLite has one writer and needs none.
+/// The purpose of an advisory lock. SQLite has one writer and needs none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lock {
     /// The turn of a bearing to be judged.

@@ -1,4 +1,4 @@
-//! When a row is due, although the clock that wrote its time may have been wrong.
+//! Decides when a row is due, although the clock that wrote its time may have been wrong.
 //!
 //! A time to come is written by one clock and judged by another: that of a replica, or the same clock
 //! after it was corrected. So a row is due when its time has come, and also when its time lies so far
@@ -11,8 +11,8 @@ use pdm_shared::time::Timestamp;
 /// and a wrong clock delays a repetition by less than a shift of 8 h.
 const ALARM_APART_S: f64 = 3600.0;
 
-/// The same for a row of the outbox, which only leaves early, s. Replicas with time synchronisation
-/// differ by milliseconds, those without by a minute after two months.
+/// The longest difference for a row of the outbox, which only leaves early, s. Replicas with time
+/// synchronisation differ by milliseconds, those without by a minute after two months.
 const ROW_APART_S: f64 = 60.0;
 
 /// The longest that a step of a route or the end of quiet hours is waited for, s: steps come within a week,

@@ -56,7 +56,7 @@ pub(super) fn count_of(number: i64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// A P–F stage; 0 for a number that is none.
+/// Returns a P–F stage; 0 for a number that is no stage.
 pub(super) fn stage_of(number: i64) -> u8 {
     u8::try_from(number).unwrap_or(0)
 }

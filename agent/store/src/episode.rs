@@ -14,7 +14,7 @@ use uuid::Uuid;
 pub struct EpisodeRecord {
     /// The episode.
     pub episode: Episode,
-    /// What staff was told of it last; nothing while a suppression has held since it began.
+    /// The alarm that staff was told of last; `None` while a suppression has held since it began.
     pub alarm: Option<Alarm>,
     /// The alarm that it is told with, while its suppression says so.
     pub beside: Option<Beside>,
@@ -30,7 +30,8 @@ pub struct Beside {
 }
 
 impl EpisodeRecord {
-    /// What a change is decided on: it is refused if the episode has changed meanwhile.
+    /// Returns the version on which a change is decided: the change is refused if the episode has
+    /// changed meanwhile.
     pub fn version(&self) -> EpisodeVersion {
         EpisodeVersion { id: self.episode.id, sequence: self.episode.sequence }
     }
@@ -72,7 +73,7 @@ pub struct EpisodeVersion {
     pub sequence: u64,
 }
 
-/// What staff was told of an episode that stands.
+/// The alarm of an episode that stands, as staff was told it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alarm {
     /// The highest level told.
@@ -83,7 +84,7 @@ pub struct Alarm {
     pub repeat_at: Option<Timestamp>,
     /// The last notification.
     pub notification: Notification,
-    /// How far it was told along its route; nothing where everybody was told at once.
+    /// How far it was told along its route; `None` where everybody was told at once.
     pub telling: Option<Telling>,
 }
 
@@ -98,13 +99,13 @@ pub struct EpisodeChange {
     pub suppresses: bool,
     /// The alarm that the episode is told with from now on, where the suppression says so.
     pub beside: Option<Beside>,
-    /// What staff was told last, if that changes.
+    /// The alarm that staff was told of last, if that changes.
     pub alarm: Option<Box<Alarm>>,
     /// The topic on which the episode is retained.
     pub topic: String,
 }
 
-/// What became of a request to shelve.
+/// The outcome of a request to shelve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShelveOutcome {
     /// It holds.

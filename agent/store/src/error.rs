@@ -15,7 +15,7 @@ pub enum StoreError {
     Open {
         /// The file or server.
         place: String,
-        /// Why.
+        /// The error of the database.
         #[source]
         source: sqlx::Error,
     },
@@ -36,7 +36,7 @@ pub enum StoreError {
     Unfit {
         /// The server.
         place: String,
-        /// Why.
+        /// The reason.
         unfit: Unfit,
     },
     /// A newer version of the program has written the store.
@@ -60,7 +60,7 @@ pub enum StoreError {
     Moved {
         /// The file.
         place: String,
-        /// What became of it: "moved or removed", or "replaced by another file".
+        /// The change of the file: "moved or removed", or "replaced by another file".
         what: &'static str,
     },
     /// The log of the file was moved, removed or replaced while it was open. An orderly stop still writes all of it
@@ -72,7 +72,7 @@ pub enum StoreError {
     LogMoved {
         /// The log.
         place: String,
-        /// What became of it: "moved or removed", or "replaced by another file".
+        /// The change of the log: "moved or removed", or "replaced by another file".
         what: &'static str,
     },
     /// The database took rows and does not have them: a trigger that returns nothing, a rule or row security
@@ -105,7 +105,7 @@ pub enum Unfit {
          and name it in store.postgres.url"
     )]
     Encoding {
-        /// What the server answers.
+        /// The encoding that the server reports.
         found: String,
     },
     /// A pooler gives another session of the server to each transaction; the locks on bearings belong to a
@@ -115,7 +115,7 @@ pub enum Unfit {
          server ({sign}): name the server itself in store.postgres.url, or a pool in session mode"
     )]
     Pooler {
-        /// What shows it.
+        /// The observation that shows the pooler.
         sign: String,
     },
     /// The server is a standby. The caller waits until it is promoted or the address leads elsewhere.

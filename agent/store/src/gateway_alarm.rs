@@ -1,4 +1,5 @@
-//! Where the alarms of gateways stand: in the place of a bearing's, under a machine of a reserved name.
+//! The names under which the alarms of gateways stand: in the place of a bearing's, under a machine
+//! of a reserved name.
 //!
 //! The notification raises them, the removal of a gateway ends them, and the intake refuses machines of these
 //! names.

@@ -43,7 +43,7 @@ pub enum Incoming {
     Shelve {
         /// The bearing.
         key: BearingKey,
-        /// Until when, and why.
+        /// The end and the reason.
         shelve: Shelve,
         /// The topic on which the episode is retained.
         topic: String,
@@ -52,7 +52,7 @@ pub enum Incoming {
     FollowUp {
         /// The bearing.
         key: BearingKey,
-        /// What was done and found.
+        /// The work that was done and its findings.
         report: FollowUpReport,
     },
     /// A message that is refused.
@@ -111,7 +111,7 @@ pub struct RefusedEvents {
     pub cause: RefusalCause,
     /// Field, expectation and value of the last one.
     pub reason: String,
-    /// How many.
+    /// The number of events.
     pub count: u64,
     /// When the first one came.
     pub first_at: Timestamp,
@@ -121,7 +121,7 @@ pub struct RefusedEvents {
     pub told_at: Option<Timestamp>,
 }
 
-/// What is missing of a gateway's events for long, and still asked for.
+/// Events of a gateway that have been missing for long and are still asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OldGaps {
     /// The gateway.
@@ -147,15 +147,16 @@ pub struct GatewayState {
     pub presence: Option<(Presence, Timestamp)>,
     /// Events that the gateway was asked for and never sent.
     pub lost_events: u64,
-    /// Of these, how many staff has been told of.
+    /// The lost events among them of which staff has been told.
     pub lost_told: u64,
-    /// What keeps the gateway from measuring or keeping its events, and since when it says so.
+    /// The fault that keeps the gateway from measuring or keeping its events, and since when it
+    /// reports it.
     pub trouble: Option<(String, Timestamp)>,
     /// When something last said that two gateways use this name.
     pub twin_at: Option<Timestamp>,
 }
 
-/// What the store answers to a write that asks whether it works.
+/// The answer of the store to a write that checks whether it works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pulse {
     /// The arrival of the oldest event that waits for a judgement and may be judged now. One whose
@@ -175,7 +176,7 @@ pub struct MissingRows {
     pub is_server: bool,
     /// When the agent last wrote into it.
     pub written_at: Timestamp,
-    /// The time of the newest such row that is there; none in a store that is new or has none.
+    /// The time of the newest such row that is there; `None` in a store that is new or has none.
     pub found_at: Option<Timestamp>,
 }
 

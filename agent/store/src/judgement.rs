@@ -1,4 +1,4 @@
-//! What a judgement starts from, and everything that is written with it.
+//! The inputs of a judgement, and everything that is written with it.
 
 use pdm_expert::case::{BearingState, Memory, Remembered};
 use pdm_shared::delivery::Notification;
@@ -41,14 +41,14 @@ pub struct Checkpoint {
 pub struct FollowUp {
     /// The action.
     pub action: Text,
-    /// Until when, if the judgement sets a time.
+    /// The due time, if the judgement sets one.
     pub due_at: Option<Timestamp>,
     /// The work order that asks for it, if one was written: its place.
     #[serde(default)]
     pub work_order: Option<String>,
     /// The state of the action.
     pub state: FollowUpState,
-    /// Who set the state; none while the action is open.
+    /// Who set the state; `None` while the action is open.
     pub by: Option<String>,
     /// When the state was set.
     pub at: Option<Timestamp>,
@@ -57,12 +57,12 @@ pub struct FollowUp {
     /// Whether the bearing was repaired or replaced.
     #[serde(default)]
     pub repaired: bool,
-    /// What was found on the machine.
+    /// The finding on the machine.
     #[serde(default)]
     pub found: Option<Found>,
 }
 
-/// What became of a report of staff.
+/// The outcome of a report of staff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reported {
     /// The report was kept, and is of the work of this judgement.
@@ -80,7 +80,7 @@ pub enum Reported {
 pub struct WorkCounts {
     /// Actions that wait.
     pub open: u32,
-    /// Of these, actions whose time is over.
+    /// Actions among them whose time is over.
     pub overdue: u32,
     /// Actions that were done.
     pub done: u32,
@@ -97,14 +97,15 @@ pub struct WorkCounts {
 }
 
 impl WorkCounts {
-    /// The share of inspected judgements that were right, 0…1; none while none was inspected.
+    /// Returns the share of inspected judgements that were right, 0…1; `None` while none was
+    /// inspected.
     pub fn precision(&self) -> Option<f64> {
         let inspected = self.right + self.wrong + self.other_cause;
         (inspected > 0).then(|| f64::from(self.right) / f64::from(inspected))
     }
 }
 
-/// What a judgement of a bearing starts from.
+/// The stored inputs of a bearing's judgement.
 #[derive(Debug, Clone, Default)]
 pub struct Recall {
     /// The memory for the expert.
@@ -120,7 +121,7 @@ pub struct Announcement {
     pub notification: Notification,
     /// The rows of the outbox that carry it.
     pub outgoing: Vec<Outgoing>,
-    /// The episode afterwards; none where staff is told of something beside it.
+    /// The episode afterwards; `None` where staff is told of something besides the episode.
     pub episode: Option<Box<EpisodeChange>>,
 }
 
@@ -170,8 +171,8 @@ pub struct Finished {
     pub event_id: EventId,
     /// Steps of the run that are not stored yet.
     pub steps: Vec<TraceStep>,
-    /// What staff is told of documents that could not be written: the message, and the rows of the
-    /// outbox that carry it.
+    /// The message to staff about documents that could not be written, and the rows of the outbox
+    /// that carry it.
     pub missing: Option<(Notification, Vec<Outgoing>)>,
 }
 

@@ -1,4 +1,4 @@
-//! What the agent keeps: events, judgements, episodes, the outbox, refused messages.
+//! Stores the agent's data: events, judgements, episodes, the outbox, refused messages.
 //!
 //! [`Store`] opens, migrates and closes a SQLite file or a PostgreSQL server and gives a handle for each task
 //! ([`Store::intake`], [`Store::judging`], [`Store::pages`], ...): `sql` holds one file for each, with its

@@ -117,7 +117,7 @@ pub(super) fn partition_made(table: &str) {
     tracing::info!(table, "partition of a week was made");
 }
 
-/// A partition of `events` was dropped with about so many rows.
+/// A partition of `events` with about this many rows was dropped.
 pub(super) fn partition_dropped(table: &str, rows: i64) {
     tracing::info!(table, rows, "partition of a week that is no longer kept was dropped");
 }

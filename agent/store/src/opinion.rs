@@ -48,7 +48,7 @@ pub struct HeldJudgement {
     pub memory: Memory,
     /// When the model was asked.
     pub asked_at: Timestamp,
-    /// Until when the judgement waits at most.
+    /// The latest time until which the judgement waits.
     pub until: Timestamp,
     /// The rest of its run.
     pub checkpoint: Checkpoint,
@@ -74,7 +74,8 @@ pub struct HeldAnswer {
     pub event_id: EventId,
     /// The opinion, or why there is none.
     pub opinion: SecondOpinion,
-    /// When the model is asked again, for an opinion after the judgement; none if this was its answer.
+    /// When the model is asked again, for an opinion after the judgement; `None` if this was its
+    /// answer.
     pub again_at: Option<Timestamp>,
     /// When it was given.
     pub at: Timestamp,
@@ -87,9 +88,9 @@ pub struct OpinionEnded {
     pub event_id: EventId,
     /// The opinion, or its failure.
     pub opinion: SecondOpinion,
-    /// What the diagnosis says of a difference.
+    /// The diagnosis's text on a difference between expert and model.
     pub disagreement: Option<Text>,
-    /// What staff is told of a higher risk, with its rows of the outbox.
+    /// The message to staff about a higher risk, with its rows of the outbox.
     pub told: Option<(Notification, Vec<Outgoing>)>,
     /// The diagnosis is published again.
     pub publication: Option<Outgoing>,
@@ -113,7 +114,8 @@ pub struct OpinionCounts {
 }
 
 impl OpinionCounts {
-    /// The share of opinions that agree with the expert, 0…1; none while there is none.
+    /// Returns the share of opinions that agree with the expert, 0…1; `None` while there is no
+    /// opinion.
     pub fn agreement(&self) -> Option<f64> {
         let all = self.agrees + self.raises + self.lowers;
         (all > 0).then(|| self.agrees as f64 / all as f64)

@@ -58,7 +58,7 @@ impl std::fmt::Display for OutboxState {
     }
 }
 
-/// What became of a notification on one lane.
+/// The state of a notification on one lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     /// The lane.
@@ -145,7 +145,7 @@ pub struct Claimed {
     pub created_at: Timestamp,
 }
 
-/// What became of a claimed row.
+/// The outcome of sending a claimed row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendOutcome {
     /// The receiver has confirmed the row.
@@ -192,7 +192,7 @@ pub enum WayState {
     GivenUp,
 }
 
-/// What a lane has delivered in an hour.
+/// The counts of a lane's deliveries in an hour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToldInHour {
     /// Messages; notifications that left together are one.

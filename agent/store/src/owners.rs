@@ -77,7 +77,7 @@ impl BearingPattern {
             && self.bearing.as_ref().is_none_or(|bearing| *bearing == key.bearing)
     }
 
-    /// How closely the pattern names a bearing: `P-101/DE` before `P-101/*` before `*/DE`.
+    /// Returns how closely the pattern names a bearing: `P-101/DE` before `P-101/*` before `*/DE`.
     const fn rank(&self) -> u8 {
         2 * self.equipment.is_some() as u8 + self.bearing.is_some() as u8
     }

@@ -11,7 +11,7 @@ pub use pdm_web::plant::{PlantPart, TakenOut};
 pub struct Removal {
     /// The first levels of the topics that are cleared.
     pub prefix: Prefix,
-    /// Whose login asks.
+    /// The login that asks.
     pub who: String,
     /// The person who asks.
     pub by: String,
@@ -21,13 +21,13 @@ pub struct Removal {
     pub peer: Option<Peer>,
     /// Why, as it stands in the work that is closed.
     pub reason: String,
-    /// When.
+    /// The time of the act.
     pub now: Timestamp,
     /// Say what would be taken out, and leave it.
     pub is_dry: bool,
 }
 
-/// What becomes of the history of a bearing that is renamed.
+/// The treatment of the history of a bearing that is renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum History {
     /// It stays under the former name.

@@ -1,9 +1,10 @@
-//! How long rows are kept and how much room they take, and how many were deleted.
+//! The terms for which rows are kept, the room that they take, and the counts of deleted rows.
 
 use pdm_shared::id::{EventId, GatewayKey};
 
-/// For how many days each kind of row is kept, 0 for ever. Only days on which the store was looked through
-/// count. A row that waits for a judgement or has still to leave stays whatever its age.
+/// The number of days for which each kind of row is kept, 0 for ever. Only days on which the store
+/// was looked through count. A row that waits for a judgement or has still to leave stays whatever
+/// its age.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forget {
     /// Events.
@@ -31,7 +32,7 @@ pub struct StoreSize {
     pub window_bytes: u64,
 }
 
-/// What is deleted to make room, in this order.
+/// The rows that are deleted to make room, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoomStage {
     /// The spectra of judged windows, the oldest first.
@@ -72,7 +73,7 @@ pub struct GatewayPart {
 pub struct RoomMade {
     /// Windows that were deleted or lost their spectra.
     pub windows: u64,
-    /// Windows that were looked at; none: there is nothing more of this stage.
+    /// Windows that were looked at; 0 if this stage has nothing more to delete.
     pub looked_at: u64,
     /// The last event that was looked at for spectra.
     pub through: Option<EventId>,

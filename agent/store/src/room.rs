@@ -89,13 +89,13 @@ impl Room {
     }
 }
 
-/// The place of the gateway whose windows take the most; none if nothing of any may go.
+/// Returns the index of the gateway whose windows take the most bytes; `None` if `parts` is empty.
 fn largest_of(parts: &[GatewayPart]) -> Option<usize> {
     (0..parts.len()).max_by_key(|at| parts[*at].bytes)
 }
 
-/// Takes the bytes of so many windows of its mean length off a part. A window that loses its spectra alone
-/// loses most of its bytes.
+/// Subtracts the bytes of `windows` windows of its mean length from a part. A window that loses
+/// only its spectra loses most of its bytes.
 fn lessen(part: &mut GatewayPart, windows: u64) {
     let each = part.bytes.div_ceil(part.windows.max(1));
     part.bytes = part.bytes.saturating_sub(each.max(1) * windows);

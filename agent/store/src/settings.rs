@@ -101,7 +101,8 @@ impl StoreSettings {
         }
     }
 
-    /// The folder of a SQLite file, the default place for other files of the agent; none for a server.
+    /// Returns the folder of a SQLite file, the default place for other files of the agent; `None`
+    /// for a server.
     pub fn folder(&self) -> Option<&Path> {
         match &self.place {
             StorePlace::Sqlite(file) => Some(file.parent().unwrap_or(Path::new(""))),
@@ -120,7 +121,7 @@ impl StoreSettings {
         }
     }
 
-    /// The same settings with relative paths taken from `folder`.
+    /// Returns the same settings with relative paths taken from `folder`.
     #[must_use]
     pub fn rooted(mut self, folder: &Path) -> Self {
         match &mut self.place {

@@ -78,7 +78,7 @@ impl From<&Event> for Shown {
     }
 }
 
-/// The column of an event; none where it would be too long for the index.
+/// Returns the column of an event; `None` if it would be too long for the index.
 pub(super) fn column_of(event: &Event) -> Option<String> {
     let text = serde_json::to_string(&Shown::from(event)).ok()?;
     (text.len() <= MAX_BYTES).then_some(text)

@@ -133,97 +133,98 @@ impl Store {
 
 /// A handle for each task. A task that needs one holds that one, so its type says what it may read and write.
 impl Store {
-    /// Storing what comes in.
+    /// Returns the handle that stores incoming messages.
     pub fn intake(&self) -> IntakeStore {
         IntakeStore { database: self.database.clone() }
     }
 
-    /// Gateways, their sequences and what of theirs is refused.
+    /// Returns the handle for gateways, their sequences and their refused messages.
     pub fn gateways(&self) -> GatewayStore {
         GatewayStore { database: self.database.clone() }
     }
 
-    /// What waits for a judgement, what is put aside for a model, and judgements as they are written.
+    /// Returns the handle for the events that wait for a judgement, the judgements that wait for a
+    /// model, and judgements as they are written.
     pub fn judging(&self) -> JudgementStore {
         JudgementStore { database: self.database.clone() }
     }
 
-    /// Looking back at events and judgements.
+    /// Returns the handle that reads past events and judgements.
     pub fn history(&self) -> HistoryStore {
         HistoryStore { database: self.database.clone() }
     }
 
-    /// What pages and API show.
+    /// Returns the handle that reads the data of the pages and the API.
     pub fn pages(&self) -> PageStore {
         PageStore { database: self.database.clone() }
     }
 
-    /// Episodes, remarks and work as a person at a page works with them.
+    /// Returns the handle for episodes, remarks and work as a person at a page works with them.
     pub fn desk(&self) -> DeskStore {
         DeskStore { database: self.database.clone() }
     }
 
-    /// Captured waveforms.
+    /// Returns the handle for captured waveforms.
     pub fn captures(&self) -> CaptureStore {
         CaptureStore { database: self.database.clone() }
     }
 
-    /// Photos of work orders.
+    /// Returns the handle for photos of work orders.
     pub fn photos(&self) -> PhotoStore {
         PhotoStore { database: self.database.clone() }
     }
 
-    /// Actions that follow from judgements, and reports on them.
+    /// Returns the handle for actions that follow from judgements, and for reports on them.
     pub fn follow_ups(&self) -> FollowUpStore {
         FollowUpStore { database: self.database.clone() }
     }
 
-    /// Episodes.
+    /// Returns the handle for episodes.
     pub fn episodes(&self) -> EpisodeStore {
         EpisodeStore { database: self.database.clone() }
     }
 
-    /// Messages to staff that belong to no alarm.
+    /// Returns the handle for messages to staff that belong to no alarm.
     pub fn messages(&self) -> MessageStore {
         MessageStore { database: self.database.clone() }
     }
 
-    /// Rows that have to leave, and how the ways to staff do.
+    /// Returns the handle for the rows of the outbox, and for the states of the ways to staff.
     pub fn outbox(&self) -> OutboxStore {
         OutboxStore { database: self.database.clone() }
     }
 
-    /// What each lane has delivered in an hour.
+    /// Returns the handle for the deliveries of each lane in an hour.
     pub fn ceilings(&self) -> CeilingStore {
         CeilingStore { database: self.database.clone() }
     }
 
-    /// Second opinions of a language model, and its cost.
+    /// Returns the handle for second opinions of a language model, and for its cost.
     pub fn opinions(&self) -> OpinionStore {
         OpinionStore { database: self.database.clone() }
     }
 
-    /// Taking out and renaming.
+    /// Returns the handle that removes and renames bearings and gateways.
     pub fn removal(&self) -> RemovalStore {
         RemovalStore { database: self.database.clone() }
     }
 
-    /// Deleting what is no longer kept, and making room.
+    /// Returns the handle that deletes expired rows and makes room.
     pub fn retention(&self) -> RetentionStore {
         RetentionStore { database: self.database.clone() }
     }
 
-    /// Series of measuring stations and past cases.
+    /// Returns the handle for series of measuring stations and past cases.
     pub fn series(&self) -> SeriesStore {
         SeriesStore { database: self.database.clone() }
     }
 
-    /// The asset graph.
+    /// Returns the handle for the asset graph.
     pub fn graph(&self) -> GraphStore {
         GraphStore { database: self.database.clone() }
     }
 
-    /// Users, sessions, tokens and the record of acts.
+    /// Returns the handle for users, sessions, tokens and the record of acts.
     pub fn accounts(&self) -> StoredAccounts {
         StoredAccounts { database: self.database.clone() }
     }
@@ -347,8 +348,9 @@ impl Store {
         Ok(Pulse { oldest_waiting, missing })
     }
 
-    /// What the agent wrote last and the store does not have, before the first [`Store::beat`] of a start; none
-    /// where all is there, or nothing tells.
+    /// Returns the rows that the agent wrote last and that the store does not have, before the
+    /// first [`Store::beat`] of a start; `None` if no row is missing, or if there is no record of
+    /// the last write.
     pub async fn missing(&self) -> Result<Option<MissingRows>, StoreError> {
         let written_ms = match &self.database {
             Database::Sqlite(file) => file.last_write_ms(),
@@ -379,7 +381,7 @@ impl Store {
         Ok(())
     }
 
-    /// How much waits.
+    /// Returns how much waits.
     pub async fn backlog(&self) -> Result<Backlog, StoreError> {
         let row = self.database.read().await?.query(&BACKLOG).fetch_one().await?;
         let count = |column: usize| row.get::<i64>(column).map(i64::unsigned_abs);

@@ -1,4 +1,4 @@
-//! Why the store cannot be used, by kind, with what staff has to do about it.
+//! The reasons why the store cannot be used, by kind, with the necessary action of staff.
 //!
 //! The kinds come from the codes that SQLite and PostgreSQL give to their errors; where a code is not
 //! known the kind is [`StoreTrouble::Other`] and the error's own text tells the rest. The words of a kind
@@ -197,7 +197,7 @@ impl StoreTrouble {
         !matches!(self, Self::Encoding | Self::Pooler | Self::Newer)
     }
 
-    /// What is wrong, as the end of "the agent is blind: …".
+    /// Returns the fault, as the end of "the agent is blind: …".
     #[expect(clippy::too_many_lines, reason = "a table: one entry a trouble")]
     pub fn what(self) -> Text {
         let (ko, en) = match self {
@@ -267,7 +267,7 @@ impl StoreTrouble {
         Text::new(ko, en)
     }
 
-    /// What has to be done, in one sentence.
+    /// Returns the necessary action, in one sentence.
     #[expect(clippy::too_many_lines, reason = "one sentence for each kind, in two languages")]
     pub fn action(self) -> Text {
         let (ko, en) = match self {

@@ -21,7 +21,7 @@ fn python(test: &str) -> Option<PathBuf> {
     PACKAGE.interpreter(test, env!("CARGO_TARGET_TMPDIR"), "mcp-venv")
 }
 
-/// What the script saw.
+/// Returns what the script saw, as JSON.
 fn seen(python: &Path, arguments: &[&str]) -> Value {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/client.py");
     let output = Command::new(python).arg(script).args(arguments).output().expect("python runs");

@@ -108,7 +108,7 @@ fn arguments(value: &Value) -> Map<String, Value> {
     value.as_object().expect("an object").clone()
 }
 
-/// What every client must see, over every transport.
+/// Asserts the behaviour that every client must see, over every transport.
 async fn claims(client: &ToolClient) {
     let tools = client.list().await.expect("a list");
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();

@@ -44,7 +44,7 @@ struct Wrong {
     says: String,
 }
 
-/// What the client saw.
+/// The tools and calls that the client saw.
 #[derive(Debug, Deserialize)]
 struct Seen {
     tools: Vec<String>,
@@ -74,7 +74,7 @@ fn schemas(pack: &str) -> BTreeMap<String, Value> {
     files.map(read).collect()
 }
 
-/// What the client sees of `pdm-agent mcp` with these arguments.
+/// Returns what the client sees of `pdm-agent mcp` with these arguments.
 fn seen(python: &Path, arguments: &[&str], calls: &[Value]) -> Seen {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("calls.json");

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{Agent, writes};
 
-/// What the check says of a model.
+/// Returns the output of the check on a model.
 fn checked(model: &ModelStandIn, more: &str) -> String {
     let folder = TempDir::new().expect("a folder");
     let config = folder.path().join("agent.toml");

@@ -105,7 +105,7 @@ impl Plant {
     }
 }
 
-/// What is wrong with an answer.
+/// Returns the faults of an answer.
 fn wrong(asked: &Asked, answer: &str) -> Vec<String> {
     let misses = asked.holds.iter().filter(|any| !any.iter().any(|one| answer.contains(one)));
     let misses = misses.map(|any| format!("holds none of {any:?}"));
@@ -159,7 +159,8 @@ async fn bad_questions_are_answered_as_what_they_are() {
     plant.agent.stop().await.expect("stops");
 }
 
-/// What a plant wrote down was denied where one of its words asks for records: "교체" was open work alone.
+/// A document of the plant was not found where one of its words asks for records: "교체" was taken
+/// for open work alone.
 #[tokio::test]
 async fn a_document_of_the_plant_answers_beside_the_records_that_share_its_words() {
     let folder = tempfile::tempdir().expect("folder");

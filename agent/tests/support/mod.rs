@@ -71,7 +71,7 @@ pub fn settings(port: u16, folder: &std::path::Path) -> AgentSettings {
     settings
 }
 
-/// What a listener heard, in order: topic and text.
+/// The messages that a listener heard, in order: topic and text.
 pub type Heard = Arc<Mutex<Vec<(String, String)>>>;
 
 /// A client that publishes with confirmation and hears what it subscribed to.
@@ -161,7 +161,7 @@ impl Client {
         self.publish(messages).await;
     }
 
-    /// What came on topics that end so.
+    /// Returns the messages on topics that end like this.
     pub fn heard_on(&self, end: &str) -> Vec<String> {
         let heard = self.heard.lock().expect("lock");
         heard

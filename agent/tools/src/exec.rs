@@ -17,7 +17,8 @@ use serde_json::{Map, Value};
 /// One attempt: the call it belongs to, and the arguments.
 #[derive(Debug, Clone, Copy)]
 pub struct Invocation<'a> {
-    /// The same for every attempt of one call, so that an action may use it as its idempotency key.
+    /// The identity of the call, the same for every attempt, so that an action may use it as its
+    /// idempotency key.
     pub call_id: &'a str,
     /// The tool.
     pub tool: &'a str,

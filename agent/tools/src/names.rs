@@ -1,4 +1,4 @@
-//! Which words may name a tool, a step or a field.
+//! Checks which words may name a tool, a step or a field.
 
 /// Whether a word is snake_case: lower-case letters, digits and single underscores, a letter first.
 pub(crate) fn is_snake_case(word: &str) -> bool {

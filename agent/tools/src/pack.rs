@@ -47,7 +47,7 @@ pub struct Pack {
     pub name: String,
     /// The version of the pack.
     pub version: Version,
-    /// What the pack is for.
+    /// The purpose of the pack.
     pub description: String,
     /// The document that its tools come from.
     pub source: String,

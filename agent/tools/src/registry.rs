@@ -117,7 +117,7 @@ impl Registry {
         self.packs.len() == other.packs.len() && self.packs.iter().zip(&other.packs).all(same)
     }
 
-    /// Tools whose function is none of `known`, each as a problem of its file.
+    /// Returns the tools whose function is not among `known`, each as a problem of its file.
     pub fn without_function(&self, known: &[&str]) -> Vec<Problem> {
         let missing = |spec: &Arc<ToolSpec>| {
             let Executor::Builtin { function } = &spec.executor else { return None };

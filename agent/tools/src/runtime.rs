@@ -103,9 +103,9 @@ impl Runtime {
         Self { catalogue, means: Arc::new(means), places, filters: false }
     }
 
-    /// The same tools for people and programs that can wait for a model: it drops the passages of a
-    /// search that do not help to answer the question (R-KB-4). Judgements use the tools without it, so
-    /// that a model that is slow holds up no alarm.
+    /// Returns the same tools for people and programs that can wait for a model: it drops the
+    /// passages of a search that do not help to answer the question (R-KB-4). Judgements use the
+    /// tools without it, so that a model that is slow holds up no alarm.
     #[must_use]
     pub fn filtering(&self) -> Self {
         Self {

@@ -142,8 +142,8 @@ impl ToolSettings {
         self
     }
 
-    /// Where the tools come from. A pack that is not there is left out ([`ToolSettings::check`] has
-    /// refused it).
+    /// Returns the sources of the tools. A pack that is not there is left out
+    /// ([`ToolSettings::check`] has refused it).
     pub fn sources(&self) -> Sources {
         let place = |name: &String| PackPlace::find(name, self.pack_folder.as_deref()).ok();
         Sources {

@@ -1,4 +1,4 @@
-//! Where tools come from: a folder or the program itself, and the packs that are turned on.
+//! The sources of tools: a folder or the program itself, and the packs that are turned on.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Sources {
     pub domains: Vec<String>,
 }
 
-/// What a tool's file is read with.
+/// The setting in which a tool's file is read.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
     /// Domains beside [`DOMAINS`].

@@ -1,4 +1,5 @@
-//! What a page draws of a capture: five curves, thinned to the width of the plot, and where the bearing's lines stand.
+//! The curves of a capture on a page: five curves, thinned to the width of the plot, and the places
+//! of the bearing's lines.
 //!
 //! Spectra are of one stretch of samples: the window that the gateway judged, or all that belongs together around it.
 //! Invariants: a curve's lowest and highest value of each column are among its points, so that thinning loses no
@@ -106,7 +107,7 @@ pub struct Pictures {
     pub cepstrum: Curve,
     /// Amplitudes of the acceleration over orders, m/s².
     pub orders: Curve,
-    /// The band of the envelope; none where the stretch is too short for one.
+    /// The band of the envelope; `None` where the stretch is too short for one.
     pub band: Option<Band>,
     /// The stretch of the spectra.
     pub stretch: CaptureStretch,
@@ -233,8 +234,9 @@ fn averaged(samples: &[f64], rate_hz: f64, transforms: &mut Transforms) -> Spect
     averaged_spectrum(samples, rate_hz, block, transforms)
 }
 
-/// The stretch as the sensor would have seen it at a constant speed, and that speed, Hz; none where the samples show no
-/// clear line of the shaft within the tolerance of its speed: a wrong line would move every mark.
+/// Returns the stretch as the sensor would have seen it at a constant speed, and that speed, Hz;
+/// `None` where the samples show no clear line of the shaft within the tolerance of its speed: a
+/// wrong line would move every mark.
 fn ordered(
     part: &[f64],
     document: &CaptureDocument,

@@ -1,11 +1,12 @@
-//! The WAV file of a capture: its head held against the document, and its samples.
+//! The WAV file of a capture: its head compared with the document, and its samples.
 
 use pdm_shared::capture::CaptureDocument;
 
 /// `WAVE_FORMAT_IEEE_FLOAT`.
 const FORMAT_FLOAT: u16 = 3;
 
-/// A file that is none of a capture, or not the one of its document. The caller refuses it by these words.
+/// A file that is not of a capture, or not the one of its document. The caller refuses it by these
+/// words.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WavError {
@@ -27,25 +28,25 @@ pub enum WavError {
     /// Its rate is not that of the document.
     #[error("the file has {got} samples a second, its document {expected}")]
     Rate {
-        /// Of the file.
+        /// The rate of the file.
         got: u32,
-        /// Of the document.
+        /// The rate of the document.
         expected: f64,
     },
     /// Its samples are not as many as those of the document.
     #[error("the file has {got} samples, its document {expected}")]
     Samples {
-        /// Of the file.
+        /// The samples of the file.
         got: u64,
-        /// Of the document.
+        /// The samples of the document.
         expected: u64,
     },
     /// Its length is not that of the document.
     #[error("the file has {got} bytes, its document {expected}")]
     Length {
-        /// Of the file.
+        /// The bytes of the file.
         got: u64,
-        /// Of the document.
+        /// The bytes of the document.
         expected: u64,
     },
 }
@@ -123,7 +124,7 @@ impl WavHead {
     }
 }
 
-/// The samples of a file, m/s², held against its document.
+/// Returns the samples of a file, m/s², checked against its document.
 ///
 /// # Errors
 /// [`WavError`].

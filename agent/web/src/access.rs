@@ -1,4 +1,4 @@
-//! Who may enter, and what they may do there.
+//! Decides who may enter, and what they may do there.
 //!
 //! Without a token and without users (which only loopback allows) a request must name a loopback host
 //! and come from no page of another origin; its sender is an administrator of this machine. Else an
@@ -28,7 +28,7 @@ use crate::{Shared, Site, audit};
 /// The cookie of a session.
 pub(crate) const COOKIE: &str = "pdm_session";
 
-/// Who asks, an extension of every request that has entered.
+/// The caller, as an extension of every request that has entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Viewer {
     /// `None` for a program or browser of this machine that needs no login.
@@ -38,7 +38,7 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// By whom a bounded place is held: the user's name, else the address.
+    /// Returns the name by which a bounded place is held: the user's name, else the address.
     pub(crate) fn asker(&self) -> String {
         let address = || self.peer.map(|peer| format!("address {}", peer.0.ip()));
         let name = self.identity.as_ref().map(|identity| format!("user {}", identity.name));
@@ -69,18 +69,20 @@ impl Viewer {
         self.session.is_some()
     }
 
-    /// What the viewer may do.
+    /// Returns the viewer's role.
     pub(crate) fn role(&self) -> Role {
         self.identity.as_ref().map_or(Role::Admin, |identity| identity.role)
     }
 
-    /// The user's name; none for the token and for this machine, who say who they are themselves.
+    /// Returns the user's name; `None` for the token and for this machine, where people type their
+    /// names themselves.
     pub(crate) fn user(&self) -> Option<&str> {
         let name = self.identity.as_ref().map(|identity| identity.name.as_str());
         name.filter(|name| *name != TOKEN_NAME)
     }
 
-    /// The name by which what the viewer holds open is counted; none for a program of this machine.
+    /// Returns the name under which the viewer's open streams are counted; `None` for a program of
+    /// this machine.
     pub(crate) fn named(&self) -> Option<&str> {
         self.identity.as_ref().map(|identity| identity.name.as_str())
     }
@@ -117,7 +119,7 @@ pub(crate) struct Technician(pub(crate) Viewer);
 #[derive(Debug, Clone)]
 pub(crate) struct Admin(pub(crate) Viewer);
 
-/// Who was refused and why, an extension of the answer: pages show it as one.
+/// The refused caller and the reason, as an extension of the answer: pages show it as a page.
 #[derive(Debug, Clone)]
 pub(crate) struct Refused {
     pub(crate) viewer: Viewer,
@@ -184,7 +186,7 @@ pub(crate) async fn enter(
     next.run(request).await
 }
 
-/// Who sends a request, or the refusal of somebody who may not enter.
+/// Returns who sends a request, or the refusal of somebody who may not enter.
 async fn viewer_of(shared: &Shared, request: &Parts) -> Result<Viewer, Response> {
     let access = &shared.site.access;
     let headers = &request.headers;

@@ -26,13 +26,14 @@ pub const MAX_NAME: usize = 64;
 pub struct User {
     /// The name, by which the user's acts are signed.
     pub name: String,
-    /// What the user may do.
+    /// The role of the user.
     pub role: Role,
-    /// The hash of the password; none for a program that has tokens alone, and for a user of a provider.
+    /// The hash of the password; `None` for a program that has tokens alone, and for a user of a
+    /// provider.
     pub password: Option<String>,
-    /// Who vouches for the user in place of a password.
+    /// The provider that vouches for the user in place of a password.
     pub provider: Option<Provided>,
-    /// Nothing of the user is let in.
+    /// Whether the user is kept out, with all sessions and tokens.
     pub is_disabled: bool,
     /// When the user was added.
     pub created_at: Timestamp,
@@ -47,7 +48,7 @@ pub struct Provided {
     pub subject: String,
 }
 
-/// What is changed of a user.
+/// A change of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserChange {
     /// The role.
@@ -81,7 +82,7 @@ pub struct UserToken {
     pub label: String,
     /// When it was made.
     pub created_at: Timestamp,
-    /// When it ends; none for one without an end.
+    /// When it ends; `None` for a token without an end.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -90,7 +91,7 @@ pub struct UserToken {
 pub struct StoredSession {
     /// The digest of the cookie's value.
     pub hash: Digest,
-    /// The user; none for the configured token's holder.
+    /// The user; `None` for the configured token's holder.
     pub user: Option<String>,
     /// The digest of what the owner logged in with.
     pub credential: Digest,
@@ -204,7 +205,7 @@ pub trait AccountStore: Send + Sync + std::fmt::Debug {
     /// `is_first` and there is a user already.
     async fn add_user(&self, user: &User, is_first: bool) -> Result<bool, PlantError>;
 
-    /// Changes a user; false if there is none of that name.
+    /// Changes a user; returns false if no user has that name.
     async fn change_user(&self, name: &str, change: &UserChange) -> Result<bool, PlantError>;
 
     /// Gives a user a token; one of the same label is replaced.
@@ -215,7 +216,7 @@ pub trait AccountStore: Send + Sync + std::fmt::Debug {
         token: &UserToken,
     ) -> Result<(), PlantError>;
 
-    /// Takes a token away; false if there is none of that label.
+    /// Takes a token away; returns false if no token has that label.
     async fn revoke_token(&self, user: &str, label: &str) -> Result<bool, PlantError>;
 
     /// The tokens of a user, by label.

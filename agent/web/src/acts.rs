@@ -1,5 +1,5 @@
-//! What people do, from a page, the API or a link: one way each, with its bounds, its signature and its
-//! record.
+//! The acts of people, from a page, the API or a link: one function for each, with its bounds, its
+//! signature and its record.
 
 use axum::http::StatusCode;
 use pdm_shared::bounds::{self, BoundError};
@@ -24,7 +24,7 @@ fn signature(viewer: &Viewer, typed: &str) -> Result<String, Problem> {
     Ok(by)
 }
 
-/// Refuses a name that is none.
+/// Refuses a blank name.
 fn name(by: &str) -> Result<(), Problem> {
     if by.trim().is_empty() {
         return Err(Problem::unfit("by is empty, allowed is the name of a person"));
@@ -32,7 +32,7 @@ fn name(by: &str) -> Result<(), Problem> {
     bounds::line(by, bounds::MAX_LINE).map_err(|error| Problem::unfit(format!("by {error}")))
 }
 
-/// A note within its bounds; none if it is blank.
+/// Returns a note within its bounds; `None` if it is blank.
 fn note_of(note: String) -> Result<Option<String>, Problem> {
     let wrong = |error: BoundError| Problem::unfit(format!("note {error}"));
     bounds::lines(&note, bounds::MAX_NOTE).map_err(wrong)?;
@@ -141,7 +141,7 @@ pub(crate) async fn demand_capture(
     }
 }
 
-/// Until when a bearing may be shelved.
+/// Returns the time until which a bearing may be shelved.
 pub(crate) fn shelf_end_of_hours(shared: &Shared, hours: f64) -> Result<Timestamp, Problem> {
     if !hours.is_finite() {
         return Err(Problem::unfit("hours is no number, allowed is above 0 and up to 168"));
@@ -218,7 +218,7 @@ async fn put_off(
     }
 }
 
-/// Reports what became of work; `report.by` is what was typed. Returns the identity of the report.
+/// Reports on work; `report.by` is the name that was typed. Returns the identity of the report.
 pub(crate) async fn report(
     shared: &Shared,
     viewer: &Viewer,
@@ -234,7 +234,7 @@ pub(crate) async fn report(
     Ok(id)
 }
 
-/// Reports on work for a program; the open actions where the report names none of several.
+/// Reports on work for a program; returns the open actions where the report names none of several.
 pub(crate) async fn report_one(
     shared: &Shared,
     viewer: &Viewer,
@@ -253,7 +253,7 @@ fn no_such_work() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "no judgement of this bearing asks for such work")
 }
 
-/// Signs and checks a report; its identity, and what the audit says of it.
+/// Signs and checks a report; returns its identity, and its text for the audit.
 fn prepared(
     shared: &Shared,
     viewer: &Viewer,

@@ -213,7 +213,7 @@ async fn refused(State(shared): Asking) -> Result<Response, Problem> {
     Ok(Json(Listed { items, next: None }).into_response())
 }
 
-/// Where the next page begins, if this one is full.
+/// Returns where the next page begins, if this one is full.
 fn next_of(rows: usize, limit: u32, last: Option<Timestamp>) -> Option<Timestamp> {
     if rows as u64 >= u64::from(limit) { last } else { None }
 }

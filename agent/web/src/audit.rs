@@ -1,4 +1,4 @@
-//! Who did what: every act at a page, at the API or by a link is written down.
+//! Records who did what: every act at a page, at the API or by a link is written down.
 
 use pdm_service::http::server::Peer;
 

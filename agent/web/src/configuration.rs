@@ -50,7 +50,7 @@ pub enum ConfigChange {
 }
 
 impl ConfigChange {
-    /// What is changed, without its value, which may be a secret address.
+    /// Returns the name of the changed value, without the value, which may be a secret address.
     pub fn subject(&self) -> String {
         match self {
             Self::Set { table, key, .. } | Self::Unset { table, key } => {
@@ -78,13 +78,13 @@ pub struct ConfigurationText {
     pub path: String,
     /// Its values.
     pub values: toml::Table,
-    /// What names this content: a change is of it, and of no other.
+    /// The digest of this content: a change names the content that it is made to.
     pub digest: String,
     /// Why this program cannot write the file, if it cannot.
     pub unwritable: Option<String>,
 }
 
-/// What changes make of the file.
+/// The difference that changes would make to the file.
 #[derive(Debug, Clone)]
 pub struct ConfigurationProposal {
     /// The lines that change, with those around them.
@@ -131,7 +131,7 @@ pub trait ConfigurationFile: Send + Sync + std::fmt::Debug {
     /// The file as it stands.
     async fn read(&self) -> Result<ConfigurationText, ConfigurationRefusal>;
 
-    /// What changes would make of it, checked as at a start.
+    /// Returns the difference that changes would make, checked as at a start.
     async fn propose(
         &self,
         changes: &[ConfigChange],

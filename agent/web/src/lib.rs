@@ -1,9 +1,9 @@
-//! What people see of the plant: pages in the browser, the same as JSON, and the few things that
-//! they can do there.
+//! The web view of the plant: pages in the browser, the same as JSON, and the few acts that people
+//! can do there.
 //!
-//! [`router`] serves a [`Plant`], which is what the pages read; the agent implements it on its store.
+//! [`router`] serves a [`Plant`], from which the pages read; the agent implements it on its store.
 //! Every page is HTML of the server and works without script; scripts add plots, live updates and
-//! cursors. A page shows what the API answers, so both read the same types ([`plant`]).
+//! cursors. A page shows the API's answers, so both read the same types ([`plant`]).
 //!
 //! Access: on loopback without a token and without users, programs and browsers of this machine; else
 //! users with their roles, and whoever has the token ([`access`]). A signed link acknowledges one alarm
@@ -57,18 +57,18 @@ use plant::{EpisodeDetail, Plant};
 use problem::Problem;
 use talk::Talk;
 
-/// What the pages are served from.
+/// The parts from which the pages are served.
 #[derive(Debug)]
 pub struct Site {
-    /// What is read.
+    /// The plant that the pages read.
     pub plant: Arc<dyn Plant>,
-    /// What answers the questions of the chat; none in a program without one.
+    /// The part that answers the questions of the chat; `None` in a program without one.
     pub talk: Option<Arc<dyn Talk>>,
     /// Who may enter.
     pub access: Access,
     /// Users, their sessions, and who did what.
     pub accounts: Arc<dyn AccountStore>,
-    /// Links by which alarms are acknowledged; none where no address for them is configured.
+    /// Links by which alarms are acknowledged; `None` if no address for them is configured.
     pub links: Option<AckLinks>,
     /// The address under which browsers reach the pages, where one is configured.
     pub public_url: Option<String>,
@@ -90,7 +90,7 @@ pub struct Site {
     pub stop: CancellationToken,
 }
 
-/// What the handlers share.
+/// The state that the handlers share.
 #[derive(Debug)]
 struct Shared {
     site: Site,

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::accounts::Digest;
 
-/// What stands before the link's content, so that a later form is told from this one.
+/// The first byte of a link's content, so that a later form can be told from this one.
 const VERSION: u8 = 1;
 /// Bytes of version, episode, level and end.
 const HEAD: usize = 1 + 16 + 1 + 8;
@@ -24,7 +24,7 @@ pub const MAX_RECIPIENT: usize = 96;
 /// How long a link lasts, s. Chosen: a week, the time after which an episode that is over is closed.
 pub const LASTS_S: f64 = 7.0 * 86_400.0;
 
-/// What a link says.
+/// The content of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AckClaim {
     /// The episode.
@@ -86,7 +86,7 @@ impl AckLinks {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// What a link says, if it was made here and has not ended.
+    /// Returns the content of a link, if it was made here and has not ended.
     ///
     /// # Errors
     /// [`LinkError`].

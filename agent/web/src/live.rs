@@ -50,7 +50,8 @@ struct StreamPlace {
 }
 
 impl Streams {
-    /// A place for a stream of this user; none if there are too many of it, or in all.
+    /// Takes a place for a stream of this user; `None` if the user has too many, or if all together
+    /// are too many.
     fn take(streams: &Arc<Self>, user: Option<&str>) -> Option<StreamPlace> {
         let user = user.map(str::to_owned);
         let mut open = streams.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -62,7 +62,7 @@ impl Default for Attempts {
 }
 
 impl Attempts {
-    /// How long an attempt for this user waits.
+    /// Returns how long an attempt for this user waits.
     fn wait(&self, name: &str) -> Duration {
         let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
         wrong.retain(|_, (_, since)| since.elapsed() < FORGOTTEN);
@@ -147,7 +147,7 @@ async fn ask(
     }
 }
 
-/// What the login page offers.
+/// Returns the ways to log in that the login page offers.
 pub(crate) async fn note(shared: &Shared) -> LoginNote {
     LoginNote {
         has_users: shared.site.accounts.has_users().await.unwrap_or(true),

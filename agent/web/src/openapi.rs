@@ -42,7 +42,7 @@ struct ActingRoute {
     method: &'static str,
     summary: &'static str,
     body: Option<fn(&mut SchemaGenerator) -> Value>,
-    /// What is answered with 202; nothing with 204 where there is none.
+    /// The body of the answer 202; without one the answer is 204.
     answer: Option<fn(&mut SchemaGenerator) -> Value>,
 }
 

@@ -236,13 +236,13 @@ static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> =
         Ok(environment)
     });
 
-/// Whose page it is.
+/// The reader of a page: language and login.
 #[derive(Debug)]
 pub(crate) struct Reader {
     language: Language,
     form_key: String,
     has_session: bool,
-    /// The user's name; none for the token and for this machine, who type their names.
+    /// The user's name; `None` for the token and for this machine, where people type their names.
     user: Option<String>,
     role: Option<Role>,
 }
@@ -324,14 +324,14 @@ pub(crate) async fn show_refusals(request: Request, next: Next) -> Response {
     }
 }
 
-/// What the login page offers.
+/// The ways to log in that the login page offers.
 #[derive(Debug, Clone)]
 pub(crate) struct LoginNote {
     /// Users log in by name and password.
     pub(crate) has_users: bool,
     /// The configured token logs in.
     pub(crate) has_token: bool,
-    /// What the plant's own provider of logins is called.
+    /// The name of the plant's own provider of logins.
     pub(crate) provider: Option<String>,
     /// Why the last attempt let nobody in.
     pub(crate) failed: Option<LoginFailure>,

@@ -1,4 +1,5 @@
-//! Whether bytes are a photo: their kind by their content, their bounds, and that they are nothing else beside.
+//! Checks whether bytes are a photo: their kind by their content, their bounds, and that they are
+//! nothing else beside.
 //!
 //! The structure of the file is followed from its first byte to the picture's end. What stands behind the end
 //! makes a file two things at once (an archive, a page, a script behind a picture) and is refused; what phones
@@ -36,7 +37,7 @@ pub enum NoPhoto {
     TooManyPixels,
 }
 
-/// What of the bytes is the picture, and its kind.
+/// Returns the kind of the picture, and the bytes that are the picture.
 ///
 /// # Errors
 /// [`NoPhoto`].
@@ -72,7 +73,7 @@ pub fn check(bytes: &[u8]) -> Result<(PhotoKind, &[u8]), NoPhoto> {
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// What the structure of a file says.
+/// The data of a file's structure.
 struct Found {
     kind: PhotoKind,
     width: u32,
@@ -83,7 +84,8 @@ struct Found {
     head: usize,
 }
 
-/// What phones put behind a picture: nothing, filling, another picture of the shot, its film, their trailer.
+/// Whether phones write such bytes behind a picture: nothing, filling, another picture of the shot,
+/// its film, their trailer.
 fn is_of_a_phone(behind: &[u8]) -> bool {
     behind.iter().all(|byte| *byte == 0)
         || behind.starts_with(&[0xff, 0xd8, 0xff])

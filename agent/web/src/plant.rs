@@ -1,4 +1,4 @@
-//! What pages and API read, and how: [`Plant`] and its rows.
+//! The interface from which pages and API read ([`Plant`]), and its rows.
 //!
 //! Rows are the API's answers as they stand, so a field here is a promise to callers.
 
@@ -242,7 +242,7 @@ pub struct Place {
     pub number: u32,
 }
 
-/// What pages and API read of a plant.
+/// A plant as pages and API read it.
 #[async_trait]
 pub trait Plant: Send + Sync + std::fmt::Debug {
     /// Every bearing that was ever judged, worst first: risk, then stage, then name.
@@ -311,7 +311,8 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// The sites that have a machine of this id.
     async fn machine_sites(&self, equipment: &str) -> Result<Vec<String>, PlantError>;
 
-    /// What the asset graph says of machines and bearings, for lists.
+    /// Returns the asset graph's names and lines of machines, and the designations of bearings, for
+    /// lists.
     async fn machine_places(&self) -> Result<MachinePlaces, PlantError>;
 
     /// The designation of a bearing, such as `6205-2RS/C3`, where the configuration tells it. Where it does not,
@@ -355,8 +356,9 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// is not known or has no such work.
     async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError>;
 
-    /// As [`Plant::report`] for a program: a report that names no action sets the work that is open. Where
-    /// several judgements have any, it is kept, sets none, and they are returned; `None` if the bearing has no such work.
+    /// Does the same as [`Plant::report`] for a program: a report that names no action sets the
+    /// work that is open. Where several judgements have any, it is kept, sets none, and they are
+    /// returned; `None` if the bearing has no such work.
     async fn report_one(
         &self,
         key: &BearingKey,
@@ -418,10 +420,10 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// A captured waveform by its identity.
     async fn capture(&self, id: Uuid) -> Result<Option<CaptureFound>, PlantError>;
 
-    /// Its WAV file.
+    /// Returns the WAV file of a capture.
     async fn capture_wav(&self, id: Uuid) -> Result<Option<Vec<u8>>, PlantError>;
 
-    /// Its samples as a NumPy file, with the document of that file.
+    /// Returns the samples of a capture as a NumPy file, with the document of that file.
     async fn capture_npy(&self, id: Uuid) -> Result<Option<CaptureNpy>, PlantError>;
 
     /// Whether the agent takes captures of gateways.
@@ -440,21 +442,22 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         key: &BearingKey,
     ) -> Result<Option<CaptureDemandRow>, PlantError>;
 
-    /// Its pictures.
+    /// Returns the pictures of a capture.
     async fn capture_drawn(
         &self,
         id: Uuid,
         asked: CaptureAsked,
     ) -> Result<Option<CaptureDrawn>, PlantError>;
 
-    /// Its sound as 16-bit WAV: all of it, or the band in which it is demodulated.
+    /// Returns the sound of a capture as 16-bit WAV: all of it, or the band in which it is
+    /// demodulated.
     async fn capture_sound(
         &self,
         id: Uuid,
         is_filtered: bool,
     ) -> Result<Option<Vec<u8>>, PlantError>;
 
-    /// How many notifications of a bearing staff was told in the hours before now.
+    /// Returns how many notifications of a bearing staff was told in the hours before now.
     async fn told_within(&self, key: &BearingKey, hours: f64) -> Result<u64, PlantError>;
 
     /// Acknowledges the alarm that a person saw.
@@ -469,7 +472,7 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// The documents of the knowledge base that answer these words, the best first.
     async fn articles(&self, words: &str) -> Result<Vec<ArticleRow>, PlantError>;
 
-    /// The instant that people name; none for a text that is no time.
+    /// Returns the instant of an end as people name it; `None` for a text that is no time.
     fn shelf_end(&self, end: &ShelfEnd) -> Option<Timestamp>;
 
     /// The name of the zone of the plant's clock.

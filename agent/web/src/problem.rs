@@ -19,7 +19,7 @@ impl Problem {
         Self { status, detail: detail.into() }
     }
 
-    /// Nothing is stored under that name.
+    /// Returns the problem that nothing is stored under that name.
     pub(crate) fn unknown(what: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, format!("no such {what}"))
     }
@@ -30,7 +30,7 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, format!("{name} is {got:?}, allowed is {allowed}"))
     }
 
-    /// What was sent can be read, and is not allowed.
+    /// Returns the problem of a body that can be read and is not allowed.
     pub(crate) fn unfit(told: impl ToString) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, told.to_string())
     }

@@ -1,9 +1,10 @@
 //! Logging in by the plant's own provider (OpenID Connect), beside names and passwords.
 //!
-//! What belongs to one attempt is kept by the browser in a cookie of ten minutes, so that several agents may
-//! stand behind one address, and whoever comes back with a foreign code is not let in. That cookie is `Lax`:
-//! the browser comes from another site. The session's cookie is `Strict`, so the answer is a page that goes on
-//! by itself: a redirect would arrive as a request of the provider's site, without the cookie.
+//! The state of one attempt is kept by the browser in a cookie of ten minutes, so that several
+//! agents may stand behind one address, and whoever comes back with a foreign code is not let in.
+//! That cookie is `Lax`: the browser comes from another site. The session's cookie is `Strict`, so
+//! the answer is a page that goes on by itself: a redirect would arrive as a request of the
+//! provider's site, without the cookie.
 //!
 //! The provider decides name and role. A user is found by the provider's own name of the person, never by
 //! the name that is shown: nobody becomes a local user, or another person, by taking a name.
@@ -47,7 +48,7 @@ fn kept(attempt: &Attempt, to: &str) -> String {
     format!("{state}.{nonce}.{verifier}.{}", URL_SAFE_NO_PAD.encode(to))
 }
 
-/// The attempt and the address of a cookie; none if it is no such cookie.
+/// Returns the attempt and the address of a cookie; `None` if it is no such cookie.
 fn read(cookie: &str) -> Option<(Attempt, String)> {
     let mut parts = cookie.split('.');
     let mut part = || parts.next().filter(|part| !part.is_empty()).map(str::to_owned);
@@ -100,7 +101,7 @@ enum Refusal {
 }
 
 impl Refusal {
-    /// What the login page says.
+    /// Returns the text of the login page.
     const fn told(&self) -> LoginFailure {
         let (text, status) = match self {
             Self::Provider(error) if error.is_away() => ("provider_away", StatusCode::BAD_GATEWAY),

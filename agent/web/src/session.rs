@@ -20,7 +20,7 @@ pub(crate) const LONGEST_S: f64 = 7.0 * 86_400.0;
 /// Longest time of a session that the plant's own provider opened, s: a shift, after which the provider is
 /// asked again, so that somebody who has left is out by the next day.
 const PROVIDED_S: f64 = 12.0 * 3600.0;
-/// A use is noted once in so many seconds: one write a minute and browser.
+/// The shortest time between two notes of a session's use, s: one write a minute and browser.
 const NOTED_EVERY_S: f64 = 60.0;
 
 /// Opens a session for a user, or for the holder of the configured token; tells its cookie's value.
@@ -38,7 +38,7 @@ pub(crate) async fn open(site: &Site, user: Option<&User>) -> Result<String, Pla
     Ok(value)
 }
 
-/// Whose session a cookie's value is, if it is open.
+/// Returns whose session a cookie's value is, if it is open.
 pub(crate) async fn owner(site: &Site, value: &str) -> Result<Option<Identity>, PlantError> {
     let hash = digest("session", value);
     let Some((session, user)) = site.accounts.session(&hash).await? else { return Ok(None) };

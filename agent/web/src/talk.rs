@@ -119,7 +119,7 @@ pub trait Talk: Send + Sync + std::fmt::Debug {
     /// Whether a language model is configured.
     fn has_model(&self) -> bool;
 
-    /// What is wrong with the model, as it was last asked: a word of the pages' texts after
+    /// Returns the fault of the model as it was last asked: a word of the pages' texts after
     /// `chat_trouble_`.
     fn trouble(&self) -> Option<&'static str> {
         None

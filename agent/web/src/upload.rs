@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use futures_util::StreamExt as _;
 
-/// Bytes of a body that is too large which are read and thrown away, so that the browser reads the answer: it
-/// reads none while it sends.
+/// Bytes of a body that is too large which are read and thrown away, so that the browser reads the
+/// answer: it reads no answer while it sends.
 const THROWN_AWAY: u64 = 256 * 1024 * 1024;
 /// Fields of a form.
 const MOST_PARTS: usize = 40;
@@ -21,7 +21,7 @@ pub(crate) enum UploadError {
     /// The same user sends another form.
     #[error("photos of yours are still on their way: send these when they have arrived")]
     Another,
-    /// The connection ended, or the form is none.
+    /// The connection ended, or the form is malformed.
     #[error("the form did not arrive whole: send it again")]
     Broken,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Part<'a> {
     pub(crate) content: &'a [u8],
 }
 
-/// A body of at most so many bytes.
+/// Reads a body of at most `most` bytes.
 pub(crate) async fn body(body: Body, most: usize) -> Result<Vec<u8>, UploadError> {
     let mut stream = body.into_data_stream();
     let (mut bytes, mut thrown) = (Vec::new(), 0_u64);
@@ -90,7 +90,7 @@ pub(crate) fn parts<'a>(bytes: &'a [u8], boundary: &str) -> Result<Vec<Part<'a>>
     }
 }
 
-/// What stands before the next boundary that is a line of its own, and what stands after it.
+/// Returns the bytes before the next boundary that is a line of its own, and the bytes after it.
 fn until_line<'a>(bytes: &'a [u8], line: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let mut from = 0;
     loop {

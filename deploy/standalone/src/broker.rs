@@ -111,7 +111,8 @@ impl BrokerError {
 /// A running broker.
 pub(crate) struct Broker {
     inside: SocketAddr,
-    /// The password behind the gate; none without certificates, where everybody on loopback may connect.
+    /// The password behind the gate; `None` without certificates, where everybody on loopback may
+    /// connect.
     password: Option<InsidePassword>,
     gate: Gate,
     stop: BrokerShutdownHandle,
@@ -170,7 +171,8 @@ impl Broker {
         self.inside
     }
 
-    /// The login for edge and agent in this process; none where the broker takes everybody.
+    /// Returns the login for edge and agent in this process; `None` where the broker takes
+    /// everybody.
     pub(crate) fn login(&self) -> Option<Login> {
         self.password.as_ref().map(InsidePassword::login)
     }

@@ -248,7 +248,7 @@ impl Chain {
 }
 
 impl Summary {
-    /// True if every source has ended and the agent has stored and judged every event.
+    /// Whether every source has ended and the agent has stored and judged every event.
     fn is_judged(&self) -> bool {
         self.edge.ended && self.edge.unreceived == 0 && self.agent.unjudged == 0
     }

@@ -18,8 +18,8 @@ use crate::chain::{Chain, ChainSettings, Programs};
 use crate::cli::UpArgs;
 use crate::view::View;
 
-/// What is logged: of the broker's server nothing, since it writes lines for every connection that
-/// fails; the gate before it tells the first and every doubling.
+/// The filter of the log. It holds nothing of the broker's server, which writes lines for every
+/// connection that fails; the gate before it tells the first and every doubling.
 const LOGGED: &str = "info,mqtt5=error,mqtt5::broker::server=off";
 
 /// Runs the chain until it is stopped.

@@ -44,7 +44,7 @@ fn fast_path(bencher: Bencher, n: usize) {
     bencher.bench_local(|| path.measure(divan::black_box(&window), speed, &orders));
 }
 
-/// The same transforms with nothing around them: window, band back to time, envelope.
+/// Runs the same transforms with nothing around them: window, band back to time, envelope.
 #[divan::bench(args = LENGTHS)]
 fn bare_transforms(bencher: Bencher, n: usize) {
     let mut real = RealFftPlanner::<f32>::new();

@@ -1,4 +1,4 @@
-//! Which band rings? The kurtogram: spectral kurtosis on a tree of bands.
+//! Finds the band that rings, by the kurtogram: spectral kurtosis on a tree of bands.
 //!
 //! Invariants: the bands tile 0…Nyquist at every level; none is narrower than asked for.
 

@@ -177,7 +177,8 @@ impl DefectOrders {
         Ok(orders)
     }
 
-    /// How far `BPFO + BPFI` is from a whole number of rolling elements, as a ratio of that number.
+    /// Returns how far `BPFO + BPFI` is from a whole number of rolling elements, as a ratio of that
+    /// number.
     ///
     /// Kinematics asks for 0 (Randall & Antoni 2011, eqs. 1 and 2 added); given orders may miss it
     /// by rounding or because they were measured. [`Self::is_consistent`] judges it.
@@ -187,7 +188,7 @@ impl DefectOrders {
         (sum - elements).abs() / elements
     }
 
-    /// True if `BPFO + BPFI` is within 1 % of a whole number, and `BPFO` within 3 % of that number
+    /// Whether `BPFO + BPFI` is within 1 % of a whole number, and `BPFO` within 3 % of that number
     /// of cage turns (chosen: makers' tables are rounded to two decimals).
     pub fn is_consistent(&self) -> bool {
         let elements = (self.bpfo.get() + self.bpfi.get()).round();

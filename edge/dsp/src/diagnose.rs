@@ -139,7 +139,7 @@ pub enum DiagnoseError {
     /// A tolerance outside what makes sense.
     #[error("{what} must be from 0 to {most} (a ratio), got {got}")]
     Tolerance {
-        /// Which one.
+        /// The name of the tolerance.
         what: &'static str,
         /// The value that was given.
         got: f64,
@@ -199,7 +199,7 @@ pub struct ElementLine {
     pub fault: Fault,
     /// Where its line was found, or its nominal place, Hz. For the ball: the spin frequency 1×BSF.
     pub frequency_hz: f64,
-    /// The same as a multiple of the shaft speed.
+    /// The order of the line, a multiple of the shaft speed.
     pub order: Order,
     /// Amplitude of the acceleration spectrum where the defect shows, m/s².
     pub amplitude_m_s2: f64,
@@ -241,7 +241,7 @@ pub struct Findings {
     pub confidence: f64,
     /// A second fault whose own lines stand beside those of the named one, with its confidence.
     pub second: Option<(Fault, f64)>,
-    /// By how much the comb of the cage is new since the baseline, dB, where the name rests on that alone: a
+    /// The rise of the cage's comb since the baseline, dB, where the name rests on that alone: a
     /// rolling element, or the cage itself.
     pub new_comb_db: Option<f64>,
     /// Damage is seen, its part is open: the part that leads and the one after it.
@@ -295,11 +295,12 @@ pub fn weigh_against(
     Ok(measured(accel_m_s2, sources, (request, against), &mut transforms).0)
 }
 
-/// What stands in one sound record, for others of the same measuring point to be held against.
+/// Returns the past of one sound record, with which other records of the same measuring point are
+/// compared.
 ///
-/// **Input** acceleration, m/s², at `rate`, which is that of the request or a higher one; the request of the
-/// records that will be judged. **Output** the verdict on the record itself, and what stands in it; `None`
-/// where no spectrum could be taken. A record that names a part is no past.
+/// **Input** acceleration, m/s², at `rate`, which is that of the request or a higher one; the
+/// request of the records that will be judged. **Output** the verdict on the record itself, and its
+/// past; `None` where no spectrum could be taken. A record that names a part is no past.
 ///
 /// # Errors
 /// As [`diagnose()`].

@@ -108,8 +108,8 @@ pub fn squared_envelope(
     squared_envelope_as_wide(record, band, 0, transforms)
 }
 
-/// The same at the rate of a band of at least `least_lines` lines, so that envelopes of bands of
-/// unequal width can have one rate.
+/// Computes the same at the rate of a band of at least `least_lines` lines, so that envelopes of
+/// bands of unequal width can have one rate.
 pub fn squared_envelope_as_wide(
     record: &RecordLines,
     band: Band,
@@ -143,8 +143,8 @@ pub fn envelope_spectrum(
     averaged_envelope_spectrum(envelope, f64::INFINITY, limit_hz, transforms)
 }
 
-/// The same averaged over half-overlapping blocks of `block_s` seconds (Welch): less resolution,
-/// less variance, and slip smears less.
+/// Computes the same averaged over half-overlapping blocks of `block_s` seconds (Welch): less
+/// resolution, less variance, and slip smears less.
 pub fn averaged_envelope_spectrum(
     envelope: &SquaredEnvelope,
     block_s: f64,

@@ -53,7 +53,8 @@ pub struct ShaftAngle {
 }
 
 impl ShaftAngle {
-    /// From the pulses of a tachometer channel, one (or `pulses_per_turn`) a turn.
+    /// Computes the track from the pulses of a tachometer channel, one (or `pulses_per_turn`) a
+    /// turn.
     ///
     /// **Input** the channel's samples at `rate_hz`; pulses are rising passages of the middle between
     /// the channel's 2 % and 98 % quantiles, placed between samples by a straight line. A passage
@@ -77,7 +78,8 @@ impl ShaftAngle {
         Ok(Self { points })
     }
 
-    /// From shaft frequencies (Hz) at the times `0, step_s, 2 step_s, …`, integrated by trapezoids.
+    /// Computes the track from shaft frequencies (Hz) at the times `0, step_s, 2 step_s, …`,
+    /// integrated by trapezoids.
     ///
     /// # Errors
     /// [`OrderError::Speed`] for one that is not a positive number, [`OrderError::TooFewTurns`].
@@ -99,8 +101,9 @@ impl ShaftAngle {
         Ok(Self { points })
     }
 
-    /// From the record itself: the strongest line within `tolerance` of the nominal shaft frequency
-    /// is followed from block to block, no faster than the tolerance allows.
+    /// Computes the track from the record itself: the strongest line within `tolerance` of the
+    /// nominal shaft frequency is followed from block to block, no faster than the tolerance
+    /// allows.
     ///
     /// **Input** acceleration, nominal shaft frequency, tolerance (ratio) over the whole record.
     ///
@@ -170,8 +173,8 @@ impl ShaftAngle {
         }
     }
 
-    /// How far the shaft frequency strays over the record: (highest − lowest) / mean of the means of
-    /// its eighths, so that jitter of single pulses does not count. 0 without two points.
+    /// Returns how far the shaft frequency strays over the record: (highest − lowest) / mean of the
+    /// means of its eighths, so that jitter of single pulses does not count. 0 without two points.
     pub fn variation(&self) -> f64 {
         let (Some(first), Some(last)) = (self.points.first(), self.points.last()) else {
             return 0.0;

@@ -51,11 +51,11 @@ impl Part {
 /// One value for each part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PerPart<T> {
-    /// Of the outer race.
+    /// The value of the outer race.
     pub outer_race: T,
-    /// Of the inner race.
+    /// The value of the inner race.
     pub inner_race: T,
-    /// Of the rolling elements.
+    /// The value of the rolling elements.
     pub ball: T,
 }
 

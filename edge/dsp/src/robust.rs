@@ -197,7 +197,7 @@ pub struct MannKendall {
     pub p: f64,
 }
 
-/// Does a series rise or fall at all?
+/// Tests whether a series rises or falls at all.
 ///
 /// **Input** values in order of time. **Output** `None` with fewer than three finite values.
 /// **Source** Mann 1945, doi:10.2307/1907187; Kendall 1975 for the ties.

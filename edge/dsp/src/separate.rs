@@ -63,7 +63,7 @@ fn discrete(lines: &[Complex64]) -> Vec<bool> {
 }
 
 impl Separated {
-    /// How many multiples in a row of a frequency known to ± one line are discrete lines.
+    /// Returns how many multiples in a row of a frequency known to ± one line are discrete lines.
     ///
     /// Impacts without any slip leave nothing random, but they stand at every multiple of their own
     /// frequency throughout the bands that they ring. Sidebands of a tone stand beside the tone,

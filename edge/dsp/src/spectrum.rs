@@ -16,8 +16,8 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// Where the line with the largest of `levels` (dB, one a line) within ± `reach` lines of a
-    /// frequency peaks, Hz, by a parabola through it and its neighbours; and its level.
+    /// Returns where the line with the largest of `levels` (dB, one a line) within ± `reach` lines
+    /// of a frequency peaks, Hz, by a parabola through it and its neighbours; and its level.
     pub fn peak_at(&self, levels: &[f64], frequency_hz: f64, reach: f64) -> Option<(f64, f64)> {
         let at = frequency_hz / self.df_hz;
         let low = (at - reach).round().max(1.0) as usize;

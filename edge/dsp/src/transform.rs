@@ -38,7 +38,7 @@ impl std::fmt::Debug for Transforms {
 }
 
 impl Transforms {
-    /// No plans yet.
+    /// Creates the transforms without a plan.
     pub fn new() -> Self {
         Self::default()
     }

@@ -1,4 +1,4 @@
-//! What must hold for any signal: Parseval, scale, shift.
+//! Tests the properties that hold for any signal: Parseval, scale, shift.
 
 use std::f64::consts::TAU;
 

@@ -23,7 +23,7 @@ pub(crate) struct PointMonitor {
     course: Mutex<Course>,
 }
 
-/// What changes with each recording.
+/// The state that changes with each recording.
 #[derive(Debug)]
 struct Course {
     point: Point,

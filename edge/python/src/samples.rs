@@ -131,7 +131,7 @@ impl Samples {
         self.measured_at.unix_ms()
     }
 
-    /// How a file was read, in one line; `None` for an array.
+    /// Returns how a file was read, in one line; `None` for an array.
     #[getter]
     fn interpretation(&self) -> Option<String> {
         self.channels.first().and_then(|c| c.input.as_ref()).map(|(input, _)| input.to_string())
@@ -161,7 +161,7 @@ impl Samples {
         Ok(bytes(py, &self.channel(channel)?.accel_m_s2))
     }
 
-    /// How many samples of a channel are no finite number, and the first of them.
+    /// Returns how many samples of a channel are no finite number, and the first of them.
     fn not_finite(&self, py: Python<'_>, channel: usize) -> PyResult<(usize, Option<usize>)> {
         let samples = &self.channel(channel)?.accel_m_s2;
         Ok(py.detach(|| {

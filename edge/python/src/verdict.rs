@@ -77,7 +77,7 @@ impl Verdict {
         &self.json
     }
 
-    /// What is to be said of the baseline.
+    /// Notes on the baseline.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.notes.clone()

@@ -81,7 +81,8 @@ impl Chunk {
         size_of::<Self>() + self.code.len() + lost + 32
     }
 
-    /// Its samples, m/s²; `None` if the code in memory is damaged, which is a bug or a broken memory.
+    /// Returns its samples, m/s²; `None` if the code in memory is damaged, which is a bug or a
+    /// broken memory.
     pub(super) fn samples(&self) -> Option<Vec<f64>> {
         let counts = rice::decoded(&self.code, self.samples as usize)?;
         let is_lost =

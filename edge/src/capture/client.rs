@@ -33,7 +33,7 @@ pub struct UploadSettings {
     pub url: Uri,
     /// The gateway's token.
     pub token: SecretSource,
-    /// The authorities of the agent's certificate; none without TLS.
+    /// The authorities of the agent's certificate; `None` without TLS.
     pub tls: Option<TlsFiles>,
 }
 
@@ -52,7 +52,7 @@ pub enum UploadError {
     Unreachable {
         /// Host and port.
         address: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The connection broke, or no answer came in time.
@@ -60,12 +60,12 @@ pub enum UploadError {
     NoAnswer {
         /// Host and port.
         address: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What the agent answers.
+/// The agent's answer to an upload.
 #[derive(Debug, Clone)]
 pub(super) struct UploadAnswer {
     pub(super) status: StatusCode,
@@ -82,7 +82,7 @@ pub(super) struct Said {
     pub(super) error: Option<String>,
 }
 
-/// What is sent.
+/// The body of a request to the agent.
 #[derive(Debug)]
 pub(super) enum Sent {
     /// The document of a capture.

@@ -12,7 +12,7 @@ use super::CapturePoint;
 use super::recorder::Judged;
 use super::ring::Waveform;
 
-/// What was captured, and why.
+/// A captured waveform, and the reasons for it.
 pub(super) struct Taken<'a> {
     pub(super) triggers: Vec<CaptureTrigger>,
     pub(super) is_in_alarm: bool,

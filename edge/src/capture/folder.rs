@@ -52,7 +52,7 @@ pub enum CaptureError {
     Document {
         /// The document.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the document.
         reason: String,
     },
 }
@@ -72,7 +72,7 @@ pub struct StoredCapture {
 }
 
 impl StoredCapture {
-    /// Its WAV file.
+    /// Returns its WAV file.
     pub fn wav(&self) -> PathBuf {
         self.path.with_file_name(&self.document.file.name)
     }
@@ -145,7 +145,8 @@ pub(super) fn mark_of(document: &Path) -> PathBuf {
     document.with_extension("sent")
 }
 
-/// What became of sending the capture of a document: nothing as yet, `sent`, or why the agent does not take it.
+/// Returns the upload state of the capture with this document: `None` as yet, `sent`, or why the
+/// agent does not take it.
 pub fn upload_of(document: &Path) -> Option<String> {
     let text = read_regular(&mark_of(document), MOST_DOCUMENT).ok()??;
     Some(String::from_utf8_lossy(&text).trim().to_owned())
@@ -251,8 +252,8 @@ impl Folder {
         Ok(json)
     }
 
-    /// Removes the oldest captures that may leave until so many bytes are free; false, and none is removed, where
-    /// these are not enough.
+    /// Removes the oldest captures that may leave until `over` bytes are free. Returns false, and
+    /// removes none, if these are not enough.
     fn free(&mut self, mut over: u64, kept: &dyn Kept) -> Result<bool, CaptureError> {
         if over == 0 {
             return Ok(true);
@@ -424,14 +425,15 @@ fn hex(bytes: &[u8]) -> String {
 /// The SHA-256 of a file, as in a document.
 ///
 /// # Errors
-/// That of the operating system.
+/// The error of the operating system.
 pub fn sha256_of(path: &Path) -> io::Result<String> {
     let mut hash = Hashed { out: io::sink(), hash: Sha256::new(), bytes: 0 };
     io::copy(&mut pdm_service::files::open_regular(path)?, &mut hash)?;
     Ok(hex(&hash.hash.finalize()))
 }
 
-/// What a WAV reader shows: the names of `INFO` as libsndfile and Audacity read them.
+/// Returns the texts that a WAV reader shows, by the names of `INFO` as libsndfile and Audacity
+/// read them.
 fn texts(document: &CaptureDocument) -> Vec<(&'static [u8; 4], String)> {
     let point = document.measuring_point.as_ref().map_or(String::new(), |p| format!(" {p}"));
     let reasons: Vec<&str> = document.reasons().iter().map(|reason| reason.as_str()).collect();

@@ -18,9 +18,10 @@ const SEARCHED: usize = 2048;
 /// Farthest that a sample may lie from its count, in steps.
 const EXACT: f64 = 1.0 / 1_048_576.0;
 
-/// From this magnitude on a number is no acceleration, m/s²: 100,000 g, the range of shock accelerometers that go
-/// on steel; bearings and their impacts stay below 10,000 g. It counts among floating-point numbers, and only
-/// where most of the stretch is below: a source of a wrong scale keeps its samples.
+/// The magnitude from which a number is no acceleration, m/s²: 100,000 g, the range of shock
+/// accelerometers that go on steel; bearings and their impacts stay below 10,000 g. It counts among
+/// floating-point numbers, and only where most of the stretch is below: a source of a wrong scale
+/// keeps its samples.
 const WILD_M_S2: f64 = 1e6;
 
 /// A grid of numbers.
@@ -32,7 +33,7 @@ pub(super) struct Grid {
     pub(super) origin: f64,
     /// Every sample of the stretch is its count.
     pub(super) is_exact: bool,
-    /// From this magnitude on what a source gives is no number, m/s².
+    /// The magnitude from which the values of a source are no numbers, m/s².
     most: f64,
 }
 
@@ -77,7 +78,7 @@ impl Grid {
     }
 }
 
-/// From which magnitude on floating-point numbers are none.
+/// Returns the magnitude from which on floating-point numbers cannot be of a grid.
 fn floating_limit(samples: &[f64]) -> f64 {
     let numbers = samples.iter().copied().filter(|sample| sample.abs() < FILL_FROM);
     let (wild, sane): (Vec<f64>, Vec<f64>) = numbers.partition(|sample| sample.abs() >= WILD_M_S2);
@@ -281,7 +282,7 @@ mod tests {
             }
         }
 
-        /// What lies on no grid is within half a step, and the step within 2⁻²³ of the peak.
+        /// Numbers on no grid are within half a step, and the step is within 2⁻²³ of the peak.
         #[test]
         fn floating_point_numbers_are_within_half_a_step(
             samples in proptest::collection::vec(-1e4_f64..1e4, 1..400)

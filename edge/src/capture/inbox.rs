@@ -27,7 +27,7 @@ pub(super) struct Inbox<T> {
     changed: Condvar,
 }
 
-/// What came out.
+/// The result of taking an item out.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Taken<T> {
     Item(T),
@@ -43,7 +43,8 @@ impl<T> Inbox<T> {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Adds an item of so many bytes; false if it found no room and does not wait, or the queue is closed.
+    /// Adds an item of `bytes` bytes. Returns false if it found no room and does not wait, or the
+    /// queue is closed.
     pub(super) fn push(&self, bytes: usize, item: T, waits: bool) -> bool {
         let mut state = self.lock();
         while !state.is_closed && !state.items.is_empty() && !has_room(&state, bytes) {

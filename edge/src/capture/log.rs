@@ -57,13 +57,13 @@ pub(super) fn removed(capture: &StoredCapture) {
     tracing::info!(file = capture.document.file.name, "oldest waveform removed for a newer one");
 }
 
-/// What is on disk.
+/// Sets the gauge of the bytes of captures on disk.
 pub(super) fn held_on_disk(bytes: u64, count: usize) {
     gauge!("pdm_edge_capture_disk_bytes").set(bytes as f64);
     tracing::debug!(bytes, count, "captures on disk");
 }
 
-/// What is in memory: bytes, and the seconds of the point that has least.
+/// Sets the gauges of the rings in memory: bytes, and the seconds of the point that has least.
 pub(super) fn ring(bytes: usize, shortest_s: f64) {
     gauge!("pdm_edge_capture_ring_bytes").set(bytes as f64);
     gauge!("pdm_edge_capture_ring_seconds").set(shortest_s);

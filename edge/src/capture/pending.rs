@@ -33,8 +33,8 @@ impl Pending {
         self.triggers.iter().any(|trigger| trigger.reason == reason)
     }
 
-    /// Takes over triggers of the same stretch, and their stretch where they tell anything new; at most so many
-    /// samples altogether. A reference is one of a sound state alone.
+    /// Takes over triggers of the same stretch, and their stretch where they tell anything new; at
+    /// most `most` samples altogether. A reference is one of a sound state alone.
     pub(super) fn join(
         &mut self,
         triggers: Vec<CaptureTrigger>,

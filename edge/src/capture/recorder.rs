@@ -37,7 +37,7 @@ const BEHIND: Duration = Duration::from_secs(5);
 /// that is full is not written in vain more than once a minute for a point.
 const DISK_PAUSE: Duration = Duration::from_mins(1);
 
-/// What the measuring threads and the listener send.
+/// A message of the measuring threads or of the listener.
 #[derive(Debug)]
 pub(super) enum Message {
     /// Samples of a block, one row for each point: its number, m/s².
@@ -142,7 +142,7 @@ impl Recorder {
         }
     }
 
-    /// The same, which rings when a capture was written.
+    /// Returns the same recorder, which rings when a capture was written.
     #[must_use]
     pub(super) fn ringing(self, ring: Arc<Notify>) -> Self {
         Self { ring, ..self }
@@ -167,9 +167,9 @@ impl Recorder {
         }
     }
 
-    /// Takes in one message and writes at most one capture; false once the inbox is closed and empty. What came
-    /// while a file was written is taken in before the next one is, so that the captures of many points at once
-    /// lose no samples.
+    /// Takes in one message and writes at most one capture; returns false once the inbox is closed
+    /// and empty. Messages that came while a file was written are taken in before the next file is,
+    /// so that the captures of many points at once lose no samples.
     fn step(&mut self, inbox: &Inbox<Message>) -> bool {
         self.behind = self.behind.saturating_sub(1);
         match inbox.pop(LOOK) {
@@ -241,7 +241,7 @@ impl Recorder {
             && state.hour.free_in(most, CaptureReason::Alarm, now).is_zero()
     }
 
-    /// Asks for a capture of each point of a bearing; returns what becomes of it.
+    /// Asks for a capture of each point of a bearing; returns the outcome.
     fn demanded(&mut self, bearing: &str, asked: AskedBy) -> Demanded {
         let mut refused = None;
         let mut is_taken = false;

@@ -90,7 +90,7 @@ fn best_order(frame: &[i32]) -> usize {
     smallest.map_or(0, |(order, _)| order).min(frame.len())
 }
 
-/// What a polynomial through the last `order` counts gives for the next.
+/// Returns the next count by a polynomial through the last `order` counts.
 fn predicted(before: &[i32], order: usize) -> i32 {
     let last = |n: usize| before[before.len() - n];
     match order {

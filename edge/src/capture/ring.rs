@@ -38,7 +38,7 @@ pub(super) struct Ring {
     has_left: bool,
 }
 
-/// What to take out of a ring.
+/// The stretch to take out of a ring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Wanted {
     /// Number of the first sample.
@@ -163,8 +163,9 @@ impl Ring {
 
     /// Takes samples out; `None` where the anchor is no longer, or not yet, in memory.
     ///
-    /// What is on the other side of a gap is taken along as far as its time lies within what is wanted;
-    /// a clock that was set ends it only at a gap, where nothing else says what belongs together.
+    /// Samples on the other side of a gap are taken along as far as their time lies within the
+    /// wanted stretch. A clock that was set ends the stretch only at a gap, where nothing else says
+    /// which samples belong together.
     pub(super) fn taken(&self, wanted: Wanted) -> Option<Waveform> {
         let parts = self.parts();
         let at = parts.iter().position(|part| part.holds(wanted.anchor))?;
@@ -241,7 +242,7 @@ impl Part<'_> {
     }
 }
 
-/// What may still be missing in a capture.
+/// The samples that may still be missing in a capture.
 struct Missing {
     /// Where the samples are from that must be in it.
     anchor: Origin,

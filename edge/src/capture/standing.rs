@@ -1,6 +1,6 @@
-//! Which captures of an alarm that stands are not removed for room: the one of its rise, and the newest few of
-//! what it told later. What anybody asked for is none of them, so one bearing whose alarm stands for days
-//! does not fill the folder of all.
+//! Chooses the captures of a standing alarm that are not removed for room: the one of its rise, and
+//! the newest few of its later changes. Captures that somebody asked for are not among them, so one
+//! bearing whose alarm stands for days does not fill the folder of all.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const NEWEST: usize = 3;
 pub(super) struct Standing(BTreeSet<EventId>);
 
 impl Standing {
-    /// Those of the points whose alarm stands.
+    /// Returns the captures to keep of the points whose alarm stands.
     pub(super) fn of_alarms<'a>(
         captures: &[StoredCapture],
         points: impl Iterator<Item = &'a CapturePoint>,
@@ -40,8 +40,8 @@ pub(super) fn has_rise(captures: &[StoredCapture], point: &CapturePoint) -> bool
     in_alarm(captures, point).any(|capture| capture.document.is_for(CaptureReason::Alarm))
 }
 
-/// The newest captures of a point that were made in an alarm, up to one that was not. What was asked for before the
-/// first window says nothing of an alarm.
+/// Returns the newest captures of a point that were made in an alarm, up to one that was not. A
+/// capture that was demanded before the first window is no evidence of an alarm.
 fn in_alarm<'a>(
     captures: &'a [StoredCapture],
     point: &'a CapturePoint,
@@ -64,7 +64,7 @@ fn kept_of(captures: &[StoredCapture], point: &CapturePoint) -> Vec<EventId> {
     rise.into_iter().chain(later).map(|capture| capture.document.capture_id).collect()
 }
 
-/// When the newest reference of a point was captured.
+/// Returns when the newest reference of a point was captured.
 pub(super) fn last_reference(
     captures: &[StoredCapture],
     point: &CapturePoint,

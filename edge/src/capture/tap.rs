@@ -108,7 +108,7 @@ pub enum Demanded {
 }
 
 impl Demanded {
-    /// Why a demand for this bearing is refused; `None`: it is not.
+    /// Returns why a demand for this bearing is refused; `None`: it is not.
     pub fn refusal(&self, bearing: &str) -> Option<String> {
         Some(match self {
             Self::Taken => return None,
@@ -139,8 +139,8 @@ impl Demanded {
 /// Longest wait for an answer: two files of a minute on a slow flash, and less than `capture take` waits.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Tells somebody once what becomes of a demand. A demand that is dropped without an answer is told as
-/// [`Demanded::Busy`].
+/// Tells somebody once the outcome of a demand. A demand that is dropped without an answer is told
+/// as [`Demanded::Busy`].
 pub(super) struct DemandAnswer(Option<Box<dyn FnOnce(Demanded) + Send>>);
 
 impl DemandAnswer {
@@ -165,7 +165,7 @@ impl fmt::Debug for DemandAnswer {
     }
 }
 
-/// What a demand says of itself.
+/// The time and identity of a demand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AskedBy {
     /// When it was asked.

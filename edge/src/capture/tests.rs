@@ -322,8 +322,8 @@ fn alarmed_after_sound(event: &mut Event) {
     event.anomaly_detected = false;
 }
 
-/// A demand is answered by what becomes of it: refused with the wait where the hour's captures are used up, and
-/// where the captures have stopped.
+/// A demand is answered with its outcome: refused with the wait where the hour's captures are used
+/// up, and where the captures have stopped.
 #[test]
 fn a_demand_beyond_the_hour_is_refused_and_says_when_the_next_is_taken() {
     let folder = tempfile::tempdir().expect("folder");

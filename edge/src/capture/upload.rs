@@ -33,7 +33,7 @@ const PART: u64 = 256 * 1024;
 const PAUSES: Pauses = Pauses::new(Duration::from_secs(1), Duration::from_mins(10));
 /// How often a file is sent again after the agent found another hash, before it is left.
 const MOST_HASHES: u32 = 3;
-/// What remarks are made on.
+/// The name under which remarks on uploads stand.
 const TOLD: &str = "captures";
 /// The matter of remarks on uploads.
 const MATTER: &str = "upload";
@@ -187,7 +187,8 @@ impl Uploader {
     }
 }
 
-/// Where the next part begins by an answer; none to send the document again; how it ended otherwise.
+/// Returns where the next part begins by an answer, `None` to send the document again, or the end
+/// of the upload.
 fn judged(answer: &UploadAnswer, bytes: u64, hashes: &mut u32) -> Result<Option<u64>, Ended> {
     let UploadAnswer { status, said } = answer;
     if status.is_success() {
@@ -266,7 +267,8 @@ mod tests {
         UploadAnswer { status, said: Said { have, cause, complete: status == 201, error: None } }
     }
 
-    /// What may pass is tried again, what never will is left, and a part begins where the agent says.
+    /// A failure that may pass is tried again, one that never will is left, and a part begins where
+    /// the agent says.
     #[test]
     fn an_answer_says_how_to_go_on() {
         let mut hashes = 0;

@@ -1,4 +1,4 @@
-//! What in a point's events makes a capture.
+//! Decides which of a point's events make a capture.
 //!
 //! | reason | when |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | no name | the first thorough look of an anomaly that names none |
 //! | reference | sound, baseline ready, the last reference is older than configured |
 //!
-//! Invariants: each reason once for what it tells, so an alarm that stands for days is one capture; a
-//! start in the middle of an alarm is no rise.
+//! Invariants: each reason makes one capture for the same state, so an alarm that stands for days
+//! is one capture; a start in the middle of an alarm is no rise.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use pdm_shared::event::{BaselineState, Event, IsoZone, Method};
 use pdm_shared::fault::Fault;
 use pdm_shared::time::Timestamp;
 
-/// What one point's events told so far.
+/// The state of one point by its events so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Watch {
     is_alarmed: Option<bool>,
@@ -132,7 +132,7 @@ impl HourBudget {
         has_room
     }
 
-    /// Time until a capture for this reason has a place; none if it has one now.
+    /// Returns the time until a capture for this reason has a place; zero if it has one now.
     pub(super) fn free_in(&mut self, most: usize, reason: CaptureReason, now: Instant) -> Duration {
         self.taken.retain(|&at| now.saturating_duration_since(at) < HOUR);
         let over = (self.taken.len() + 1).saturating_sub(places(most, reason));

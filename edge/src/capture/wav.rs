@@ -19,7 +19,8 @@ pub(super) type Texts<'a> = &'a [(&'static [u8; 4], String)];
 /// Writes one channel.
 ///
 /// # Errors
-/// That of `out`; `InvalidInput` if the file would be longer than its own lengths can say (4 GiB).
+/// The error of `out`; `InvalidInput` if the file would be longer than its own lengths can say (4
+/// GiB).
 pub(super) fn write(
     out: &mut impl Write,
     rate_hz: u32,
@@ -68,7 +69,7 @@ fn entry(name: [u8; 4], text: &str) -> Vec<u8> {
     entry
 }
 
-/// The head of a NumPy file (`.npy`, version 1.0) of so many 32-bit floats in one row.
+/// Returns the head of a NumPy file (`.npy`, version 1.0) of `samples` 32-bit floats in one row.
 pub(super) fn npy_head(samples: u64) -> Vec<u8> {
     let form = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({samples},), }}");
     // the head ends with a line break at a multiple of 64 bytes

@@ -145,8 +145,8 @@ pub(super) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// What of a name the nearest ids are looked for by: without a maker, letters that look like digits among
-/// digits taken as these, up to the end of the first number.
+/// Returns the part of a name by which the nearest ids are searched for: without a maker, with
+/// letters that look like digits among digits taken as these, up to the end of the first number.
 pub(super) fn base(name: &str) -> String {
     let upper = name.trim().to_uppercase();
     let (_, rest) = without_maker(&upper);
@@ -176,8 +176,8 @@ pub(super) fn base(name: &str) -> String {
     base
 }
 
-/// How far two plain names are apart: letters put in, left out or changed, and digits in another order as
-/// one slip.
+/// Returns how far two plain names are apart: letters put in, left out or changed, and digits in
+/// another order as one slip.
 pub(super) fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let sorted = |word: &[char]| {
@@ -230,7 +230,7 @@ fn angle(suffixes: &str) -> Result<(char, &str), String> {
     Ok((letter, suffixes[1..].trim_start_matches([' ', '-', '/'])))
 }
 
-/// Are these only suffixes that leave the rolling elements as they are?
+/// Checks that these are only suffixes that leave the rolling elements as they are.
 fn understood(suffixes: &str, own: &[&str]) -> Result<(), String> {
     for token in suffixes.split([' ', '-', '/', '.', ',', '+', '(', ')']).filter(|t| !t.is_empty())
     {
@@ -241,7 +241,7 @@ fn understood(suffixes: &str, own: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Is a token a row of known suffixes?
+/// Whether a token is a row of known suffixes.
 fn is_made_of(token: &str, own: &[&str]) -> bool {
     if token.is_empty() {
         return true;
@@ -250,7 +250,7 @@ fn is_made_of(token: &str, own: &[&str]) -> bool {
     known.copied().any(|suffix| rests(token, suffix).into_iter().any(|rest| is_made_of(rest, own)))
 }
 
-/// What may be left of a token behind a suffix; `#` takes one digit or more.
+/// Returns the possible rests of a token behind a suffix; `#` takes one digit or more.
 fn rests<'a>(token: &'a str, suffix: &str) -> Vec<&'a str> {
     let mut rest = token;
     let mut parts = suffix.split('#').peekable();

@@ -97,7 +97,7 @@ struct Orders {
     ftf: f64,
 }
 
-/// What the file may say of printed figures; an estimate says it by having none.
+/// The basis that the file may state of printed figures; an entry without one is an estimate.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum PrintedBasis {
@@ -219,7 +219,7 @@ impl Entry {
     }
 }
 
-/// Whose entry is refused.
+/// The entry that is refused, with the error.
 struct Refused {
     path: PathBuf,
     id: String,

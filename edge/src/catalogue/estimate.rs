@@ -94,7 +94,7 @@ impl Estimate {
         self.order_tolerance.min(WIDEST_SEARCH)
     }
 
-    /// What an event says of the estimate.
+    /// Returns the estimate as an event carries it.
     pub fn told(&self) -> BearingEstimate {
         BearingEstimate {
             bearing: self.bearing.clone(),
@@ -102,9 +102,9 @@ impl Estimate {
         }
     }
 
-    /// A verdict with the word that it rests on an estimate. The name is withdrawn where its line may
-    /// as well be that of another part or a multiple of the shaft, and never surer than 0.8; a second name
-    /// is none.
+    /// Returns a verdict with the word that it rests on an estimate. The name is withdrawn where
+    /// its line may as well be that of another part or a multiple of the shaft, and never surer
+    /// than 0.8; a second name is dropped.
     pub fn applied(&self, verdict: FrequencyDomain, orders: &DefectOrders) -> FrequencyDomain {
         // from when on damage is seen without a part was found with orders that are known
         let (damaged, bearing_estimate) = (None, Some(self.told()));
@@ -135,7 +135,7 @@ impl Estimate {
         verdict
     }
 
-    /// What else than `named` a line at this order may be.
+    /// Returns the other explanations of a line at this order besides `named`.
     fn may_be(&self, named: Fault, order: f64, orders: &DefectOrders) -> Vec<String> {
         let mut others: Vec<String> = Fault::ALL
             .into_iter()
@@ -152,9 +152,9 @@ impl Estimate {
         others
     }
 
-    /// Does a race's order fit a whole number of elements, with a ratio of element to pitch diameter
-    /// within the tolerance of the estimated one? Of 310 verdicts on 62 recordings of CWRU with orders
-    /// estimated on purpose up to 13 % off, the one wrong name needed a ratio 30 % off.
+    /// Whether a race's order fits a whole number of elements, with a ratio of element to pitch
+    /// diameter within the tolerance of the estimated one. Of 310 verdicts on 62 recordings of CWRU
+    /// with orders estimated on purpose up to 13 % off, the one wrong name needed a ratio 30 % off.
     fn is_possible(&self, named: Fault, order: f64, orders: &DefectOrders) -> bool {
         let estimated = 1.0 - 2.0 * orders.ftf.get();
         let sum = orders.bpfo.get() + orders.bpfi.get();

@@ -1,6 +1,7 @@
 //! `pdm-edge capture`: lists, shows and exports captured waveforms; asks a running service for one.
 //!
-//! What is on disk is read without the service. A demand goes over the admin listener, as `relearn` does.
+//! Captures on disk are read without the service. A demand goes over the admin listener, as
+//! `relearn` does.
 
 use std::fmt::Write as _;
 use std::fs::File;

@@ -43,8 +43,9 @@ pub(super) struct CapturedRecording {
     pub(super) document: CaptureDocument,
 }
 
-/// The captures among these files and folders, oldest first, each held against its hash; what else a folder holds is
-/// left out, and what looks like a capture and cannot be read is said.
+/// Returns the captures among these files and folders, oldest first, each checked against its hash.
+/// Other content of a folder is left out; a file that looks like a capture and cannot be read is
+/// reported.
 ///
 /// # Errors
 /// A [`Failure`]: 65 for a file without its document or with another hash, 66 for a folder without a capture.
@@ -153,7 +154,7 @@ pub(super) fn machine(given: &MachineArgs, document: &CaptureDocument) -> Machin
     given.clone().or(&own)
 }
 
-/// What is read, for the person at the terminal.
+/// Returns the sentence for the person at the terminal on what is read.
 pub(super) fn notice(path: &Path, document: &CaptureDocument, read: &RecordingArgs) -> String {
     let reasons: Vec<&str> = document.reasons().iter().map(|reason| reason.as_str()).collect();
     let start_s = read.start_s.unwrap_or(0.0);

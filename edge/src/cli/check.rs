@@ -155,7 +155,7 @@ fn source_look<'a>(
     SourceLook::Known(recorded(what, opened.as_ref(), source))
 }
 
-/// What a recording is.
+/// Returns the finding on a recording.
 fn recorded(what: String, opened: &dyn Source, source: &SourceSettings) -> Finding {
     let format = opened.format();
     let wanted = source.points.iter().map(|point| point.channel).max().unwrap_or(0);
@@ -174,7 +174,7 @@ fn recorded(what: String, opened: &dyn Source, source: &SourceSettings) -> Findi
     Finding::good(what, format!("{read}{blocks}"))
 }
 
-/// What is said of a bearing whose defect orders are an estimate.
+/// Returns the finding on a bearing whose defect orders are an estimate.
 fn estimated(source: &str, point: &PointSettings) -> Option<Finding> {
     let Estimate { bearing, order_tolerance } = point.estimate.as_ref()?;
     let text = format!(
@@ -185,7 +185,7 @@ fn estimated(source: &str, point: &PointSettings) -> Option<Finding> {
     Some(Finding::good(format!("{source}, bearing {}", point.bearing), text))
 }
 
-/// What is said of watched folders that are there and hold nothing yet.
+/// Returns the text on watched folders that are there and hold nothing yet.
 fn empty_folders(input: &SourceInput) -> Option<String> {
     let SourceInput::Watched { files, .. } = input else { return None };
     let is_empty =
@@ -223,7 +223,7 @@ async fn spool(settings: &EdgeSettings) -> Finding {
     }
 }
 
-/// How long the rings are, and whether the files can be written.
+/// Reports how long the rings are, and whether the files can be written.
 fn captures(capture: &CaptureSettings, settings: &EdgeSettings) -> Finding {
     let clock: SharedClock = Arc::new(SystemClock);
     let rate = |source: &SourceSettings| {

@@ -90,7 +90,7 @@ pub struct MachineArgs {
     pub catalogue: Option<PathBuf>,
 }
 
-/// What is said where no bearing is named.
+/// The text where no bearing is named.
 const BEARING_MISSING: &str = "--bearing ID or --orders BPFO,BPFI,BSF,FTF is missing: one is needed (pdm-edge bearings lists them)";
 
 /// A wrong option: exit code 64.

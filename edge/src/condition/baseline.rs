@@ -178,8 +178,8 @@ impl Baseline {
         self.block.risen(settings.strong_ratio.ln())
     }
 
-    /// How many times the level of the first windows being collected the highest of the latest levels
-    /// (natural logarithms) has.
+    /// Returns the highest of the latest levels (natural logarithms) as a multiple of the level of
+    /// the first windows being collected.
     pub(super) fn grown_to(&self, latest: &BTreeMap<String, f64>) -> Option<f64> {
         let grown = latest.iter().filter_map(|(key, level)| Some(level - self.block.begun(key)?));
         grown.max_by(f64::total_cmp).map(f64::exp).filter(|ratio| ratio.is_finite())
@@ -227,8 +227,8 @@ fn follow(learnt: &mut BTreeMap<String, Normal>, block: &Block, drift: f64) {
     }
 }
 
-/// Takes over the levels of a machine that runs again after a long standstill, where none of them
-/// lies beyond reach of those that were learnt first.
+/// Takes over the levels of a machine that runs again after a long standstill, where no level lies
+/// beyond reach of those that were learnt first.
 fn settle(learnt: &mut BTreeMap<String, Normal>, block: &Block, settings: &MonitorSettings) {
     for (key, new) in block.normals() {
         match learnt.get_mut(&key) {
@@ -284,7 +284,7 @@ impl Block {
         self.windows = kept;
     }
 
-    /// What is normal by this block, for each feature that half of its windows have.
+    /// Returns the normal values by this block, for each feature that half of its windows have.
     fn normals(&self) -> BTreeMap<String, Normal> {
         let columns = self.columns.iter().map(|(key, column)| (key, column.finite()));
         columns
@@ -356,7 +356,7 @@ impl Normal {
         distance.clamp(FAR_BELOW, 1000.0)
     }
 
-    /// The value that lies so many robust standard deviations above the centre.
+    /// Returns the value that lies `distance` robust standard deviations above the centre.
     pub(super) fn at_distance(&self, distance: f64) -> f64 {
         self.unscaled(self.centre + distance * self.spread)
     }
@@ -366,12 +366,12 @@ impl Normal {
         self.log.then_some(self.centre)
     }
 
-    /// How far the centre lies above the first centre of another normal, natural logarithm.
+    /// Returns how far the centre lies above the first centre of another normal, natural logarithm.
     pub(super) fn above_anchor_of(&self, other: &Self) -> f64 {
         self.centre - other.anchor
     }
 
-    /// True if the logarithm is compared: only positive values have been seen.
+    /// Whether the logarithm is compared: only positive values have been seen.
     pub(super) const fn is_log(&self) -> bool {
         self.log
     }
@@ -387,7 +387,8 @@ impl Normal {
         self.unscaled(self.centre.min(self.anchor))
     }
 
-    /// How far a healthy value strays from [`level`](Self::level), in the feature's own unit.
+    /// Returns how far a healthy value strays from [`level`](Self::level), in the feature's own
+    /// unit.
     pub(super) fn scatter(&self) -> f64 {
         if self.log { self.spread * self.level() } else { self.spread }
     }

@@ -54,7 +54,7 @@ pub(super) struct Stop {
     windows: usize,
 }
 
-/// What was told last.
+/// The changes that were last told.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct ToldChange {
@@ -86,7 +86,7 @@ impl ToldLoad {
 }
 
 impl Monitor {
-    /// What neighbours are to know of this point.
+    /// Returns the levels of this point that its neighbours use.
     pub fn seen(&self) -> Seen {
         let Some(here) = self.baselines.get(&self.steps.applying(&self.baselines)) else {
             return Seen::default();
@@ -139,7 +139,8 @@ impl Monitor {
         true
     }
 
-    /// The same for a channel that has a neighbour's level while that one has this point's.
+    /// Opens a state for a channel that has a neighbour's level while that one has this point's,
+    /// and tells that the two are swapped.
     fn holds_as_swapped(
         &mut self,
         (state, announced): (&str, &str),

@@ -1,5 +1,5 @@
-//! What the other measuring points of a machine saw, as of the window before: did all of its
-//! bearings take a step together, or did two channels change places?
+//! Compares a point with the other measuring points of its machine, as of the window before: did
+//! all of its bearings take a step together, or did two channels change places?
 //!
 //! A load, a speed or a process moves every bearing of a machine; damage moves one bearing, and its
 //! neighbours less. So a step of one bearing while the others stand still is no operating state.
@@ -46,14 +46,14 @@ pub(super) struct Rise {
 pub(super) struct SeenLevel {
     pub(super) healthy: f64,
     pub(super) latest: f64,
-    /// The same of fewer windows, which a change reaches first.
+    /// The level of fewer windows, which a change reaches first.
     pub(super) now: f64,
 }
 
 /// A monitor as its neighbours see it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seen {
-    /// By feature; empty while nothing is learnt.
+    /// The levels by feature; empty while nothing is learnt.
     pub(super) levels: BTreeMap<String, SeenLevel>,
     pub(super) rise: Option<Rise>,
     /// An operating change of the machine was told lately, or will be with the next event.
@@ -81,7 +81,7 @@ impl Neighbour {
     }
 }
 
-/// What the neighbours say of a step.
+/// The behaviour of the neighbours at a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Company {
     /// No other bearing can tell, or none says it clearly.
@@ -93,7 +93,7 @@ pub(super) enum Company {
 }
 
 impl Seen {
-    /// How far the latest levels lie above the healthy ones: the median of them.
+    /// Returns how far the latest levels lie above the healthy ones: the median of them.
     pub(super) fn above(&self) -> Option<f64> {
         let above: Vec<f64> = self.levels.values().map(|l| l.latest - l.healthy).collect();
         median(&above)
@@ -113,7 +113,7 @@ impl Seen {
     }
 }
 
-/// What the neighbours say of a step that this point took.
+/// Returns the behaviour of the neighbours at a step that this point took.
 pub(super) fn company(step: Rise, neighbours: &[Neighbour]) -> Company {
     let known: Vec<&Neighbour> =
         neighbours.iter().filter(|n| !n.seen().levels.is_empty()).collect();

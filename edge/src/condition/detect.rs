@@ -1,4 +1,4 @@
-//! From distances to an alarm: run rules to raise it, evidence for health to clear it.
+//! Turns distances into an alarm: run rules to raise it, evidence for health to clear it.
 //!
 //! One window can never raise an alarm, however wild: every rule wants several, and several turns
 //! of the shaft. Once raised it stays until its evidence has been away for as long as it took to
@@ -25,7 +25,7 @@ pub(super) struct Detector {
     /// Hours of the latest windows, since the monitor's first.
     #[serde(default)]
     hours: Packed,
-    /// Since when a rule holds without a break, in the same hours.
+    /// The time since which a rule holds without a break, in the same hours.
     #[serde(default)]
     held_since_h: Option<f64>,
 }
@@ -227,7 +227,7 @@ impl Detector {
         turns.is_none_or(|turns| turns >= settings.least_turns)
     }
 
-    /// How many of the latest windows lay beyond the main rule's distance in any feature.
+    /// Returns how many of the latest windows lay beyond the main rule's distance in any feature.
     fn persistence(&self, main: Rule) -> Persistence {
         let n = self.judged.min(u64::from(main.n)) as usize;
         let beyond = |back: &usize| {

@@ -54,7 +54,7 @@ impl FeatureKind {
         }
     }
 
-    /// The kind of a historian's column, by what stands after its last dot.
+    /// Returns the kind of a historian's column, by the text after its last dot.
     fn of_column(name: &str) -> Self {
         match name.rsplit_once('.') {
             Some((_, last)) => Self::of(last),
@@ -159,7 +159,7 @@ pub(crate) fn is_column_line(name: &str) -> bool {
     ["bpfo", "bpfi", "bsf", "ftf"].iter().any(|word| name.contains(word))
 }
 
-/// The same for a column of a historian, whose name is all that is known of it.
+/// Whether the same holds for a column of a historian, whose name is all that is known of it.
 fn has_column_usual_end(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let without = [

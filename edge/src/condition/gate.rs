@@ -9,18 +9,19 @@ use super::baseline::{Baseline, Normal};
 use super::feature::{self, FeatureKind};
 use super::{Features, MonitorSettings};
 
-/// What keeps an alarm, as a share of what raises it: a dead band of 5 % (EEMUA 191, the usual one of
-/// levels and flows).
+/// The level that keeps an alarm, as a share of the level that raises it: a dead band of 5 % (EEMUA
+/// 191, the usual one of levels and flows).
 const DEADBAND: f64 = 0.95;
 
-/// Of their baseline at least this much must levels have for impacts to count: half of
+/// The ratio to their baseline that levels must have at least for impacts to count: half of
 /// [`MonitorSettings::level_ratio`] as it stands by default, in decibels.
 const LIFTED: f64 = 1.14;
 
-/// Of its healthy level at least this much must a historian's level have to alarm, and the square of it an
-/// energy, however little it strays: a machine's level wanders by ± 10 % over weeks, which is 1.22 from trough
-/// to crest, and a quarter more is what ISO 20816-1, criterion II, calls significant. On NASA/IMS all bearings
-/// that failed reach it; the sound ones of test 2 alarm at 1.05 to 1.17 without it.
+/// The ratio to its healthy level that a historian's level must have at least to alarm, and the
+/// square of it for an energy, however little it strays: a machine's level wanders by ± 10 % over
+/// weeks, which is 1.22 from trough to crest, and a quarter more is what ISO 20816-1, criterion II,
+/// calls significant. On NASA/IMS all bearings that failed reach it; the sound ones of test 2 alarm
+/// at 1.05 to 1.17 without it.
 const COLUMN_RATIO: f64 = 1.25;
 
 /// The least change of a feature that counts, however little the feature strays in health.
@@ -33,7 +34,7 @@ pub(super) struct Gate<'a> {
 }
 
 impl Gate<'_> {
-    /// How far the features lie above their baselines.
+    /// Returns how far the features lie above their baselines.
     ///
     /// Where levels are measured, impacts count only in windows whose level is up with them: the
     /// shape of a short window strays by far more than fifty windows show.

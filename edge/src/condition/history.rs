@@ -89,7 +89,8 @@ impl History {
         hours.get(hours.len().saturating_sub(windows + 1)).map(|hours| f64::from(*hours))
     }
 
-    /// When the window `windows` before the youngest was measured, or the oldest single one.
+    /// Returns when the window `windows` before the youngest was measured, or the oldest single
+    /// one.
     pub(super) fn at_back(&self, windows: usize) -> Option<Timestamp> {
         Some(self.start?.plus_seconds(3600.0 * self.hours_back(windows)?))
     }

@@ -16,8 +16,8 @@ const GAPS: usize = 6;
 /// How much such gaps may differ, ratio. No data chose it: half of what makes another period.
 const ALIKE: f64 = 1.4;
 
-/// From this ratio on a period is another one. No data chose it: run rules then need twice or half the
-/// time.
+/// The ratio from which a period is another one. No data chose it: run rules then need twice or
+/// half the time.
 const OTHER: f64 = 2.0;
 
 /// Periods that are remembered: a plant that measures days, nights and weekends otherwise has three.
@@ -82,7 +82,7 @@ fn is_within(one: f64, other: f64, ratio: f64) -> bool {
 mod tests {
     use super::*;
 
-    /// What is told of windows with these gaps, s.
+    /// Returns the changes of period that are told for windows with these gaps, s.
     fn told(gaps: &[f64]) -> Vec<(f64, f64)> {
         let (mut period, mut at) = (Period::default(), Timestamp::EPOCH);
         let mut one = |gap: &f64| {

@@ -67,8 +67,9 @@ impl Monitor {
         (bounds.0.is_finite() && bounds.1.is_finite()).then_some(bounds)
     }
 
-    /// Where the trend begins: the later half of what came since the damage began to show, or the
-    /// last quarter of what is remembered; but no fewer windows than the longest rule looks at.
+    /// Returns where the trend begins: at the later half of the time since the damage began to
+    /// show, or at the last quarter of the history; but no fewer windows than the longest rule
+    /// looks at.
     fn recent(&self, now: f64) -> f64 {
         let from = self.onset.map_or(0.75 * now, |onset| f64::midpoint(onset, now));
         let least = self.history.hours_back(2 * self.settings.memory()).unwrap_or(from);
@@ -86,7 +87,7 @@ impl Monitor {
         self.detector.alarmed().then(|| here.grown_to(&latest())).flatten()
     }
 
-    /// How many times its healthy level the highest of the levels has, by the latest windows.
+    /// Returns the highest of the levels as a multiple of its healthy level, by the latest windows.
     pub(super) fn level_ratio(&self) -> Option<f64> {
         let ratio = |key: &String| {
             let healthy =

@@ -57,9 +57,10 @@ const WIDE_SIGMA: f64 = 2.2;
 /// How likely it is that the growth's model says nothing on this bearing. Chosen on the same.
 const DOUBT: f64 = 0.2;
 
-/// What is told within the interval, and how wide that is. `--bin fit -- life` chooses both on all runs
-/// but the one that they are judged on; nine recorded bearings and sixty simulated lives choose a share
-/// of 0.55 in every fold, and ask for widths of 1.39 to 1.72: what is told is no narrower than that.
+/// The parameters of the remaining life within the interval, and of the interval's width. `--bin
+/// fit -- life` chooses both on all runs but the one that they are judged on; nine recorded
+/// bearings and sixty simulated lives choose a share of 0.55 in every fold, and ask for widths of
+/// 1.39 to 1.72: the told interval is no narrower than that.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LifeModel {
     /// The time left of a damage that begins to show, as a share of the time that the bearing has been
@@ -73,7 +74,7 @@ pub struct LifeModel {
     /// most have failed. The same fit chooses it in eight of nine folds; from 0.01 to 0.2 the score
     /// changes by a sixth.
     pub least_ahead: f64,
-    /// What the interval's half width is multiplied by, in the logarithm.
+    /// The factor of the interval's half width, in the logarithm.
     pub widened: f64,
 }
 
@@ -106,7 +107,7 @@ struct GrowthLine {
     cov: f64,
 }
 
-/// What a remaining life is told from: the growth of the damage so far.
+/// The growth of the damage so far, from which a remaining life is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grown {
     /// Hours that the bearing has been watched.
@@ -159,7 +160,7 @@ pub(super) fn remaining(grown: Option<&Grown>, model: &LifeModel) -> Rul {
     grown.map_or_else(|| Rul::unknown(NOT_SIGNIFICANT), |grown| grown.remaining(model))
 }
 
-/// The bounds at so many times their distance from the middle, in the logarithm.
+/// Returns the bounds at `times` times their distance from the middle, in the logarithm.
 fn widened(low: f64, high: f64, times: f64) -> (f64, f64) {
     let more = (high / low.max(f64::MIN_POSITIVE)).powf(0.5 * (times - 1.0));
     (low / more, high * more)
@@ -176,11 +177,11 @@ struct Left {
 impl Left {
     /// Step of the grid, `ln`: 5 % of the time left.
     const STEP: f64 = 0.05;
-    /// From a 3,000th of the age to 50 times it.
+    /// The number of steps: from a 3,000th of the age to 50 times it.
     const STEPS: usize = 240;
 
-    /// How bearings of this age go on, times what the growth says. The growth's model may be wrong
-    /// for this bearing: with [`DOUBT`] it says nothing.
+    /// Combines how bearings of this age go on with what the growth says. The growth's model may be
+    /// wrong for this bearing: with probability [`DOUBT`] it says nothing.
     fn of(age: f64, ahead: &Ahead) -> Self {
         let first = age.ln() - 8.0;
         let at = |step: usize| first + Self::STEP * step as f64;
@@ -281,7 +282,7 @@ impl Ahead {
         normal_cdf((self.line.b * hours - self.left) / variance.max(1e-12).sqrt())
     }
 
-    /// The same, given that it had not come yet.
+    /// Returns the same, given that it had not come yet.
     fn crossed_yet(&self, hours: f64) -> f64 {
         let already = self.crossed(0.0).min(1.0 - 1e-6);
         ((self.crossed(hours) - already) / (1.0 - already)).clamp(0.0, 1.0)

@@ -47,8 +47,9 @@ pub struct MonitorSettings {
     /// levels wander by up to 1.28 times their lowest for hours. A historian's column, of which
     /// nothing is known, is judged by its own scatter alone.
     pub level_ratio: f64,
-    /// The same where only strong evidence counts: in the hold-back after a standstill. 6 dB is the
-    /// change that Randall (Vibration-based Condition Monitoring, 2011) calls significant.
+    /// The ratio of a level where only strong evidence counts: in the hold-back after a standstill.
+    /// 6 dB is the change that Randall (Vibration-based Condition Monitoring, 2011) calls
+    /// significant.
     pub strong_ratio: f64,
     /// Turns of the shaft over which evidence must have stood before it raises an alarm, where the
     /// speed is known. Chosen: a slow machine's windows hold few turns each; half a minute at 2,000
@@ -62,8 +63,8 @@ pub struct MonitorSettings {
     /// seasons move a level by 20 % in 100 days; damage doubles it within a P–F interval of one to
     /// nine months, which is three to twenty times as fast.
     pub drift_per_day: f64,
-    /// Below this many robust standard deviations a feature is back in its baseline. Chosen: half
-    /// of the alarm's.
+    /// The number of robust standard deviations below which a feature is back in its baseline.
+    /// Chosen: half of the alarm's.
     pub clear_sigma: f64,
     /// An alarm clears after at least this many windows in the baseline …
     pub clear_windows: u32,
@@ -189,7 +190,7 @@ impl MonitorSettings {
         })
     }
 
-    /// Where nothing else is said: these limits between the zones B, C and D, mm/s.
+    /// Sets these limits between the zones B, C and D, mm/s, where no others are given.
     #[must_use]
     pub fn in_zones(mut self, zone_bc_mm_s: f64, zone_cd_mm_s: f64) -> Self {
         self.velocity_zone_bc_mm_s.get_or_insert(zone_bc_mm_s);

@@ -36,15 +36,15 @@ const MOST_FOUND: usize = 3;
 /// median of several windows reaches two by chance in less than one of a thousand steps.
 const SPECIFIC_SIGMA: f64 = 2.0;
 
-/// What one level may rise beyond the others, natural logarithm. Chosen: 1.3 dB, twice the error
-/// of the median of six windows that stray by 8 % each.
+/// The rise of one level beyond the others up to which they are alike, natural logarithm. Chosen:
+/// 1.3 dB, twice the error of the median of six windows that stray by 8 % each.
 const ALIKE: f64 = 0.15;
 
-/// A share of a step: within a step's first window at least so much of it is done, and on the
+/// A share of a step: within a step's first window at least this share of it is done, and on the
 /// plateau no more than its complement is still to come.
 const AT_ONCE: f64 = 0.6;
 
-/// What a step is at least, as a share of all that its plateau lies above the baseline. Chosen: a
+/// The least size of a step, as a share of all that its plateau lies above the baseline. Chosen: a
 /// third of it may be a season or a sway of some hours.
 const MOST_OF: f64 = 0.7;
 
@@ -55,14 +55,14 @@ pub(super) struct Steps {
     announced: String,
     /// Natural logarithms of the latest levels by feature; NaN where not measured.
     latest: BTreeMap<String, Packed>,
-    /// The found state that applies, by announced state; none: the announced one itself.
+    /// The found state that applies, by announced state; without an entry the announced one itself.
     current: BTreeMap<String, String>,
 }
 
 /// Change of each level, natural logarithm.
 pub(super) type Changes = BTreeMap<String, f64>;
 
-/// Did all bearings of the machine take the step?
+/// Whether all bearings of the machine took the step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Together {
     /// They did: a load may then move one level more than the others.
@@ -104,7 +104,7 @@ impl Steps {
         found.map_or_else(|| announced.to_owned(), Clone::clone)
     }
 
-    /// Another state whose level these features have, if they jumped there.
+    /// Returns another state whose level these features have, if they jumped there.
     fn jumped_to(
         &self,
         announced: &str,
@@ -181,7 +181,7 @@ impl Steps {
         self.medians(windows, 0)
     }
 
-    /// The same of the windows before the latest one.
+    /// Returns the same of the windows before the latest one.
     pub(super) fn before_latest(&self, windows: usize) -> BTreeMap<String, f64> {
         self.medians(windows, 1)
     }
@@ -235,8 +235,8 @@ impl Steps {
         self.latest.retain(|_, column| column.0.iter().any(|value| value.is_finite()));
     }
 
-    /// How far the levels of the latest windows lie above a baseline: the median of them, window by
-    /// window.
+    /// Returns how far the levels of the latest windows lie above a baseline: the median of them,
+    /// window by window.
     fn course(&self, baseline: &Baseline) -> Vec<f64> {
         let columns: Vec<(&Packed, f64)> = self
             .latest
@@ -275,7 +275,7 @@ fn belongs(name: &str, announced: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(MARK))
 }
 
-/// How far the levels of a window lie above a baseline: the median of them.
+/// Returns how far the levels of a window lie above a baseline: the median of them.
 fn offset(features: &Features, baseline: &Baseline) -> Option<f64> {
     let levels = features.iter().filter(|(key, value)| {
         FeatureKind::of(key) == FeatureKind::Level && value.is_finite() && **value > 0.0

@@ -1,5 +1,5 @@
-//! Levels that surge or have doubled: what stands far above its baseline does not wait for run rules that
-//! count windows where windows are far apart.
+//! Levels that surge or have doubled: a level far above its baseline does not wait for run rules
+//! that count windows where windows are far apart.
 //!
 //! Run rules want six windows and more, because windows that follow each other at once stray together. What
 //! must not be a passing event is a matter of time and turns: three windows in a row that stand at
@@ -45,8 +45,8 @@ impl Pace {
     }
 }
 
-/// The levels that rise from window to window beyond [`MonitorSettings::strong_ratio`], or have stood
-/// beyond it; none unless two of them do, or the only one there is.
+/// Returns the levels that rise from window to window beyond [`MonitorSettings::strong_ratio`], or
+/// have stood beyond it; empty unless two of them do, or the only one there is.
 pub(super) fn surging(
     steps: &Steps,
     here: &Baseline,
@@ -73,7 +73,7 @@ pub(super) fn surging(
 struct Above {
     /// Natural logarithms.
     windows: Vec<f64>,
-    /// Of the first of them, robust standard deviations.
+    /// The distance of the first of them, robust standard deviations.
     first_distance: f64,
     /// The least of their distances.
     least_distance: f64,

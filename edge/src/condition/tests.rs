@@ -161,8 +161,8 @@ fn a_load_that_comes_and_goes_after_a_standstill_is_not_learnt_as_scatter() {
     assert_eq!(alarmed.last(), Some(&459), "{alarmed:?}");
 }
 
-/// What is learnt anew after a standstill may hold damage: it raises no alarm, but hides nothing of the
-/// level once one stands.
+/// Levels that are learnt anew after a standstill may hold damage: they raise no alarm, but hide
+/// nothing of the level once an alarm stands.
 #[test]
 fn after_a_standstill_the_level_is_told_against_the_first_one() {
     let mut monitor = Monitor::new(MonitorSettings::default());
@@ -263,8 +263,8 @@ fn a_level_that_doubles_while_its_state_is_learnt_is_an_anomaly() {
     assert!(hours(0.08) > 20);
 }
 
-/// A level that grows in a state that has no baseline yet is told as so many times the state's first
-/// windows: without it the risk could not follow the growth.
+/// A level that grows in a state that has no baseline yet is told as a multiple of the state's
+/// first windows: without it the risk could not follow the growth.
 #[test]
 fn the_growth_in_a_state_that_is_learnt_is_told_as_its_level() {
     let mut monitor = Monitor::new(MonitorSettings::default());
@@ -293,7 +293,7 @@ fn a_level_that_doubles_within_three_hourly_windows_is_told() {
     assert!(told.is_some_and(|n| (302..304).contains(&n)), "{told:?}");
 }
 
-/// What has to pass is time and turns of the shaft, not a count of windows.
+/// The condition is time and turns of the shaft, not a count of windows.
 #[test]
 fn a_level_that_has_doubled_is_told_within_a_minute_or_its_turns_whatever_the_period() {
     let told_after = |period_s: i64, turns_per_h: f64| {

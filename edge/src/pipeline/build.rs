@@ -53,7 +53,7 @@ pub(super) struct Built {
     pub(super) queue: Arc<Queue<Block>>,
 }
 
-/// What a folder without a readable recording means.
+/// How a folder without a readable recording is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unreadable {
     /// A service measures its other sources.
@@ -96,7 +96,7 @@ pub(super) fn sources(
     Ok(built)
 }
 
-/// What all parts of an edge share.
+/// The parts that all sources of an edge share.
 pub(super) struct Shared<'a> {
     pub(super) clock: &'a SharedClock,
     pub(super) progress: &'a watch::Sender<Progress>,
@@ -231,7 +231,8 @@ impl Builder<'_> {
         tag.map_err(|error| StartError::Source { name: source.name.clone(), source: error })
     }
 
-    /// Where the samples of a source go for captures. A source that gives values without samples has none.
+    /// Returns where the samples of a source go for captures; `None` for a source that gives values
+    /// without samples.
     fn tap(&self, source: &SourceSettings, format: &SourceFormat) -> Option<Tap> {
         let captures = self.shared.captures.filter(|_| source.input.has_samples())?;
         let points = source.points.iter().map(|point| CapturePoint {
@@ -380,7 +381,7 @@ fn queue(source: &SourceSettings, format: &SourceFormat) -> Queue<Block> {
     Queue::new(blocks, when_full)
 }
 
-/// Number of blocks that so many bytes hold, from 1 to [`MOST_BLOCKS`].
+/// Returns the number of blocks in `bytes` bytes, from 1 to [`MOST_BLOCKS`].
 fn blocks_in(bytes: usize, format: &SourceFormat) -> usize {
     let block_bytes = format
         .block_samples

@@ -23,7 +23,7 @@ impl Handle {
         self.progress.subscribe()
     }
 
-    /// What is wrong while the edge goes on, as `/healthz` shows it.
+    /// Returns the faults while the edge goes on, as `/healthz` shows them.
     pub const fn remarks(&self) -> &Remarks {
         &self.remarks
     }

@@ -35,7 +35,8 @@ impl LeftOut {
         Self { source, remarks, rate_hz, window_s, run: Run::default(), dropped: 0, is_told: false }
     }
 
-    /// A block of so many samples gave so many windows; `dropped`: samples that gaps cut off so far.
+    /// Notes that a block of `samples` samples gave `windows` windows; `dropped`: samples that gaps
+    /// cut off so far.
     pub(super) fn pushed(
         &mut self,
         (follows_on, samples): (bool, usize),

@@ -21,7 +21,7 @@ pub(super) fn source_left_out(name: &str, error: &SourceError) {
     tracing::error!(source = name, %error, "source left out");
 }
 
-/// How the files of a source are read: channels, units, rate, and where each comes from.
+/// Logs how the files of a source are read: channels, units, rate, and where each comes from.
 pub(super) fn input_read(name: &str, input: &str) {
     tracing::info!(source = name, input, "recordings are read so");
 }

@@ -47,7 +47,7 @@ impl Looks {
         }
     }
 
-    /// True if a look may be taken now. The look then counts as taken.
+    /// Whether a look may be taken now. The look then counts as taken.
     pub(super) fn may_begin(&self) -> bool {
         let Some(live) = &self.live else { return true };
         let mut saved_s = lock(&live.saved_s);

@@ -19,7 +19,7 @@ pub(super) fn has_company(points: &[Point]) -> bool {
     machines.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// What each point is told of the others of its machine.
+/// Returns, for each point, the other points of its machine as neighbours.
 pub(super) fn neighbours(points: &[Point]) -> Vec<Vec<Neighbour>> {
     let seen: Vec<Arc<_>> = points
         .iter()

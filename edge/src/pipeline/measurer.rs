@@ -48,7 +48,7 @@ pub(super) struct Measurer {
     pub(super) next: NextWindow,
     pub(super) times: BlockTimes,
     pub(super) rate: SampleRate,
-    /// What was read of a watched folder; `None` for any other source.
+    /// The watched folder that is read; `None` for any other source.
     pub(super) folder: Option<Folder>,
     /// Time from the start of one window to that of the next, s; 0: every window is measured.
     pub(super) every_s: f64,
@@ -73,7 +73,7 @@ pub(super) struct Measurer {
     pub(super) is_frozen: bool,
     /// The clock of the gateway is not right yet, and the log says so.
     pub(super) is_without_time: bool,
-    /// What the log last said of how the source's files are read.
+    /// The last log text on how the source's files are read.
     pub(super) logged_input: Option<String>,
     pub(super) progress: watch::Sender<Progress>,
 }
@@ -120,13 +120,13 @@ impl Relearners {
     }
 }
 
-/// What blocks of the queue have brought.
+/// The contents of blocks of the queue.
 #[derive(Default)]
 struct Brought {
     windows: Vec<Window>,
     /// Values that a device measured itself, and when.
     polls: Vec<(Timestamp, Box<PointValues>)>,
-    /// What the folder remembers of its files.
+    /// The folder's records of its files.
     notes: BTreeMap<String, Vec<u8>>,
     /// The position in recordings has moved on.
     has_moved: bool,
@@ -220,7 +220,7 @@ impl Measurer {
         }
     }
 
-    /// What was read of a watched folder up to this block.
+    /// Returns the records of a watched folder up to this block.
     fn notes(&self, block: &Block) -> BTreeMap<String, Vec<u8>> {
         let measured = block.index + u64::from(block.accel_m_s2.ncols() > 0);
         self.folder.as_ref().map(|folder| folder.ledger.take(measured)).unwrap_or_default()
@@ -321,8 +321,8 @@ impl Measurer {
         events
     }
 
-    /// The same where no point has to know what the others see in the same windows; `neighbours`: by
-    /// point, empty for none.
+    /// Measures the windows where no point has to know what the others see in the same windows;
+    /// `neighbours`: by point, empty for none.
     fn measure_apart(&mut self, windows: &[Window], neighbours: &[Vec<Neighbour>]) -> Vec<Event> {
         let times: Vec<Timestamp> = windows.iter().map(|window| self.start(window)).collect();
         let angles: Vec<Option<ShaftAngle>> =
@@ -401,7 +401,7 @@ impl Measurer {
         memory
     }
 
-    /// What stood at the points whose baselines are being learnt, where that has changed.
+    /// Returns the pasts of the points whose baselines are being learnt, where they have changed.
     fn changed_pasts(&mut self) -> BTreeMap<String, Vec<u8>> {
         let changed = |point: &mut Point| {
             let key = pasts_key(&self.name, point.channel());

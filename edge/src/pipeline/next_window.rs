@@ -66,7 +66,7 @@ impl NextWindow {
         self.run.push_back(RunBlock { index: block.index, trimmed, samples, before_s });
     }
 
-    /// The windower gave so many windows out of the blocks so far.
+    /// Notes that the windower gave this many windows out of the blocks so far.
     pub(super) fn cut(&mut self, windows: usize) {
         match self.hop {
             Some(hop) => self.offset += windows * hop,

@@ -1,4 +1,4 @@
-//! Which windows of a source are measured, where not every one is (`every_s`).
+//! Decides which windows of a source are measured, where not every one is (`every_s`).
 //!
 //! A sensor whose bursts come with the period that is configured never keeps it to the millisecond,
 //! so a burst may be early by a share of the period. Windows of a stream follow each other, so the
@@ -10,7 +10,7 @@ use pdm_shared::time::Timestamp;
 /// strays by some tenths of a second to either side, and half of the period would measure twice as often as is
 /// configured.
 const EARLY: f64 = 0.25;
-/// Windows that begin so many lengths apart, or further, are bursts.
+/// Windows whose starts lie this many lengths apart, or further, are bursts.
 const APART: f64 = 1.5;
 
 /// Chooses the windows that are measured.

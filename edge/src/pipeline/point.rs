@@ -86,7 +86,7 @@ pub struct Point {
     /// The rate as the gateway's clock measured it, and whether it is too far from the stated one.
     measured_rate: Option<(SampleRate, bool)>,
     memory: Memory,
-    /// What stood in its looks while its baselines were learnt.
+    /// The lines of its looks while its baselines were learnt.
     pasts: Pasts,
     plans: FftPlans,
     tag: Option<SpeedTag>,
@@ -118,8 +118,8 @@ pub(crate) fn memory_key(source: &str, channel: usize) -> String {
     format!("point/{source}/{channel}")
 }
 
-/// The key under which the spool keeps what stood at a point while its baselines were learnt: apart from its
-/// memory, which is written with every window.
+/// Returns the key under which the spool keeps the pasts of a point: apart from its memory, which
+/// is written with every window.
 pub(crate) fn pasts_key(source: &str, channel: usize) -> String {
     format!("past/{source}/{channel}")
 }
@@ -248,8 +248,8 @@ impl Point {
         })
     }
 
-    /// What stood while baselines were learnt, to be committed with the events made so far; `None` where it has
-    /// not changed since the last call.
+    /// Returns the pasts that were learnt with the baselines, to be committed with the events made
+    /// so far; `None` if they have not changed since the last call.
     pub fn changed_pasts(&mut self) -> Option<Vec<u8>> {
         self.pasts.changed()
     }
@@ -264,12 +264,12 @@ impl Point {
         &self.place
     }
 
-    /// When its latest window began.
+    /// Returns when its latest window began.
     pub(crate) fn last_at(&self) -> Option<Timestamp> {
         self.memory.monitor.last_at()
     }
 
-    /// What the other points of its machine are to know of it.
+    /// Returns the levels of this point that the other points of its machine use.
     pub(crate) fn seen(&self) -> condition::Seen {
         self.memory.monitor.seen()
     }

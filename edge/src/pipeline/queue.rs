@@ -79,7 +79,7 @@ impl<T> Queue<T> {
         self.changed.notify_all();
     }
 
-    /// True if further items are refused.
+    /// Whether further items are refused.
     pub(super) fn is_closed(&self) -> bool {
         self.lock().closed
     }

@@ -37,8 +37,9 @@ use crate::spool::{Batch, Spool};
 /// measurer can continue with its next batch during a commit.
 const BATCHES: usize = 4;
 
-/// A stop waits so long for a spool that takes nothing. A transient lock of the file is gone within
-/// SQLite's busy time-out of 5 s; a full disk or a damaged count is not gone by waiting.
+/// The time for which a stop waits for a spool that takes nothing. A transient lock of the file is
+/// gone within SQLite's busy time-out of 5 s; a full disk or a damaged count is not gone by
+/// waiting.
 const FAILING_STOP: Duration = Duration::from_secs(5);
 
 /// A task that was told to abandon its work is cut off after this time, twice the 5 s for which

@@ -1,5 +1,6 @@
-//! What is told of a source's times: that the gateway's clock was moved, that windows come at another
-//! period. Each once: of a clock by one of the live sources, of a period by the first point of a window.
+//! Tells faults of a source's times: that the gateway's clock was moved, that windows come at
+//! another period. Each is told once: a clock by one of the live sources, a period by the first
+//! point of a window.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,14 +10,14 @@ use pdm_shared::time::Timestamp;
 
 /// Notices that the clock of this gateway was moved; clones share it, so that one source tells.
 ///
-/// What was measured before a restart counts as well: a clock that stands before it was set back.
+/// Windows before a restart count as well: a clock that stands before them was set back.
 #[derive(Debug, Clone)]
 pub(super) struct ClockWatch(Arc<Mutex<Watch>>);
 
 #[derive(Debug)]
 struct Watch {
     jumps: JumpWatch,
-    /// The latest window of runs before; none after the first look.
+    /// The latest window of runs before; `None` after the first look.
     remembered: Option<Timestamp>,
 }
 
@@ -33,7 +34,7 @@ impl ClockWatch {
         watch.remembered = watch.remembered.max(window);
     }
 
-    /// By how much the clock was moved since the last look, s.
+    /// Returns by how much the clock was moved since the last look, s.
     pub(super) fn moved_s(&self, now: Timestamp) -> Option<f64> {
         let mut watch = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // a gateway that was off moves no clock ahead, but time never runs back

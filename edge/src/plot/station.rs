@@ -30,7 +30,7 @@ pub struct StationPicture<'a> {
     pub values: &'a [Option<f64>],
     /// The first and the last instant.
     pub span: (Timestamp, Timestamp),
-    /// What is marked.
+    /// The marked stretches.
     pub marks: &'a [MarkedStretch],
 }
 

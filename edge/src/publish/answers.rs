@@ -1,5 +1,5 @@
-//! The newest answers to demands for captures, which the gateway's status repeats: who asked over the broker learns
-//! there what becomes of it.
+//! The newest answers to demands for captures, which the gateway's status repeats: whoever asked
+//! over the broker learns the outcome there.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ impl DemandAnswers {
         self.held().iter().any(|answer| answer.demand_id == demand_id)
     }
 
-    /// Notes what becomes of a demand.
+    /// Notes the outcome of a demand.
     pub(super) fn note(&self, demand_id: Uuid, at: Timestamp, refusal: Option<CaptureRefusal>) {
         let mut held = self.held();
         held.retain(|answer| answer.demand_id != demand_id);
@@ -41,7 +41,7 @@ impl DemandAnswers {
     }
 }
 
-/// Why a demand for a bearing is refused, for the status; `None` where it is taken.
+/// Returns why a demand for a bearing is refused, for the status; `None` where it is taken.
 pub(super) fn refusal_of(demanded: &Demanded, bearing: &str) -> Option<CaptureRefusal> {
     let told = demanded.refusal(bearing)?;
     let (cause, wait_s) = match demanded {

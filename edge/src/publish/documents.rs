@@ -24,7 +24,7 @@ pub(super) fn topic(
         .under(&settings.prefix)
 }
 
-/// What the publisher says of the gateway beside its progress.
+/// The publisher's statements on the gateway besides its progress.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Said {
     /// Sources that deliver nothing and a configuration that is refused, in words.
@@ -35,7 +35,7 @@ pub(super) struct Said {
     pub(super) answers: Vec<CaptureAnswer>,
 }
 
-/// What keeps the gateway from measuring or keeping, on one line.
+/// Returns the faults that keep the gateway from measuring or keeping, on one line.
 fn trouble(progress: &Progress, troubles: &[String]) -> Option<String> {
     let spool = progress.spool_trouble.map(|trouble| trouble.to_string());
     // a client that is thrown out has a field of its own

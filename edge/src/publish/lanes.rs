@@ -101,12 +101,12 @@ impl Lanes {
         }
     }
 
-    /// True if no row is left to read.
+    /// Whether no row is left to read.
     pub(super) const fn are_empty(&self, last_sequence: u64) -> bool {
         self.backlog >= self.live_from && self.live > last_sequence
     }
 
-    /// True if the rate holds rows of the backlog back.
+    /// Whether the rate holds rows of the backlog back.
     pub(super) const fn is_throttled(&self) -> bool {
         self.budget.is_some() && self.backlog < self.live_from
     }

@@ -1,4 +1,4 @@
-//! How large a packet the broker has been found to take, where it does not say so in its CONNACK.
+//! Learns how large a packet the broker takes, where it does not say so in its CONNACK.
 //!
 //! A broker with MQTT 5 refuses a publication with reason 149 ("packet too large"), which ends the client's
 //! connection without saying which one it was. The largest packet in flight is at least as large as the
@@ -13,11 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const ASKED_OFTEN: u8 = 3;
 /// Most numbers that are remembered; further ones are sent whole.
 const REMEMBERED: usize = 10_000;
-/// By which share of a refused packet's size the spectra of others are left out already: without it each of
-/// many events that differ by a few bytes would cost a connection.
+/// The share of a refused packet's size by which the spectra of other events are left out already:
+/// without it each of many events that differ by a few bytes would cost a connection.
 const MARGIN: usize = 64;
 
-/// What has been learnt of the broker.
+/// The limit of the broker's packets, as far as it has been learnt.
 #[derive(Debug, Default)]
 pub(super) struct PacketLimit {
     /// The smallest packet that is known to be refused, or larger than one that is.

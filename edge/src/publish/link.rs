@@ -248,7 +248,7 @@ impl Link {
     }
 }
 
-/// True if this I/O error is a refusal by TLS: the broker's certificate is not trusted, expired or
+/// Whether this I/O error is a refusal by TLS: the broker's certificate is not trusted, expired or
 /// for another name, or the broker refused the gateway's certificate.
 pub(super) fn is_tls_refusal(error: &std::io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some_and(|error| {

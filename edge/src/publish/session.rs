@@ -105,7 +105,7 @@ pub(super) struct Session<'a> {
     max_packet: usize,
     answered_at: Instant,
     declined: u32,
-    /// Since when the broker has taken no event and refused some.
+    /// The time since which the broker has taken no event and refused some.
     refused_since: Option<Instant>,
     pause_until: Option<Instant>,
     tail: Tail,
@@ -174,8 +174,8 @@ impl<'a> Session<'a> {
         Ok(end)
     }
 
-    /// What the end of a connection says of the broker's limit. A refusal that teaches nothing new is a
-    /// loss as any other, after which the next attempt waits.
+    /// Learns the broker's limit from the end of a connection. A refusal that teaches nothing new
+    /// is a loss as any other, after which the next attempt waits.
     fn learnt(&self, end: SessionEnd) -> SessionEnd {
         let SessionEnd::Down(down) = end else { return end };
         let largest = self.in_flight.all().map(Publication::size).max();

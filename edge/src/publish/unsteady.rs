@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A connection that stood so long was sound. Chosen: a client of the same name that waits up to its
-/// longest pause of 30 s comes back within it.
+/// The length from which a connection counts as sound. Chosen: a client of the same name that waits
+/// up to its longest pause of 30 s comes back within it.
 pub(super) const SOUND: Duration = Duration::from_mins(1);
 /// The time in which losses are counted.
 const WINDOW: Duration = Duration::from_mins(5);
-/// So many losses are no accident of a network: a broker that restarts, or a link that is bad for a minute,
-/// costs one or two.
+/// The number of losses from which they are no accident of a network: a broker that restarts, or a
+/// link that is bad for a minute, costs one or two.
 const OFTEN: usize = 5;
 
 /// The losses of connections that had been made.
@@ -21,7 +21,8 @@ pub(super) struct Unsteady {
 }
 
 impl Unsteady {
-    /// A connection ended that had stood so long; true if that has come too often.
+    /// Notes that a connection ended after it had stood for `stood`; returns true if that has come
+    /// too often.
     pub(super) fn ended(&mut self, stood: Duration, now: Instant) -> bool {
         if stood >= SOUND {
             self.lost.clear();

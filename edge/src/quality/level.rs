@@ -62,7 +62,7 @@ impl Level {
         Some(Self { rms, max, min, step, longest_run, repeated })
     }
 
-    /// True if the signal does not move.
+    /// Whether the signal does not move.
     pub(super) fn is_flat(&self) -> bool {
         self.rms <= 0.0 || self.repeated >= FLAT_SHARE
     }

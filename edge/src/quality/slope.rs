@@ -28,7 +28,7 @@ const SHORTEST_S: f64 = 0.9;
 /// Longest part of a window that is used, s.
 const LONGEST_S: f64 = 4.0;
 
-/// True if the low frequencies carry most of the power and fall off upwards.
+/// Whether the low frequencies carry most of the power and fall off upwards.
 pub(super) fn is_ski_slope(accel_m_s2: &[f64], rate_hz: f64) -> bool {
     let together = (rate_hz / SLOW_RATE_HZ).round().max(1.0) as usize;
     let slow_hz = rate_hz / together as f64;

@@ -1,11 +1,12 @@
-//! What the other columns of a table say of one: is it this bearing that changes?
+//! Compares one column of a table with the others: is it this bearing that changes?
 //!
-//! A level of vibration is held to an effect that somebody would act on, since load, temperature and grease
-//! move it. Two things say that a smaller rise is a bearing's own: the defect lines of the same bearing alarm
-//! in a column of their own, or the level rises at once and alone among its like, where the other bearings of
-//! the machine stay. Names tell which columns belong together: `Bearing1_ch1_rms` is of the place
-//! `Bearing1_ch1` and of the kind `rms`. Invariant: rows are taken in the order of time, and a table of any
-//! length needs the memory of [`MOST_ROWS`] rows.
+//! A level of vibration is held to an effect that somebody would act on, since load, temperature
+//! and grease move it. Two observations show that a smaller rise is a bearing's own: the defect
+//! lines of the same bearing alarm in a column of their own, or the level rises at once and alone
+//! among its like, where the other bearings of the machine stay. Names tell which columns belong
+//! together: `Bearing1_ch1_rms` is of the place `Bearing1_ch1` and of the kind `rms`. Invariant:
+//! rows are taken in the order of time, and a table of any length needs the memory of [`MOST_ROWS`]
+//! rows.
 
 use std::collections::VecDeque;
 
@@ -23,11 +24,11 @@ const BEFORE_H: (f64, f64) = (3.0, 12.0);
 const LEAST_BEFORE: usize = 12;
 /// Rows that are remembered: more in twelve hours are taken as the latest of them.
 const MOST_ROWS: usize = 512;
-/// By how much a level must rise above the median of its like to rise alone, a ratio. On NASA/IMS tests 1 and 2
-/// the sound bearings' levels rise alone by up to 1.039 until two days before the end, and the bearing of test 2
-/// that fails by 1.13.
+/// The ratio by which a level must rise above the median of its like to rise alone. On NASA/IMS
+/// tests 1 and 2 the sound bearings' levels rise alone by up to 1.039 until two days before the
+/// end, and the bearing of test 2 that fails by 1.13.
 const ALONE: f64 = 1.06;
-/// What is left of that rise while it stands: half.
+/// The ratio down to which that rise still stands: half of the rise.
 const STILL: f64 = 1.03;
 
 /// The columns of a table beside each other.
@@ -35,15 +36,15 @@ pub(super) struct Beside {
     columns: Vec<Column>,
     rows: VecDeque<Row>,
     alarmed: Vec<bool>,
-    /// By column: the level from which it rose alone.
+    /// The level from which each column rose alone.
     rose_from: Vec<Option<f64>>,
 }
 
-/// The columns that say something of one, by their places in the table.
+/// The columns with which one is compared, by their places in the table.
 struct Column {
     /// Defect lines of the same bearing.
     lines: Vec<usize>,
-    /// The same figure of other places.
+    /// The columns with the same figure of other places.
     like: Vec<usize>,
 }
 

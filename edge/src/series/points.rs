@@ -13,7 +13,7 @@ const MOST_POINTS: usize = 64;
 /// Values that a refusal names.
 const MOST_TOLD: usize = 6;
 
-/// Words of a name that say of a column of words, beside those of recordings, that it tells series apart.
+/// Words of a name by which a column of words, beside those of recordings, tells series apart.
 const WORDS: [&str; 22] = [
     "unit",
     "location",

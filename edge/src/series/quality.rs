@@ -10,7 +10,7 @@ use super::table::FieldRow;
 const NAMES: [&str; 7] =
     ["quality", "qualitycode", "opcquality", "opcqualitycode", "validity", "valid", "isgood"];
 
-/// Words for a value that is none.
+/// Words for a value that must not be used.
 const BAD: [&str; 9] =
     ["bad", "invalid", "false", "notgood", "error", "commfail", "notconnected", "no", "faulty"];
 
@@ -110,7 +110,8 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Which rows are bad; `None` where a field is neither of the words nor a quality of OPC, or a validity.
+/// Returns which rows are bad; `None` where a field is neither one of the words nor a quality of
+/// OPC, or a validity.
 fn bad_rows(rows: &[FieldRow<'_>], place: usize, name: &str) -> Option<Vec<bool>> {
     let fields = || rows.iter().map(|row| row.fields.get(place).copied().unwrap_or_default());
     let numbers: Option<Vec<f64>> = fields().map(|field| field.parse().ok()).collect();

@@ -1,9 +1,9 @@
-//! What is wrong with the shape of one series of a measuring station: peaks, a drift, a drop-out; and a
-//! vector of its shape, by which series are compared.
+//! Finds faults in the shape of one series of a measuring station (peaks, a drift, a drop-out), and
+//! computes a vector of its shape, by which series are compared.
 //!
-//! The way: a drop-out is found in the values as they stand; without it the daily cycle is taken off;
-//! what stands out of its neighbours is a spike; without spikes the level is followed for a drift. So
-//! one fault is not taken for another. Everything is pure: values in, findings out.
+//! A drop-out is searched for in the values as they stand; without one the daily cycle is taken
+//! off; values that stand out of their neighbours are spikes; without spikes the level is followed
+//! for a drift. So one fault is not taken for another. Everything is pure: values in, findings out.
 
 use pdm_dsp::robust::{median, median_and_mad, quantile, running_median};
 use serde::Serialize;
@@ -26,7 +26,8 @@ const SPIKE_SIGMAS: f64 = 8.0;
 const DRIFT_TIMES: f64 = 3.2;
 /// Least share of the level that a drift changes. Chosen: below an eighth nobody acts.
 const DRIFT_SHARE: f64 = 0.25;
-/// From the median absolute deviation to the standard deviation of a normal distribution.
+/// The factor from the median absolute deviation to the standard deviation of a normal
+/// distribution.
 const MAD_TO_SIGMA: f64 = 1.4826;
 /// Fewest values that can be judged: a day of hours.
 pub const FEWEST: usize = 24;
@@ -67,8 +68,8 @@ pub struct ShapeFinding {
     pub first: usize,
     /// The last one.
     pub last: usize,
-    /// What it measures, in the unit of the series: the peak above its neighbourhood, the change of the
-    /// level, the value at which a drop-out stands (none where values are missing).
+    /// Its size, in the unit of the series: the peak above its neighbourhood, the change of the
+    /// level, the value at which a drop-out stands (`None` where values are missing).
     pub amount: Option<f64>,
     /// How sure: robust standard deviations of a spike, times the usual change of a drift, values of a
     /// drop-out.
@@ -294,7 +295,7 @@ impl Level {
     }
 }
 
-/// What the vector of a shape is made of.
+/// The components of the vector of a shape.
 #[derive(Debug, Default)]
 struct Parts {
     spike: f64,
@@ -338,7 +339,7 @@ impl Parts {
     }
 }
 
-/// How alike two shapes are: the cosine of their vectors, -1 … 1.
+/// Returns how alike two shapes are: the cosine of their vectors, -1 … 1.
 pub fn likeness(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().clamp(-1.0, 1.0)
 }

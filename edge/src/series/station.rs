@@ -73,7 +73,7 @@ pub enum StationError {
     /// Too many past series.
     #[error("past: {got} series, at most {MOST_PAST}")]
     Past {
-        /// How many.
+        /// The number of past series.
         got: usize,
     },
 }

@@ -40,14 +40,14 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The rows, in the order of time.
     pub rows: Vec<Row>,
-    /// What a person should know of the reading.
+    /// Notes on the reading for the person.
     pub notes: Vec<String>,
 }
 
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// When.
+    /// The instant of the row.
     pub at: Timestamp,
     /// One value a column asked for; `None` where the table has none.
     pub values: Vec<Option<f64>>,
@@ -384,7 +384,7 @@ fn leave_footer_out(
     }
 }
 
-/// How the numbers are written.
+/// Returns how the numbers are written.
 fn number_form(
     rows: &[FieldRow<'_>],
     columns: &[usize],

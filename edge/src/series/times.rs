@@ -27,7 +27,7 @@ const AGREEMENT: f64 = 0.1;
 /// 2000, s since 1970.
 const CLOCKS_SET_FROM_S: f64 = 949_363_200.0;
 
-/// What a person and the table say of the time column.
+/// The statements of a person and of the table on the time column.
 pub(super) struct TimesAsked<'a> {
     pub(super) request: &'a Request,
     pub(super) form: NumberForm,
@@ -37,7 +37,7 @@ pub(super) struct TimesAsked<'a> {
 
 /// The instants of all rows.
 pub(super) struct Instants {
-    /// In the order of time.
+    /// The instants in the order of time.
     pub(super) at: Vec<Timestamp>,
     /// The newest row comes first in the table.
     pub(super) is_reversed: bool,

@@ -23,7 +23,7 @@ pub(super) struct JsonTable {
     channel: Option<String>,
     #[serde(default)]
     channels: Vec<String>,
-    /// What the messages of a burst have in common; `time` if left out.
+    /// The value that the messages of a burst have in common; `time` if left out.
     burst: Option<String>,
     part: Option<String>,
     parts: Option<String>,

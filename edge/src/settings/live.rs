@@ -133,7 +133,7 @@ impl StreamTable {
         self.json.is_some()
     }
 
-    /// What the messages of a topic hold.
+    /// Returns the form of a topic's messages.
     fn messages(
         &self,
         context: &SourceContext<'_>,

@@ -44,7 +44,7 @@ pub(super) struct OpcuaTable {
     #[serde(default)]
     plain_password: bool,
     timeout_s: Option<f64>,
-    /// For samples: the nodes of the arrays, channel by channel.
+    /// The nodes of the arrays, channel by channel, for samples.
     #[serde(default)]
     samples: Vec<String>,
     /// The node with the rate, Hz.
@@ -53,7 +53,7 @@ pub(super) struct OpcuaTable {
     time: Option<String>,
     silence_s: Option<f64>,
     rate_tolerance_percent: Option<f64>,
-    /// For values.
+    /// The time from poll to poll, s, for values.
     every_s: Option<f64>,
     #[serde(default)]
     value: Vec<ValueTable>,

@@ -82,7 +82,7 @@ pub(super) struct SourceTable {
     tachometer: Option<Tachometer>,
     #[serde(default)]
     rate_hz: Option<f64>,
-    /// For a recording: files or folders.
+    /// The files or folders of a recording.
     #[serde(default)]
     files: Option<Vec<PathBuf>>,
     #[serde(default)]
@@ -107,19 +107,19 @@ pub(super) struct SourceTable {
     /// Time between two looks at the folders.
     #[serde(default)]
     watch_s: Option<f64>,
-    /// For the simulator.
+    /// The settings of the simulator.
     #[serde(default)]
     simulator: Option<SimulatorTable>,
-    /// For a stream.
+    /// The settings of a stream.
     #[serde(default)]
     stream: Option<StreamTable>,
-    /// For accelerometers of the kernel.
+    /// The settings for accelerometers of the kernel.
     #[serde(default)]
     iio: Option<IioTable>,
-    /// For ready-made values of a transmitter.
+    /// The settings for ready-made values of a transmitter.
     #[serde(default)]
     modbus: Option<ModbusTable>,
-    /// For arrays or values of an OPC UA server.
+    /// The settings for arrays or values of an OPC UA server.
     #[serde(default)]
     opcua: Option<OpcuaTable>,
     /// The shaft speed from another system, for a live source.
@@ -239,7 +239,7 @@ impl SourceTable {
         value.map(parsed).transpose()
     }
 
-    /// Refuses the keys that say how files are read where there are none.
+    /// Refuses the keys of reading files where the source has no files.
     fn refuse_keys_of_files(&self, origin: Origin<'_>, index: usize) -> Result<(), ConfigError> {
         if self.kind == SourceKind::Recording {
             return Ok(());

@@ -1,13 +1,14 @@
-//! A configuration that is read again while the edge runs, compared with the one that it has: a file that is cut
-//! off in the middle of its writing can still be a valid one.
+//! Compares a configuration that is read again while the edge runs with the present one: a file
+//! that is cut off in the middle of its writing can still be a valid one.
 //!
-//! What would leave the plant without a word is not taken over by a reload: every source, the broker, the address
-//! that health is asked at. Whoever means it starts the program anew.
+//! A reload is refused if it takes away every source, the broker, or the address that health is
+//! asked at. Whoever means it restarts the program.
 
 use super::{BrokerSettings, EdgeSettings};
 
 impl EdgeSettings {
-    /// What `renewed` lacks that no reload may take away, in words; none where it may be taken over.
+    /// Returns what `renewed` lacks that no reload may take away, in words; `None` if it may be
+    /// taken over.
     pub fn torn_off_in(&self, renewed: &Self) -> Option<String> {
         let lost = if !self.sources.is_empty() && renewed.sources.is_empty() {
             "every source ([[source]])"

@@ -10,7 +10,7 @@ use super::file::Origin;
 use crate::source::shaft_speed::{USUAL_SPEEDS, speed_shares};
 use crate::source::values::{Conversion, Figure, ValueMeaning};
 
-/// What is allowed for a range of speeds.
+/// The allowed form of a range of speeds.
 pub(super) const SPEED_RANGE: &str =
     "two numbers, percent of rpm, such as [20, 130]: the lower one from 1 on";
 
@@ -29,7 +29,7 @@ pub(super) struct MeaningKeys {
     #[serde(default)]
     no_value: Vec<f64>,
     standing_below: Option<f64>,
-    /// Of a speed: what it can be, percent of `rpm`.
+    /// The possible range of a speed, percent of `rpm`.
     range_percent: Option<[f64; 2]>,
 }
 
@@ -46,7 +46,7 @@ impl ValueContext<'_> {
 }
 
 impl MeaningKeys {
-    /// What the value means.
+    /// Returns the meaning of the value.
     pub(super) fn meant(
         &self,
         context: &ValueContext<'_>,
@@ -104,7 +104,8 @@ impl MeaningKeys {
         }
     }
 
-    /// From the number, of which `scale` is in one count, to the figure's unit.
+    /// Returns the conversion from the number, of which `scale` is in one count, to the figure's
+    /// unit.
     pub(super) fn conversion(
         &self,
         context: &ValueContext<'_>,

@@ -1,4 +1,4 @@
-//! Whether the samples of raw frames are still those of their channels.
+//! Checks whether the samples of raw frames are still those of their channels.
 //!
 //! Raw frames have no header, so a byte or a sample that is lost moves every sample after it to
 //! another place. Two figures show it. A lost byte, or the other byte order, puts the low byte of an
@@ -37,12 +37,12 @@ const TURNED_BACK: f64 = 0.35;
 /// Share by which the known levels follow those of a part: over half a second.
 const FOLLOWING: f64 = 0.05;
 
-/// What the bytes show.
+/// The displacement that the bytes show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Misplaced {
-    /// The samples begin so many bytes later.
+    /// The samples begin this many bytes later.
     Bytes(usize),
-    /// Every channel holds what the channel so many places later held.
+    /// Every channel holds the samples that the channel this many places later held.
     Channels(usize),
 }
 
@@ -64,7 +64,7 @@ impl Alignment {
         Self { part, known: Vec::new(), parts: 0, turned: (0, 0) }
     }
 
-    /// True if blocks have been seen whose bytes were in place.
+    /// Whether blocks have been seen whose bytes were in place.
     pub(super) const fn is_known(&self) -> bool {
         self.parts > 0
     }
@@ -82,7 +82,7 @@ impl Alignment {
         self.turned(accel_m_s2).map(Misplaced::Channels)
     }
 
-    /// By how many places the channels have turned, once several parts in a row show it.
+    /// Returns by how many places the channels have turned, once several parts in a row show it.
     fn turned(&mut self, accel_m_s2: &Array2<f64>) -> Option<usize> {
         let (channels, samples) = accel_m_s2.dim();
         if channels < 2 {
@@ -169,8 +169,8 @@ fn level<'a>(samples: impl Iterator<Item = &'a f64>) -> (f64, f64) {
     (0.5 * power.ln(), mean)
 }
 
-/// By how many bytes the samples are shifted, if they fill their whole range and the shifted ones do
-/// not.
+/// Returns by how many bytes the samples are shifted, if they fill their whole range and the
+/// shifted ones do not.
 fn shifted_bytes(bytes: &[u8], encoding: Encoding, channels: usize) -> Option<usize> {
     let width = encoding.bytes();
     let full_scale = encoding.full_scale()?;

@@ -1,4 +1,4 @@
-//! Blocks of bursts: samples that a message or several bring at once, apart from what came before.
+//! Blocks of bursts: samples that a message or several bring at once, apart from those before.
 //!
 //! Invariants: all channels of a burst are equally long; a burst follows on only where its sender's
 //! times show that nothing is missing before it; a burst without a time of its own ends when it
@@ -195,7 +195,7 @@ impl GivenUp {
     }
 }
 
-/// How far a sender's clock stands from the gateway's.
+/// Sets the gauge of how far a sender's clock stands from the gateway's.
 pub(super) fn sender_time(host: &SourceHost, sent_ms: f64) {
     let apart_s = (sent_ms - host.clock.now().unix_ms() as f64) / 1e3;
     metrics::gauge!("pdm_edge_sender_clock_offset_seconds", "source" => host.name.clone())

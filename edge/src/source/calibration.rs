@@ -63,7 +63,8 @@ pub struct Calibration {
 }
 
 impl Default for Calibration {
-    /// Nothing is stated: raw numbers are in the unit of the file, else in g.
+    /// Returns the calibration where nothing is stated: raw numbers are in the unit of the file,
+    /// else in g.
     fn default() -> Self {
         Self { unit: None, scale: 1.0, offset: 0.0, states_scale: false }
     }

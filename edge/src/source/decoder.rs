@@ -79,7 +79,7 @@ impl StreamDecoder {
         }
     }
 
-    /// Another connection: of raw frames nothing tells what is missing before it.
+    /// Notes another connection: for raw frames nothing tells what is missing before it.
     pub(super) fn reconnected(&mut self) {
         match self {
             Self::Raw(decoder) => decoder.gap(),

@@ -313,8 +313,8 @@ impl Folder {
             Some(Current { number, path, dated, grown_s, source, elapsed_s: 0.0, order });
     }
 
-    /// Why a file does not belong to the others. The form of most files counts, so a few odd ones,
-    /// be they the first, set nothing.
+    /// Returns why a file does not belong to the others. The form of most files counts, so a few
+    /// odd files decide nothing, even if they come first.
     fn other_form(&mut self, path: &Path, form: Form) -> Option<SourceError> {
         let least = self.settings.least_channels;
         if form.0 < least {

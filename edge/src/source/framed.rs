@@ -25,8 +25,8 @@ mod losses;
 use header::{FrameHeader, HEADER_BYTES, MAGIC};
 use losses::Losses;
 
-/// Frames of so much time, s, that are missing at once by their count: more than a day means that the
-/// count was set, since a sender that was away for so long was started again.
+/// The time, s, whose frames may be missing at once by their count: more than a day means that the
+/// count was set, since a sender that was away for that long was started again.
 const MOST_LOST_S: f64 = 86_400.0;
 
 /// Rates of two blocks of a sender further apart than this ratio are two settings of its device; what a sender
@@ -50,7 +50,7 @@ pub struct FramedDecoder {
     follows_on: bool,
 }
 
-/// What is known of the sender that delivers.
+/// The known state of the sender that delivers.
 #[derive(Debug, Clone, Copy)]
 struct Sender {
     run: u64,
@@ -60,7 +60,8 @@ struct Sender {
 }
 
 impl FramedDecoder {
-    /// A decoder for blocks of so many channels; encoding and calibration come with the blocks.
+    /// Creates a decoder for blocks of the format's channels; encoding and calibration come with
+    /// the blocks.
     pub fn new(format: FrameFormat, rate_tolerance: f64, host: SourceHost) -> Self {
         Self {
             losses: Losses::new(host.clone()),
@@ -105,8 +106,8 @@ impl FramedDecoder {
         self.sender = None;
     }
 
-    /// Another connection of the same sender, or of another: bytes of an unfinished block are dropped. Run
-    /// and count of the next block say whether it follows on.
+    /// Notes another connection of the same sender, or of another: bytes of an unfinished block are
+    /// dropped. Run and count of the next block say whether it follows on.
     pub(super) fn reconnected(&mut self) {
         self.pending.clear();
     }
@@ -256,7 +257,7 @@ impl FramedDecoder {
         self.losses.sender_time(header, &self.clock);
     }
 
-    /// Ends what came before a gap: its whole blocks are kept, the rest is dropped.
+    /// Ends the data before a gap: its whole blocks are kept, the rest is dropped.
     fn begin_anew(&mut self) {
         while let Some(block) = self.cut() {
             self.ready.push_back(block);
@@ -266,7 +267,7 @@ impl FramedDecoder {
     }
 }
 
-/// Where a magic word begins, from `at` on; else where the last bytes could begin one.
+/// Returns where a magic word begins, from `at` on; else where the last bytes could begin one.
 fn next_magic(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at.min(bytes.len())..];
     let whole = rest.windows(MAGIC.len()).position(|window| window == MAGIC);

@@ -68,7 +68,7 @@ pub enum SourceInput {
         topic: Box<TopicSettings>,
         /// Form of the frames.
         format: StreamFormat,
-        /// What the messages hold.
+        /// The form of the messages.
         messages: MessageForm,
     },
     /// Accelerometers of Linux' Industrial I/O.
@@ -79,7 +79,7 @@ pub enum SourceInput {
     Opcua(Box<OpcuaSettings>),
 }
 
-/// What a source is given by the program that opens it.
+/// The environment that the opening program gives a source.
 #[derive(Debug, Clone)]
 pub struct SourceHost {
     /// The clock that dates the blocks of a live source.
@@ -114,9 +114,9 @@ impl SourceInput {
         }
     }
 
-    /// The same source for a look of at most `wait` beside the running service: at a broker under another
-    /// name and without a session, so that nothing is taken away from the service, and with as much
-    /// patience as the look has.
+    /// Returns the same source for a look of at most `wait` beside the running service: at a broker
+    /// under another name and without a session, so that nothing is taken away from the service,
+    /// and with as much patience as the look has.
     #[must_use]
     pub fn for_a_look(&self, wait: Duration) -> Self {
         let mut looked_at = self.clone();

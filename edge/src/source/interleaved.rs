@@ -17,7 +17,7 @@ const PARTS: usize = 4;
 /// axial and radial vibration differ by a half and more, and noise of 2,560 samples by 0.1 and 1.1.
 const APART: (f64, f64) = (0.5, 1.5);
 
-/// How many axes stand in the samples one after the other, if it looks so.
+/// Returns how many axes stand in the samples one after the other; `None` if there is only one.
 pub(super) fn axes_in_one(samples: &[f64]) -> Option<usize> {
     AXES.into_iter().find(|axes| {
         let frames = samples.len() / axes / PARTS;
@@ -45,7 +45,7 @@ fn differ(samples: &[f64], axes: usize, frames: usize) -> bool {
     mean_differs || deviation_differs
 }
 
-/// Mean of every so many samples, and their mean distance from it.
+/// Returns the mean of every `axes`-th sample, and the mean distance of these samples from it.
 fn levels(part: &[f64], axis: usize, axes: usize) -> (f64, f64) {
     let own = || part.iter().skip(axis).step_by(axes).copied();
     let count = own().count().max(1) as f64;
@@ -78,7 +78,7 @@ fn same_in_all(
 mod tests {
     use super::*;
 
-    /// A vibration with noise, of so many samples.
+    /// Returns a vibration with noise, of `count` samples.
     fn signal(count: usize, amplitude: f64, seed: u32) -> Vec<f64> {
         let mut state = seed;
         let mut noise = || {

@@ -28,9 +28,9 @@ pub(crate) use unit::{time_unit_of_name, unknown_unit_of};
 /// Which side counts where a file and an option contradict each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preferred {
-    /// What the file states.
+    /// The statement of the file.
     File,
-    /// What the option states.
+    /// The statement of the option.
     Option,
 }
 
@@ -90,7 +90,7 @@ pub struct Interpretation {
     pub lost_samples: u64,
     /// How often the times of a column step back, which then gives no rate.
     pub time_steps_back: u64,
-    /// What else a person should know.
+    /// Further notes for the person.
     pub notes: Vec<String>,
 }
 
@@ -116,7 +116,8 @@ impl Interpretation {
 }
 
 impl Interpretation {
-    /// What a person should know of the channels that were not asked for: their names, and how to ask for them.
+    /// Returns the note on the channels that were not asked for: their names, and how to ask for
+    /// them.
     pub fn further_words(&self) -> Option<String> {
         let named = |(number, name): &(usize, Option<String>)| match name {
             Some(name) => format!("{name} (--channel {number})"),

@@ -82,7 +82,7 @@ pub struct JsonForm {
     pub scale: Option<String>,
     /// The channel of the message, and the names of the channels in their order.
     pub channel: Option<(String, Vec<String>)>,
-    /// What all messages of a burst have in common.
+    /// The value that all messages of a burst have in common.
     pub burst: Option<String>,
     /// The number of the message in its burst, from 0, and how many there are.
     pub part: Option<(String, String)>,
@@ -138,10 +138,10 @@ impl BurstDecoder {
         self.ready.pop_front()
     }
 
-    /// Takes a message; nothing is received of one that came before.
+    /// Takes a message; one that came before is not received again.
     ///
     /// # Errors
-    /// The pointer, what stands there and what was expected.
+    /// The pointer, the value there and what was expected.
     pub(super) fn push(&mut self, topic: &str, payload: &[u8]) -> Result<Received, String> {
         let message = document(payload)?;
         let part = self.part_in(&message)?;
@@ -159,7 +159,7 @@ impl BurstDecoder {
         Ok(Received::Samples)
     }
 
-    /// What a message brings of its burst.
+    /// Reads a message's part of its burst.
     fn part_in(&mut self, message: &Value) -> Result<Part, String> {
         let channel = self.channel(message)?;
         let mut samples = self.samples(message, channel)?;

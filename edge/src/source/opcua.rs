@@ -116,15 +116,15 @@ impl SecurityPolicy {
 /// Certificates in files, DER or PEM; read at every opening, so that they can be renewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpcuaCertificates {
-    /// That of this gateway.
+    /// The certificate of this gateway.
     pub certificate: PathBuf,
     /// Its key.
     pub key: PathBuf,
-    /// That of the server: no other is trusted.
+    /// The certificate of the server: no other is trusted.
     pub server: PathBuf,
 }
 
-/// What is read of a server.
+/// The content that is read of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OpcuaContent {
     /// Ready-made values, polled.
@@ -150,11 +150,11 @@ pub enum OpcuaContent {
 /// A value of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeValue {
-    /// What it means.
+    /// The meaning of the value.
     pub meaning: ValueMeaning,
     /// Its node.
     pub node: NodeName,
-    /// What its number is multiplied by to be in its unit.
+    /// The factor that brings its number into its unit.
     pub scale: f64,
     /// Its unit; `None`: as the server states it.
     pub unit: Option<String>,
@@ -167,7 +167,7 @@ pub struct NodeForm {
     pub nodes: Vec<NodeName>,
     /// The node with the rate, Hz.
     pub rate: Option<NodeName>,
-    /// What the source time of an array means.
+    /// The meaning of an array's source time.
     pub dated: ArrayTime,
 }
 

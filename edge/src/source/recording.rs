@@ -176,7 +176,7 @@ impl Recording {
         (accel, marks)
     }
 
-    /// How a snapshot with these marks was read.
+    /// Returns how a snapshot with these marks was read.
     fn input_with(&self, marks: Vec<(String, u64)>) -> Arc<Interpretation> {
         if marks.is_empty() {
             return Arc::clone(&self.interpretation);

@@ -1,4 +1,4 @@
-//! When the samples of a live source were taken, and how many of them come in a second.
+//! Measures when the samples of a live source were taken, and how many of them come in a second.
 //!
 //! A device samples by its own clock, which is off by up to some percent; its samples arrive late by
 //! a delay that varies. What is known is how many frames had arrived at which instant of the
@@ -31,7 +31,7 @@ pub const DEFAULT_RATE_TOLERANCE: f64 = 0.05;
 /// has passed a network without waiting, where packets come every 10 ms to 100 ms.
 const BIN_S: f64 = 0.5;
 const BINS: usize = 120;
-/// The same for the bins of the whole estimate: ten minutes.
+/// The length of the bins of the whole estimate, s: of ten minutes.
 const LONG_BIN_S: f64 = 10.0;
 const LONG_BINS: usize = 60;
 /// Bins among whose arrivals the earliest one moves the line.
@@ -44,13 +44,13 @@ const LEAST_SCATTER_S: f64 = 1e-3;
 /// A measured rate replaces the one before if it differs by this share. Every new rate costs a plan
 /// of the transforms, and none below this moves a line by a bin.
 const NEWS: f64 = 2e-4;
-/// Arrivals of so many bins in a row that are all later than the line by more than the second figure,
-/// s, or six times their scatter, mean that frames were lost: the longest pause of a network that
-/// loses nothing ends with the arrival of everything that waited.
+/// The number of bins in a row and the delay, s, that show a loss of frames: arrivals that are all
+/// later than the line by more than the delay, or six times their scatter. The longest pause of a
+/// network that loses nothing ends with the arrival of everything that waited.
 const LOST: (usize, f64) = (6, 0.03);
-/// Without an arrival for so long, s, a sender has paused and not been held up: many sensors send a burst
-/// each minute or hour. Chosen: a network that loses nothing makes up for a second or two, and bursts that
-/// are closer than this are rarer than longer ones.
+/// The time without an arrival, s, after which a sender has paused and not been held up: many
+/// sensors send a burst each minute or hour. Chosen: a network that loses nothing makes up for a
+/// second or two, and bursts that are closer than this are rarer than longer ones.
 const PAUSE_S: f64 = 5.0;
 /// Scatter of arrivals up to which they are on one line, s: a busy wireless network.
 const ON_A_LINE_S: f64 = 0.05;
@@ -58,7 +58,7 @@ const ON_A_LINE_S: f64 = 0.05;
 /// figure, are a backlog: where they have waited is not known, and only the newest tells when it was taken.
 /// Chosen: senders with messages of a second are live; a modem that was away brings ten seconds within one.
 const BACKLOG_S: (f64, f64) = (1.5, 0.5);
-/// After so long without a pause, s, the comparison begins anew: a rate that is off adds up.
+/// The time without a pause, s, after which the comparison begins anew: a rate that is off adds up.
 const BACKLOG_LOOK_S: f64 = 10.0;
 /// Rates, as multiples of the nominal one, beyond which bytes are no live stream, but a file.
 const LIVE: std::ops::RangeInclusive<f64> = 0.2..=5.0;
@@ -81,7 +81,7 @@ pub(super) struct SampleClock {
     frames: u64,
     /// When frames last arrived, s.
     last_s: Option<f64>,
-    /// Since when frames have come without a pause, s, and how many there were before.
+    /// The time since which frames have come without a pause, s, and how many there were before.
     unbroken: (f64, u64),
     bins: VecDeque<Arrival>,
     long_bins: VecDeque<Arrival>,
@@ -108,7 +108,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// By how much an arrival is later than the line, s.
+    /// Returns by how much an arrival is later than the line, s.
     fn late_s(&self, arrival: &Arrival) -> f64 {
         let due_s = (arrival.frames - self.through.frames).mul_add(self.slope, self.through.at_s);
         arrival.at_s - due_s
@@ -166,8 +166,8 @@ impl SampleClock {
         !is_paused && length_s - (now_s - from_s) > BACKLOG_S.0
     }
 
-    /// So many frames more have just arrived. True if frames were lost before them or their sender has
-    /// paused, as far as the arrivals show it.
+    /// Notes that `frames` more frames have just arrived. Returns true if frames were lost before
+    /// them or their sender has paused, as far as the arrivals show it.
     pub(super) fn arrived(&mut self, frames: u64) -> bool {
         let has_paused = frames > 0 && self.has_paused();
         if has_paused {
@@ -195,7 +195,7 @@ impl SampleClock {
         has_lost || has_paused
     }
 
-    /// So many frames are known to be lost, by the count of their sender.
+    /// Notes that `frames` frames are known to be lost, by the count of their sender.
     pub(super) const fn lost(&mut self, frames: u64) {
         self.frames += frames;
     }
@@ -206,7 +206,8 @@ impl SampleClock {
         self.long_bins.clear();
     }
 
-    /// The sender states another rate from here on: what was measured of the one before says nothing of it.
+    /// Notes that the sender states another rate from here on: the measurements of the earlier one
+    /// do not apply.
     pub(super) fn restated(&mut self, rate: SampleRate) {
         self.gap();
         self.rate = BlockRate::Format;
@@ -251,8 +252,8 @@ impl SampleClock {
         has_lost
     }
 
-    /// Arrivals far before their time by the line of those before: these had waited somewhere, so
-    /// they say nothing of the instants.
+    /// Handles arrivals far before their time by the line of the earlier ones: the earlier arrivals
+    /// had waited somewhere, so they are no evidence of the instants.
     fn follow_jump_back(&mut self) {
         let Some((newest, before)) = self.bins.make_contiguous().split_last() else { return };
         let newest = *newest;

@@ -1,4 +1,5 @@
-//! Which numbers of another system are the speed of a shaft: of a tag, a transmitter or a server.
+//! Decides which numbers of another system are the speed of a shaft: of a tag, a transmitter or a
+//! server.
 //!
 //! A drive tells the speed of its motor in rpm, Hz or percent, and 0 while it stands. Invariants: a
 //! speed that the shaft cannot have by its name plate is never used; a shaft that turns backwards
@@ -18,7 +19,7 @@ pub const USUAL_SPEEDS: RangeInclusive<f64> = 0.2..=1.3;
 /// its feedback.
 const STANDS: f64 = 0.01;
 
-/// What a speed says.
+/// The state of a shaft by its speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ShaftSpeed {
     /// The shaft stands.
@@ -37,7 +38,7 @@ impl ShaftSpeed {
     }
 }
 
-/// The speed that a number of rpm says of a shaft with this name plate.
+/// Returns the speed of a shaft with this name plate, by a number of rpm.
 ///
 /// # Errors
 /// Why the shaft cannot have it.
@@ -63,7 +64,7 @@ pub fn shaft_speed(
     }
 }
 
-/// The shares in a configured range of percent; `None` if it is none.
+/// Returns the shares in a configured range of percent; `None` if it is no range.
 pub fn speed_shares(percent: [f64; 2]) -> Option<RangeInclusive<f64>> {
     let [least, most] = percent;
     let is_range = least.is_finite() && most.is_finite() && 1.0 <= least && least < most;

@@ -49,7 +49,7 @@ impl Simulator {
         Ok(Self { settings, format, samples, next_index: 0 })
     }
 
-    /// The true damage in a snapshot: none where no element fails.
+    /// Returns the true damage in a snapshot; no damage where no element fails.
     pub fn damage_at(&self, index: u64) -> Damage {
         match self.settings.fault {
             None => Damage { severity: 0.0 },

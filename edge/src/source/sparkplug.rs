@@ -100,7 +100,7 @@ impl SparkplugDecoder {
         self.singles.gap();
     }
 
-    /// The connection is new: what came before may have changed unheard.
+    /// Notes that the connection is new: the earlier state may have changed unheard.
     pub fn begin_anew(&mut self) {
         self.gap();
         self.sequence.end();

@@ -48,7 +48,7 @@ pub struct SpeedTagSettings {
     pub topic: TopicSettings,
     /// JSON pointer of the value (RFC 6901); empty if the payload is the number.
     pub pointer: String,
-    /// What the value is multiplied by to give rpm: 1 for rpm, 60 for Hz.
+    /// The factor from the value to rpm: 1 for rpm, 60 for Hz.
     pub rpm_per_unit: f64,
     /// Age up to which a value is used.
     pub max_age: Duration,
@@ -70,7 +70,7 @@ pub struct SpeedTag {
     speeds: RangeInclusive<f64>,
     begun: Instant,
     host: SourceHost,
-    /// By the places of [`REMARKS`]: something is told.
+    /// Whether each of [`REMARKS`] is told, by its place.
     told: Arc<[AtomicBool; 4]>,
 }
 
@@ -100,8 +100,8 @@ impl SpeedTag {
         Ok(tag)
     }
 
-    /// What the tag says of a shaft with this speed on its name plate, if a value has come that is not
-    /// too old. One that the shaft cannot have is told and not used.
+    /// Returns the tag's speed of a shaft with this speed on its name plate, if a value has come
+    /// that is not too old. A speed that the shaft cannot have is told and not used.
     pub(crate) fn speed_near(&self, name_plate: Rpm) -> Option<ShaftSpeed> {
         let Some(rpm) = self.fresh() else {
             if self.begun.elapsed() > self.max_age {
@@ -305,10 +305,10 @@ fn read(
     }
 }
 
-/// How old a value is by its own time, s, and how old it may be; `None` if it has no time.
+/// Returns how old a value is by its own time, s, and how old it may be; `None` if it has no time.
 ///
 /// # Errors
-/// What stands at the configured place of the time.
+/// The value at the configured place is no time; in words.
 fn age_s(
     message: &serde_json::Value,
     settings: &SpeedTagSettings,

@@ -274,8 +274,8 @@ fn step_of_groups(steps: &[f64]) -> Option<(f64, u64, f64)> {
         .then(|| (time / rows, (rows / groups).round() as u64, rows))
 }
 
-/// How many rows stand under each time, if that is one number of more than one. The first and the last time may
-/// stand for fewer.
+/// Returns how many rows stand under each time, if that is one number of more than one. The first
+/// and the last time may stand for fewer.
 fn rows_of_each_time(steps: &[f64]) -> Option<u64> {
     let groups: Vec<usize> = steps.split(|step| *step > 0.0).map(|same| same.len() + 1).collect();
     let (first, rest) = groups.split_first()?;

@@ -37,15 +37,15 @@ pub struct PointValues {
 pub struct PointValue {
     /// Row of the source.
     pub channel: usize,
-    /// What it is.
+    /// The figure of the value.
     pub figure: Figure,
     /// `None`: it is not read, or the device has none.
     pub value: Option<f64>,
-    /// Below this the machine stands.
+    /// The value below which the machine stands.
     pub standing_below: Option<f64>,
 }
 
-/// What a value is.
+/// The kinds of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Figure {
     /// A figure that the bearing is judged by.
@@ -69,7 +69,7 @@ impl Figure {
         Self::ShaftSpeed,
     ];
 
-    /// Its key in a configuration.
+    /// Returns its key in a configuration.
     pub fn key(&self) -> Cow<'_, str> {
         match self {
             Self::Feature(feature) => feature.key(),
@@ -78,8 +78,8 @@ impl Figure {
         }
     }
 
-    /// From a unit to the figure's own; `None` if the unit is none of the figure's. A ratio has the
-    /// unit `1`, or none.
+    /// Returns the conversion from a unit to the figure's own; `None` if the figure cannot have
+    /// that unit. A ratio has the unit `1`, or no unit.
     pub fn conversion(&self, unit: Option<&str>) -> Option<Conversion> {
         let text = unit.unwrap_or("").trim();
         let factor = match self {
@@ -125,12 +125,12 @@ impl Figure {
     }
 }
 
-/// From a number to the figure's unit.
+/// The conversion from a number to the figure's unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conversion {
-    /// What the number is multiplied by.
+    /// The factor of the number.
     pub factor: f64,
-    /// What is added then.
+    /// The amount that is added after the factor.
     pub offset: f64,
 }
 
@@ -142,16 +142,16 @@ impl Conversion {
     }
 }
 
-/// What a number of a device means.
+/// The meaning of a device's number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueMeaning {
     /// Row of the source: the measuring point.
     pub channel: usize,
-    /// What it is.
+    /// The figure of the number.
     pub figure: Figure,
     /// Numbers, before scaling, that mean "no value" beside the usual marks.
     pub no_value: Vec<f64>,
-    /// Below this, in the figure's unit, the machine stands.
+    /// The value, in the figure's unit, below which the machine stands.
     pub standing_below: Option<f64>,
     /// Values that it can have, in the figure's unit.
     pub plausible: RangeInclusive<f64>,
@@ -189,7 +189,7 @@ impl ValueMeaning {
     /// The value in the figure's unit.
     ///
     /// # Errors
-    /// Why the number is none.
+    /// Why the number is no value.
     pub fn value_of(&self, raw: f64, conversion: Conversion) -> Result<f64, NoValue> {
         if !raw.is_finite() || raw.abs() >= FILL_FROM || self.no_value.contains(&raw) {
             return Err(NoValue::Mark);

@@ -86,7 +86,7 @@ pub enum SpoolError {
     Moved {
         /// The path.
         path: PathBuf,
-        /// What became of it.
+        /// The change of the file.
         what: &'static str,
     },
     /// A task ended in the middle of its work. Try again.

@@ -106,12 +106,13 @@ impl Files {
         Ok(Self { path: path.to_owned(), writer, reader, numbering, name: Arc::new(name) })
     }
 
-    /// Where the file's name leads: SQLite writes on without an error where it was moved or removed.
+    /// Returns where the file's name leads: SQLite writes on without an error where it was moved or
+    /// removed.
     pub(super) fn name_leads(&self) -> NameLeads {
         self.name.leads()
     }
 
-    /// True if the file can be read and its pages are consistent.
+    /// Whether the file can be read and its pages are consistent.
     pub(super) async fn is_sound(&self) -> bool {
         check_pages(&self.path, &self.writer).await.is_ok()
     }

@@ -11,7 +11,7 @@ use super::file::{Files, companion};
 use super::{Spool, SpoolError, log};
 
 impl Spool {
-    /// That the name of the file leads somewhere. Callers ask before they commit.
+    /// Checks that the name of the file leads somewhere. Callers ask before they commit.
     ///
     /// # Errors
     /// [`SpoolError::Moved`] if the file was moved or removed; [`Spool::repair`] writes it anew.
@@ -47,7 +47,8 @@ impl Spool {
     }
 }
 
-/// What is acknowledged between copy and exchange is sent once more, and the agent drops it.
+/// Copies the spool under its name. Events that are acknowledged between copy and exchange are sent
+/// once more, and the agent drops them.
 async fn copy_under_its_name(files: &Files, path: &std::path::Path) -> Result<(), SpoolError> {
     let copy = companion(path, ".copy");
     let cannot = |source| SpoolError::Beside { path: copy.clone(), source };

@@ -28,7 +28,7 @@ pub struct Covered {
     pub fell_from: Option<u64>,
 }
 
-/// What became of a receipt.
+/// The outcome of a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiptOutcome {
     /// The receipt was applied.
@@ -51,7 +51,7 @@ pub enum Implausible {
          older copy of its spool was put back, or another gateway uses its name"
     )]
     AboveLast {
-        /// What the receipt says.
+        /// The number in the receipt.
         stored: u64,
         /// Highest number given out.
         last: u64,
@@ -63,7 +63,7 @@ pub enum Implausible {
         first: u64,
         /// Last number of the gap.
         to: u64,
-        /// End of what stands before it.
+        /// The number above which it must lie.
         after: u64,
     },
 }

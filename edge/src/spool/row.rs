@@ -43,7 +43,7 @@ pub struct BearingState {
 /// The two fields in a payload as it is committed.
 const PROMPT: &[u8] = br#""replayed":false,"delayed_s":0.0"#;
 
-/// The same of an event whose samples came late already; the number follows.
+/// The fields of an event whose samples came late already; the number follows.
 const LATE: &[u8] = br#""replayed":true,"delayed_s":"#;
 
 impl Row {
@@ -69,7 +69,8 @@ impl Row {
     }
 }
 
-/// What stands before the two fields, the delay that they state, s, and what follows.
+/// Splits a payload into the text before the two fields, the delay that they state, s, and the text
+/// behind them.
 fn delay_in(payload: &[u8]) -> Option<(&[u8], f64, &[u8])> {
     let split = |mark: &[u8]| {
         let at = payload.windows(mark.len()).position(|bytes| bytes == mark)?;

@@ -13,9 +13,9 @@ use pdm_shared::event::Event;
 use serde::{Deserialize, Serialize};
 use sqlx::{Sqlite, Transaction};
 
-/// A point is no longer measured if the bearing had so many events for each of its points since the
-/// point's last one, and so much time has passed. No data chose them: eight misses are no accident,
-/// and a point that is measured once a day still counts.
+/// A point is no longer measured if, since the point's last event, the bearing had this many events
+/// for each of its points, and [`STALE_S`] has passed. No data chose them: eight misses are no
+/// accident, and a point that is measured once a day still counts.
 const STALE_EVENTS: u64 = 8;
 const STALE_S: f64 = 25.0 * 3600.0;
 
@@ -94,8 +94,8 @@ fn follow(points: &mut Vec<PointState>, event: &Event) {
     });
 }
 
-/// Which of two states of a bearing is worse. A point that can be judged comes before one that
-/// cannot; of equally bad ones the later counts.
+/// Compares two states of a bearing by how bad they are. A point that can be judged comes before
+/// one that cannot; of equally bad ones the later counts.
 fn badness(a: &State, b: &State) -> Ordering {
     let number = |value: Option<f64>| value.unwrap_or(f64::NEG_INFINITY);
     let judged = |state: &State| state.signal_valid && state.running;

@@ -190,8 +190,9 @@ impl Stamp {
         self.with_days(days)
     }
 
-    /// As [`Self::unix_ns`], with a year that is none of this calendar folded into the years 2000 to 2399: such
-    /// times have right distances within a year, and date nothing.
+    /// Returns the same as [`Self::unix_ns`], with a year that does not belong to this calendar
+    /// folded into the years 2000 to 2399: such times have right distances within a year, and date
+    /// nothing.
     pub fn folded_ns(&self, order: DateOrder) -> Option<i64> {
         let days = match self.date {
             None => 0,
@@ -200,8 +201,8 @@ impl Stamp {
         self.with_days(days)
     }
 
-    /// The year as the field has it, if it is none of this calendar: of a Buddhist, Persian or other one, or 0001,
-    /// with which programs say that there is no time.
+    /// Returns the year as the field has it, if it does not belong to this calendar: a year of a
+    /// Buddhist, Persian or other one, or 0001, with which programs say that there is no time.
     pub fn foreign_year(&self, order: DateOrder) -> Option<u16> {
         let (year, ..) = self.date?.in_order(order);
         DateParts::is_foreign(year).then_some(if year >= FEW_DIGITS {
@@ -236,7 +237,7 @@ impl DateParts {
         }
     }
 
-    /// Whether a year is none of this calendar.
+    /// Whether a year does not belong to this calendar.
     fn is_foreign(year: u16) -> bool {
         year >= 100 && !YEARS.contains(&year)
     }

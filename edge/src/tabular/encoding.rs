@@ -54,8 +54,9 @@ fn narrow(bytes: &[u8]) -> Cow<'_, str> {
     encoding.decode_without_bom_handling(bytes).0
 }
 
-/// A Chinese, Japanese or Cyrillic encoding in which the letters are usual ones, not only possible ones: the pairs of CP949
-/// and those of GBK are the same bytes. A text with few letters above ASCII is none.
+/// Returns a Chinese, Japanese or Cyrillic encoding in which the letters are usual ones, not only
+/// possible ones: the pairs of CP949 and those of GBK are the same bytes. `None` for a text with
+/// few letters above ASCII.
 fn other_letters(bytes: &[u8]) -> Option<&'static Encoding> {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(bytes, true);

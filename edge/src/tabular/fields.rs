@@ -68,7 +68,7 @@ fn quoted_fields(line: &str, separator: char) -> Vec<&str> {
     fields
 }
 
-/// Names of types of columns, in lower case without what stands in brackets behind them.
+/// Names of types of columns, in lower case without the text in brackets behind them.
 const TYPES: [&str; 40] = [
     "float",
     "float32",

@@ -69,7 +69,7 @@ const MISSING: [&str; 62] = [
     "no reading",
     "연결 끊김",
 ];
-/// Further words for a number that is none: beyond the range of a converter.
+/// Further words for a missing number: beyond the range of a converter.
 const BEYOND: [&str; 14] = [
     "1.#inf",
     "-1.#inf",
@@ -115,7 +115,7 @@ pub struct NumberForm {
     pub decimal: Decimal,
 }
 
-/// What commas and points in fields say about the decimal sign.
+/// The evidence of commas and points in fields for the decimal sign.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DecimalEvidence {
     comma: bool,

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-/// From this magnitude on a number is no measured value: NetCDF fills with 9.96921e36, historians with 1e30,
-/// programs with the greatest number of their type.
+/// The magnitude from which a number is no measured value: NetCDF fills with 9.96921e36, historians
+/// with 1e30, programs with the greatest number of their type.
 pub const FILL_FROM: f64 = 1e20;
 
 /// Codes of loggers (-9999, -7999 and 6999 of Campbell, -999.25 of well logs), the ends of whole numbers of 16
@@ -56,7 +56,8 @@ const CODES: [f64; 38] = [
 /// level rises tenfold over weeks, not from one row to the next and back to the same number.
 const APART: f64 = 10.0;
 
-/// The same for a code that stands only once.
+/// How far beyond the other values a code that stands only once stands, as a multiple of the
+/// greatest of them.
 const APART_ONCE: f64 = 1000.0;
 
 /// How far below the other values a negative number stands that no code of the list is, as a multiple of their

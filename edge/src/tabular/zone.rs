@@ -9,13 +9,13 @@ use std::str::FromStr;
 use chrono::{DateTime, Duration, FixedOffset, Local, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 
-/// What a zone may be, for errors.
+/// The allowed forms of a zone, for errors.
 pub const ZONES: &str = "a zone such as \"Asia/Seoul\", \"UTC\" or \"+09:00\"";
 
 /// A zone of local times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LocalZone {
-    /// That of this machine (`TZ`).
+    /// The zone of this machine (`TZ`).
     #[default]
     Machine,
     /// One of the IANA data base.
@@ -27,9 +27,9 @@ pub enum LocalZone {
 /// Seconds east of UTC at a local time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalOffsets {
-    /// Of its first occurrence.
+    /// The offset of its first occurrence, s.
     pub first_s: i32,
-    /// Of its second one, in the hour that the end of summer time repeats.
+    /// The offset of its second one, s, in the hour that the end of summer time repeats.
     pub second_s: Option<i32>,
 }
 
@@ -76,7 +76,8 @@ impl LocalZone {
         self.offsets(local.unwrap_or_default().naive_utc())
     }
 
-    /// The words for this zone where its offset is so many seconds, with what decides.
+    /// Returns the words for this zone where its offset is `offset_s` seconds, with the key that
+    /// sets it.
     pub fn words(self, offset_s: i32) -> String {
         let sign = if offset_s < 0 { '-' } else { '+' };
         let minutes = offset_s.abs() / 60;
@@ -246,7 +247,7 @@ fn is_of_one_offset(zone: LocalZone, local: &[i64]) -> bool {
     most.saturating_sub(*least) < WEEK_NS && first == last && first.second_s.is_none()
 }
 
-/// As [`in_utc`] in nanoseconds, which have more digits than a floating-point number.
+/// Does the same as [`in_utc`] in nanoseconds, which have more digits than a floating-point number.
 pub fn in_utc_ns(zone: LocalZone, local: &[i64]) -> Vec<i64> {
     const NS: i64 = 1_000_000_000;
     // the repeated hour may set the last time before the first

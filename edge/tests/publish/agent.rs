@@ -83,7 +83,7 @@ impl Agent {
         self.until_for(1500, what, holds).await;
     }
 
-    /// The same, with so many looks, 50 a second.
+    /// Waits like [`Self::until`], with `looks` looks, 50 a second.
     pub(crate) async fn until_for(&self, looks: u32, what: &str, holds: impl Fn(&Stored) -> bool) {
         for _ in 0..looks {
             if self.with(&holds) {

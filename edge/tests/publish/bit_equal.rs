@@ -16,12 +16,12 @@ use crate::captures::{http, whole};
 
 const RATE_HZ: u32 = 3200;
 const SAMPLES: usize = 3 * RATE_HZ as usize;
-/// What one count is, g.
+/// The value of one count, g.
 const SCALE: f64 = 0.001;
-/// What a channel says whose source states no unit.
+/// The settings of a channel whose source states no unit.
 const OWN_UNIT: &str = "unit = \"g\"\nscale = 0.001";
 
-/// Counts of a converter of so many bits, the extremes among them.
+/// Returns counts of a converter of `bits` bits, the extremes among them.
 fn counts(bits: u32) -> Vec<i32> {
     let most = (1_i32 << (bits - 1)) - 1;
     let mut state = 1_u32;

@@ -30,7 +30,7 @@ fn captures(folder: &Path) -> CaptureSettings {
     }
 }
 
-/// The captures of a folder, each held against its hash.
+/// Returns the captures of a folder, each checked against its hash.
 pub(crate) fn whole(folder: &Path) -> Vec<StoredCapture> {
     let (captures, unread) = list(folder).expect("lists");
     assert!(unread.is_empty(), "{unread:?}");
@@ -326,8 +326,8 @@ fn encoded(encoding: &str) -> (Vec<u8>, Vec<f64>) {
     (bytes, accel_m_s2)
 }
 
-/// Issue 39: what came before a trigger is bit-equal to the source's samples in 24 bits; numbers of floating
-/// point are within half a step that is at most 2⁻²³ of the largest magnitude.
+/// Issue 39: the samples before a trigger are bit-equal to the source's in 24 bits; numbers of
+/// floating point are within half a step that is at most 2⁻²³ of the largest magnitude.
 #[tokio::test(flavor = "multi_thread")]
 async fn samples_of_every_encoding_come_back_bit_equal() {
     for encoding in ["i16", "i24", "f32"] {

@@ -37,8 +37,8 @@ fn a_demand_is_acknowledged_by_the_service_and_refused_by_name() {
     assert_eq!(child.terminate().code(), Some(0));
 }
 
-/// A demand over the broker is taken by the gateway that measures the bearing; one that the broker kept, or
-/// that is none, is refused and counted.
+/// A demand over the broker is taken by the gateway that measures the bearing; one that the broker
+/// kept, or that is malformed, is refused and counted.
 #[test]
 fn a_demand_over_the_broker_is_taken_and_a_retained_one_is_not() {
     let test = "a_demand_over_the_broker";

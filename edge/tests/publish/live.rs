@@ -30,7 +30,7 @@ fn deliver(listener: &TcpListener) {
     deliver_after(listener, || ());
 }
 
-/// The same; `connected` is called before the first byte.
+/// Delivers the same; `connected` is called before the first byte.
 fn deliver_after(listener: &TcpListener, connected: impl FnOnce()) {
     let (mut socket, _) = listener.accept().expect("the edge connects");
     connected();

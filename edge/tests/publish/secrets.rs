@@ -1,4 +1,4 @@
-//! No secret appears in logs of any level, errors, metrics, or messages to the broker.
+//! Tests that no secret appears in logs of any level, errors, metrics, or messages to the broker.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

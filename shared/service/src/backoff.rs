@@ -17,7 +17,7 @@ const MOST_DOUBLINGS: u32 = 20;
 pub enum Jitter {
     /// The nominal pause, for a caller without rivals.
     None,
-    /// Between half of the nominal pause and all of it.
+    /// A pause between half of the nominal pause and all of it.
     UpperHalf,
     /// Shorter or longer by at most this share of the nominal pause, 0 to 1.
     Around(f64),
@@ -40,7 +40,7 @@ impl Pauses {
         Self { shortest, longest, jitter: Jitter::None }
     }
 
-    /// The same pauses with jitter.
+    /// Returns the same pauses with jitter.
     #[must_use]
     pub const fn with_jitter(self, jitter: Jitter) -> Self {
         Self { jitter, ..self }
@@ -88,8 +88,8 @@ impl Backoff {
         pause
     }
 
-    /// As [`Backoff::next_pause`], with a nominal pause of at most `longest` this time; later
-    /// pauses grow from there.
+    /// Does the same as [`Backoff::next_pause`], with a nominal pause of at most `longest` this
+    /// time; later pauses grow from there.
     pub fn next_pause_up_to(&mut self, longest: Duration) -> Duration {
         let capped = Pauses { longest: longest.min(self.pauses.longest), ..self.pauses };
         let mut failures = self.failures.min(MOST_DOUBLINGS);

@@ -202,7 +202,7 @@ pub enum TlsError {
 }
 
 impl TlsFiles {
-    /// The same files, relative paths starting at `folder`.
+    /// Returns the same files, relative paths starting at `folder`.
     #[must_use]
     pub fn rooted(self, folder: &Path) -> Self {
         Self {

@@ -98,8 +98,8 @@ impl JumpWatch {
         Self { clock, seen }
     }
 
-    /// By how much the wall clock was moved since the last look, s: above 0 ahead. `None` for less than
-    /// a minute.
+    /// Returns by how much the wall clock was moved since the last look, s: above 0 ahead. `None`
+    /// for less than a minute.
     pub fn moved_s(&self) -> Option<f64> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let (wall, uptime) = (self.clock.now(), self.clock.uptime());

@@ -23,7 +23,7 @@ impl ConfinedProgram {
         Self::other("/proc/self/exe", &[command])
     }
 
-    /// Another program.
+    /// Creates a confined program from another executable.
     pub fn other(program: impl Into<PathBuf>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         Self { program: program.into(), arguments }
@@ -38,7 +38,7 @@ impl ConfinedProgram {
     }
 }
 
-/// How a child that gave no answer ended: by a signal, or with a status.
+/// Returns how a child that gave no answer ended: by a signal, or with a status.
 pub fn ending(status: ExitStatus) -> (String, bool) {
     match status.signal() {
         Some(signal) => (format!("ended with signal {signal}"), true),

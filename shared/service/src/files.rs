@@ -154,11 +154,11 @@ pub fn writable_folder(path: &Path, program: &str) -> Result<PathBuf, (PathBuf, 
 /// Where the name of an opened file leads now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameLeads {
-    /// To the file.
+    /// The name leads to the file.
     ToIt,
     /// Nowhere: the file was moved or removed, and what is written to it goes when it is closed.
     Nowhere,
-    /// To another file: a backup was put in its place.
+    /// The name leads to another file: a backup was put in its place.
     ToAnother,
 }
 
@@ -183,8 +183,8 @@ impl WatchedName {
         Ok(Self { path: path.to_owned(), opened })
     }
 
-    /// Where the name leads now. A question that fails for another reason than a missing name says
-    /// nothing against the file.
+    /// Returns where the name leads now. A question that fails for another reason than a missing
+    /// name is no evidence against the file.
     pub fn leads(&self) -> NameLeads {
         let Ok(opened) = rustix::fs::fstat(&self.opened) else { return NameLeads::ToIt };
         match rustix::fs::stat(&self.path) {

@@ -6,7 +6,7 @@ use std::io;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// How many threads of this kind a program takes: half of the processors, at least one.
+/// Returns how many threads of this kind a program takes: half of the processors, at least one.
 pub fn half_of_processors() -> usize {
     std::thread::available_parallelism().map_or(1, |all| all.get().div_ceil(2))
 }

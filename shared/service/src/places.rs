@@ -35,15 +35,15 @@ pub struct Place {
     taken_away: CancellationToken,
 }
 
-/// One caller is answered in one of so many places at most, chosen: a hundred screens of one user show the
-/// live plant.
+/// One caller is answered in at most the fraction 1/`SHARE` of the places, chosen: a hundred
+/// screens of one user show the live plant.
 const SHARE: usize = 2;
-/// One of so many places is for who is not admitted, chosen: health, logins and refusals take
-/// milliseconds, so a few are enough.
+/// The fraction 1/`FREE` of the places is for callers that are not admitted, chosen: health, logins
+/// and refusals take milliseconds, so a few are enough.
 const FREE: usize = 16;
 
-/// One of so many places is for callers that hold none, chosen: thirty people open a page while others hold
-/// everything else.
+/// The fraction 1/`RESERVE` of the places is for callers that hold none, chosen: thirty people open
+/// a page while others hold everything else.
 const RESERVE: usize = 8;
 
 /// Why a request is not answered now.
@@ -56,7 +56,7 @@ pub enum Full {
 }
 
 impl Places {
-    /// So many places.
+    /// Creates `most` places.
     pub fn new(most: usize) -> Self {
         Self { taken: Mutex::default(), most, freed: Notify::new() }
     }

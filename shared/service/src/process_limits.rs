@@ -12,7 +12,7 @@ mod calls;
 
 pub use calls::CallError;
 
-/// What a confined process may use.
+/// The limits of a confined process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Confinement {
     /// Most bytes of writable private memory.
@@ -28,9 +28,9 @@ pub enum LimitError {
     /// A resource.
     #[error("cannot limit {what} of this process: {source}")]
     Resource {
-        /// Which.
+        /// The name of the limit.
         what: &'static str,
-        /// Why.
+        /// The error of the system.
         source: rustix::io::Errno,
     },
     /// The system calls.

@@ -1,4 +1,4 @@
-//! The second opinion: what a language model says of an event beside the expert.
+//! The second opinion of a language model on an event, beside the expert.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ pub enum OpinionStance {
 }
 
 impl OpinionStance {
-    /// How a risk stands to the judgement's.
+    /// Returns how a risk stands to the judgement's.
     pub fn of(judgement: RiskLevel, opinion: RiskLevel) -> Self {
         match opinion.cmp(&judgement) {
             std::cmp::Ordering::Equal => Self::Agrees,

@@ -1,4 +1,5 @@
-//! What research compared with the case, and what it changed in the judgement.
+//! The cases that research compared with the present one, and the changes that it made in the
+//! judgement.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

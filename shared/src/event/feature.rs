@@ -185,7 +185,7 @@ impl Feature {
         })
     }
 
-    /// What a rise of the feature speaks of.
+    /// Returns the kind of symptom of which a rise of the feature is a sign.
     pub const fn kind(&self) -> FeatureKind {
         match self {
             Self::Rms => FeatureKind::Level,

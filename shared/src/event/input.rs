@@ -1,4 +1,4 @@
-//! How a recording or table was read, in the event of each of its windows.
+//! The reading of a recording or table, in the event of each of its windows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Requests as stand-ins of HTTP servers read them: from the bytes that have come so far.
 
-/// Head and body of a request; none while a part of it is missing.
+/// Returns head and body of a request; `None` while a part of it is missing.
 pub fn whole_request(bytes: &[u8]) -> Option<(String, String)> {
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = text.split_once("\r\n\r\n")?;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// What the stand-in does with a request.
+/// The stand-in's reply to a request.
 #[derive(Debug, Clone)]
 pub enum ModelReply {
     /// Words, as the whole answer.
@@ -23,7 +23,7 @@ pub enum ModelReply {
     Raw(u16, Vec<(&'static str, String)>, String),
     /// The head of a stream, which breaks off without a reason to end.
     BreaksOff,
-    /// An answer of so many bytes.
+    /// An answer of this many bytes.
     Endless(usize),
     /// No answer for as long as the client waits.
     Hangs,
@@ -112,7 +112,7 @@ impl ModelStandIn {
         self.seen().raw.clone()
     }
 
-    /// What is wrong with the requests so far; empty if all have the published form.
+    /// Returns the faults of the requests so far; empty if all have the published form.
     pub fn violations(&self) -> Vec<String> {
         self.seen().violations.clone()
     }
@@ -122,8 +122,8 @@ impl ModelStandIn {
     }
 }
 
-/// What is wrong with the conversation of a request that another server has seen: its form, and calls of
-/// tools that have not exactly one result.
+/// Returns the faults in the conversation of a request that another server has seen: its form, and
+/// calls of tools that have not exactly one result.
 pub fn request_violations(request: &Value) -> Vec<String> {
     shape::violations("POST /v1/chat/completions ", request)
 }

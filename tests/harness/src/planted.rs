@@ -37,7 +37,7 @@ impl Planted {
 /// A series with its truth.
 #[derive(Debug, Clone)]
 pub struct PlantedSeries {
-    /// What was planted.
+    /// The fault that was planted.
     pub truth: Planted,
     /// The pollutant.
     pub element: &'static str,

@@ -54,7 +54,7 @@ impl Child {
         Self(command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}")))
     }
 
-    /// What the process writes, once; `None` unless its command pipes its standard output.
+    /// Takes the standard output of the process, once; `None` unless its command pipes it.
     pub fn output(&mut self) -> Option<std::process::ChildStdout> {
         self.0.stdout.take()
     }

@@ -32,7 +32,7 @@ pub enum Adversary {
     OncePerTurn,
     /// Clipped strong noise.
     Clipped,
-    /// As many pulses a turn as an impeller has vanes.
+    /// Pulses, as many a turn as an impeller has vanes.
     VanePass,
     /// A drive's carrier with sidebands of six times its output frequency.
     Inverter,

@@ -23,7 +23,7 @@ struct Choice {
     settings: MonitorSettings,
 }
 
-/// What became of a run by a choice.
+/// The result of a run with a choice.
 #[derive(Debug, Clone)]
 enum Figures {
     Femto(Verdict),
@@ -78,9 +78,9 @@ fn grid() -> Vec<Choice> {
 }
 
 impl Figures {
-    /// What a choice costs on a run. An end that nobody is told, an early alarm and a sound bearing that
-    /// alarms weigh ten; a hundredth of the time alarmed without ground weighs one, as does a delay as
-    /// long as what is left.
+    /// Returns the cost of a choice on a run. An end that nobody is told, an early alarm and a
+    /// sound bearing that alarms weigh ten; a hundredth of the time alarmed without ground weighs
+    /// one, as does a delay as long as the time that is left.
     fn cost(&self) -> f64 {
         match self {
             Self::Femto(verdict) => {

@@ -29,7 +29,7 @@ pub enum DiagnosisOutcome {
 }
 
 impl DiagnosisOutcome {
-    /// What a name is worth against the truth.
+    /// Compares a name with the truth.
     pub fn of(truth: Option<Fault>, named: Option<Fault>) -> Self {
         match (truth, named) {
             (None, None) => Self::Quiet,
@@ -66,7 +66,7 @@ pub struct Scored {
     pub is_simulated: bool,
 }
 
-/// What the edge says of a record.
+/// The edge's verdict on a record.
 #[derive(Debug, Clone)]
 pub(super) struct Verdict {
     pub(super) named: Option<Fault>,
@@ -79,7 +79,7 @@ pub(super) fn verdict(accel_m_s2: &[f64], request: &Request) -> Verdict {
     verdict_against(accel_m_s2, request, Against::Nothing)
 }
 
-/// The verdict on a record that is held against what stood at its measuring point before.
+/// Returns the verdict on a record that is compared with the earlier lines of its measuring point.
 pub(super) fn verdict_against(
     accel_m_s2: &[f64],
     request: &Request,

@@ -1,5 +1,5 @@
-//! What staff would be told of recorded runs to failure: the events of the real `pdm-edge replay` through
-//! the expert, the episodes and the policy of telling.
+//! The messages that staff would get of recorded runs to failure: the events of the real `pdm-edge
+//! replay` through the expert, the episodes and the policy of telling.
 //!
 //! Nobody acknowledges, so repetitions count.
 
@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::runs::FEMTO_RUNS;
 
-/// What staff would be told of a run.
+/// The messages that staff would get of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToldRun {
     /// The run.

@@ -24,7 +24,7 @@ const SWEEPS: usize = 80;
 /// One record with its truth.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// What the rule weighs.
+    /// The evidence that the rule weighs.
     pub evidence: Evidence,
     /// The damaged part; `None`: sound.
     pub truth: Option<Part>,

@@ -40,11 +40,11 @@ pub struct Measured {
     pub name: String,
     /// The truth.
     pub label: Label,
-    /// What the rule weighs of it.
+    /// The sample that the rule weighs.
     pub sample: Sample,
 }
 
-/// What is left out at a time.
+/// The recordings that are left out at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Fold {
     /// All recordings of one rig.
@@ -54,7 +54,7 @@ pub enum Fold {
 }
 
 impl Fold {
-    /// What is left out, for a person.
+    /// Returns the name of the part that is left out, for a person.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rig => "rig",
@@ -106,8 +106,8 @@ fn listed(folders: &[PathBuf]) -> anyhow::Result<Vec<(Recording, Label)>> {
     Ok(all)
 }
 
-/// The generated records that every fit sees. A damaged cage is none of the rule's parts: those are
-/// left out.
+/// Draws the generated records that every fit sees. A damaged cage is not among the rule's parts,
+/// so its records are left out.
 ///
 /// # Errors
 /// A drawn value is refused, which is a bug.
@@ -142,12 +142,13 @@ fn part_of(seed: u64, kind: &str) -> String {
     format!("{kind} {}", seed / 19 % PARTS)
 }
 
-/// What the rule weighs of a record; nothing of one whose signal is not fit to be judged.
+/// Returns the evidence that the rule weighs of a record; the default if its signal is not fit to
+/// be judged.
 fn figures(accel_m_s2: &[f64], request: &Request) -> Evidence {
     figures_against(accel_m_s2, request, Against::Nothing)
 }
 
-/// The same of a record that is held against a past.
+/// Returns the same for a record that is compared with a past.
 fn figures_against(accel_m_s2: &[f64], request: &Request, against: Against<'_>) -> Evidence {
     let context =
         QualityContext { speed: Some(request.speed), ..QualityContext::new(request.rate) };

@@ -23,7 +23,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Of a record that was generated: its group is its rig.
+    /// Returns the label of a record that was generated: its group is its rig.
     pub fn generated(group: String, truth: Option<Fault>) -> Self {
         let (rig, bearing) = (group.clone(), group.clone());
         Self { group, truth, rig, bearing, is_undiagnosable: false }

@@ -1,9 +1,10 @@
 //! The model of the remaining life, fitted on all bearings but the one that it is judged on.
 //!
-//! What a life is told from ([`Grown`]) does not depend on the model, so every run is judged once and
-//! every choice of the grid only asks again. A choice's worth is the PHM 2012 score of the windows that
-//! are told a life; each bearing and each simulated life weighs the same. The interval's width is then
-//! what the other bearings ask for, the simulated lives together as one of them.
+//! The growth from which a life is told ([`Grown`]) does not depend on the model, so every run is
+//! judged once and every choice of the grid only asks again. A choice's worth is the PHM 2012 score
+//! of the windows that are told a life; each bearing and each simulated life weighs the same. The
+//! interval's width is then the one that the other bearings ask for, the simulated lives together
+//! as one of them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,7 +33,7 @@ struct Asked {
     grown: Grown,
 }
 
-/// What a choice does on a bearing.
+/// The result of a choice on a bearing.
 #[derive(Debug, Clone)]
 struct Judged {
     score: f64,
@@ -108,7 +109,7 @@ fn thinned(asked: Vec<Asked>) -> Vec<Asked> {
     asked.into_iter().step_by(step).collect()
 }
 
-/// What is chosen from: the share of the time watched, the level at which a damage begins to show, the
+/// The choices: the share of the time watched, the level at which a damage begins to show, the
 /// least share of the growth that is still ahead.
 const SHARES: [f64; 9] = [0.1, 0.14, 0.2, 0.28, 0.4, 0.55, 0.8, 1.1, 1.5];
 const VISIBLE: [f64; 6] = [0.05, 0.1, 0.15, 0.2, 0.3, 0.45];
@@ -151,7 +152,7 @@ fn naive(asked: &[Asked]) -> f64 {
     sum / asked.len().max(1) as f64
 }
 
-/// What every choice does on every bearing; the simulated lives stand last.
+/// The results of every choice on every bearing; the simulated lives stand last.
 struct Fit<'a> {
     models: Vec<LifeModel>,
     groups: Vec<(&'a str, &'a [Asked])>,
@@ -187,7 +188,7 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// The share of the truths that lie within so many half widths.
+/// Returns the share of the truths that lie within `factor` half widths.
 fn held(strays: &[f64], factor: f64) -> f64 {
     strays.iter().filter(|stray| **stray <= factor).count() as f64 / strays.len().max(1) as f64
 }
@@ -245,7 +246,8 @@ fn row(model: &LifeModel, factor: f64) -> String {
     format!("{share} | {visible} | {least_ahead} | {factor:.2}")
 }
 
-/// What every choice scores on all bearings together: one constant differs at a time from the best.
+/// Writes the score of every choice on all bearings together: one constant differs at a time from
+/// the best.
 fn write_choices(text: &mut String, fit: &Fit<'_>, best: usize) -> std::fmt::Result {
     let real = fit.groups.len() - 1;
     let mean = |choice: usize| {

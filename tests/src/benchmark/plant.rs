@@ -28,7 +28,7 @@ use machine::{Bearing, DAYS, Machine, PERIOD_S, Window};
 /// Hours below Watch after which a return is an episode of its own.
 const EPISODE_H: f64 = 48.0;
 
-/// What became of the plant.
+/// The results of the plant.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Plant {
     /// Years that sound bearings were watched: those that never fail, and the others until damage.
@@ -50,17 +50,17 @@ pub struct Plant {
 pub struct Told {
     /// Day on which the message left.
     pub day: u32,
-    /// What left in one message has the same name here.
+    /// The name of the message, the same for all that left in it.
     pub message: String,
     /// Machine and bearing.
     pub name: String,
-    /// What staff reads first.
+    /// The title, which staff reads first.
     pub title: String,
-    /// What it is about.
+    /// The subject.
     pub kind: Kind,
 }
 
-/// What a message about a sound bearing is about.
+/// The subject of a message about a sound bearing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Kind {
     /// Damage, or the end of it: there is none.
@@ -98,7 +98,7 @@ pub struct Failed {
     pub doubled_h: f64,
     /// Hours before the end at which the machine has run for a day since then.
     pub told_by_h: f64,
-    /// What the machine had gone through by its last window.
+    /// The events of the machine until its last window.
     pub gone_through: String,
     /// Windows measured from then on: a machine that stands is not measured.
     pub windows: usize,
@@ -255,7 +255,8 @@ impl<'a> Watched<'a> {
     }
 }
 
-/// What the staff of a machine is told of its bearings, several of one cause in one message.
+/// The staff of a machine, which gets the messages of its bearings, several of one cause in one
+/// message.
 struct Staff {
     preview: Preview,
     /// Messages that are counted.
@@ -301,7 +302,7 @@ fn watch(seed: u64, machine: &Machine, plant: &mut Plant) {
     }
 }
 
-/// Staff hears by one channel, with the settings that the program has by itself.
+/// Returns the settings of a staff that hears by one channel, with the program's defaults.
 fn settings() -> NotifySettings {
     let staff = WebhookSettings {
         name: "staff".to_owned(),
@@ -401,7 +402,7 @@ impl Plant {
         )
     }
 
-    /// What staff was told, in one paragraph.
+    /// Returns a paragraph on the messages to staff.
     fn messages(&self) -> String {
         let most = |of: fn(&Failed) -> usize| self.failures.iter().map(of).max().unwrap_or(0);
         let mut kinds = BTreeMap::<&str, usize>::new();

@@ -22,7 +22,7 @@ pub struct Tally {
     pub falsely_named: usize,
     /// Records of damaged bearings that are called damaged, with a name or without.
     pub seen: usize,
-    /// Of these the ones whose damaged part is one of the two that are told.
+    /// Records among these whose damaged part is one of the two that are told.
     pub among_two: usize,
     /// Records of sound bearings that are called damaged, with a name or without.
     pub called_damaged: usize,

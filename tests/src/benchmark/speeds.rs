@@ -60,7 +60,7 @@ impl NameTally {
         tally
     }
 
-    /// Of records that were scored already.
+    /// Tallies records that were scored already.
     pub(super) fn of_scored(judged: String, scored: Vec<Scored>) -> Self {
         let mut tally = Self { judged, ..Self::default() };
         for one in scored {
@@ -146,7 +146,8 @@ fn at_speed(recording: &Recording, factor: f64) -> anyhow::Result<Option<Verdict
     Ok(Some(verdict(&accel_m_s2, &request)))
 }
 
-/// The verdict against what stands in a sound record of the point; none where there is no such record.
+/// Returns the verdict against the past of a sound record of the point; `None` where there is no
+/// such record.
 fn against_past(
     recording: &Recording,
     all: &[(usize, Recording)],

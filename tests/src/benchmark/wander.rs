@@ -23,7 +23,7 @@ const REACH: f64 = 0.1;
 const DAYS: (f64, f64) = (2.0, 40.0);
 /// Scatter from window to window, as a ratio.
 const SCATTER: (f64, f64) = (0.002, 0.03);
-/// The first seed: none of the plant's.
+/// The first seed, which the plant does not use.
 const FIRST_SEED: u64 = 70_000;
 
 /// A machine with an alarm.
@@ -41,7 +41,7 @@ pub struct Groundless {
     pub by: Vec<String>,
 }
 
-/// What became of the machines.
+/// The results of the machines.
 #[derive(Debug, Clone, Serialize)]
 pub struct Wander {
     /// Machines watched.

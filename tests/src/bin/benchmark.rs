@@ -164,7 +164,7 @@ fn print_learnt_speeds(args: &Args) -> anyhow::Result<()> {
     Ok(writeln!(out, "# Benchmark\n\n{}", speeds::markdown(&tallies))?)
 }
 
-/// What staff is told of the recorded runs.
+/// Returns the messages that staff gets of the recorded runs.
 fn told(args: &Args) -> anyhow::Result<Vec<episodes::ToldRun>> {
     let edge = episodes::edge_beside()?;
     let folders = args.data.iter().map(|folder| folder.join("femto"));

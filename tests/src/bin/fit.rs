@@ -1,4 +1,4 @@
-//! `fit`: constants from recordings whose truth is known, and what they do on a run left out.
+//! `fit`: constants from recordings whose truth is known, and their results on a run left out.
 //!
 //! `cargo run --release -p pdm-tests --bin fit -- names --data DIR --data DIR` prints what stands in
 //! `edge/dsp/src/diagnose/fitted.rs`; `alarms` chooses the alarms' constants, `life`
@@ -24,7 +24,7 @@ struct Args {
     data: Vec<PathBuf>,
 }
 
-/// What is fitted.
+/// The model that is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
     /// The naming rule, with simulated and adversary records beside the recordings.

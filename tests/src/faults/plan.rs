@@ -41,11 +41,11 @@ pub enum Victim {
 /// A network connection that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
-    /// From a gateway to the broker.
+    /// The link from a gateway to the broker.
     Edge(usize),
-    /// From the agent to the broker.
+    /// The link from the agent to the broker.
     Agent,
-    /// From the agent to its database server.
+    /// The link from the agent to its database server.
     Database,
 }
 

@@ -1,5 +1,5 @@
-//! Rules on what a judgement claims: the grounds of a stop, what is told of degradation and life, other
-//! machines as proof, and what the event leaves open.
+//! Rules on the claims of a judgement: the grounds of a stop, degradation and life, other machines
+//! as proof, and the questions that the event leaves open.
 
 use pdm_shared::diagnosis::{Diagnosis, ThoughtTitle};
 use pdm_shared::event::{Event, IsoZone};
@@ -15,7 +15,7 @@ const ALL_IS_WELL: [&str; 4] = [
     "nothing that asks for action",
     "Keep running and",
 ];
-/// Sentences by which an anomaly is none of the bearing.
+/// Sentences by which an anomaly does not come from the bearing.
 const OF_MACHINE: [&str; 3] = [
     "without a sign of bearing damage",
     "nothing that speaks of bearing damage",
@@ -30,7 +30,7 @@ const BAD_IN_EVERY_CLASS: f64 = 7.1;
 const PLAIN_DB: f64 = 12.0;
 const PLAIN_MULTIPLES: usize = 3;
 
-/// What a judgement claims against itself.
+/// Finds the contradictions within a judgement.
 pub(super) fn claims(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     let all = [stop(diagnosis), growth(diagnosis), life(diagnosis), proof(diagnosis)];
     all.into_iter().flatten().collect()
@@ -62,7 +62,7 @@ fn stop(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     found
 }
 
-/// Nothing degrades without an anomaly, and a course without growth has no progress.
+/// Finds a degradation without an anomaly, and a progress without growth.
 fn growth(diagnosis: &Diagnosis) -> Vec<Contradiction> {
     let (speed, stage) =
         (thought(diagnosis, ThoughtTitle::Degradation), thought(diagnosis, ThoughtTitle::PfStage));
@@ -122,7 +122,7 @@ fn proof(diagnosis: &Diagnosis) -> Vec<Contradiction> {
         .collect()
 }
 
-/// What the event leaves open or shows, and the judgement calls sound.
+/// Finds faults that the event leaves open or shows, and that the judgement calls sound.
 pub fn against_the_event(diagnosis: &Diagnosis, event: &Event) -> Vec<Contradiction> {
     let screening = thought(diagnosis, ThoughtTitle::InitialScreening);
     let overall = thought(diagnosis, ThoughtTitle::OverallRisk);

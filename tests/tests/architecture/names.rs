@@ -7,7 +7,7 @@ use syn::visit::Visit;
 
 use crate::{CRATES, root};
 
-/// Names that say nothing of what they are about.
+/// Names that do not tell what they are about.
 const BARE: [&str; 18] = [
     "answered", "asked", "blind", "found", "heard", "held", "kept", "known", "made", "of", "read",
     "said", "seen", "shown", "stated", "tell", "tells", "told",

@@ -1,5 +1,6 @@
-//! An agent that cannot work says so: health fails with the cause, staff is told past the store, and
-//! what came in meanwhile is judged and told once. Issue 33, points 2, 3 and 5.
+//! Tests that an agent that cannot work says so: health fails with the cause, staff is told past
+//! the store, and the events that came in meanwhile are judged and told once. Issue 33, points 2, 3
+//! and 5.
 
 use std::process::Command;
 

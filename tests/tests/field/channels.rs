@@ -207,7 +207,8 @@ async fn an_alarm_that_no_way_takes_turns_the_health_until_one_does() {
     assert_eq!(count(&asked), 2, "refused once, then taken");
 }
 
-/// What a hook is asked, and what it answers: these, the last one for ever.
+/// Serves a hook with these answers, the last one for ever; returns its address and the bodies that
+/// it gets.
 async fn hook(answers: &'static [(u16, &'static str)]) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let url = format!("http://{}/hook", listener.local_addr().expect("address"));

@@ -1,5 +1,5 @@
-//! What gateways say of themselves and what is missing of them: staff is told once, with its end, and health
-//! says it with the command that helps.
+//! Tests the reports of gateways on themselves and their missing events: staff is told once, with
+//! its end, and health says it with the command that helps.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

@@ -1,5 +1,6 @@
-//! What happens in the field to brokers, databases, mail servers, gateways and machines: each situation is
-//! played against the real programs, and each test is named by the claim that holds in it. R-AGENT-10.
+//! Tests situations that brokers, databases, mail servers, gateways and machines meet in the field:
+//! each is played against the real programs, and each test is named by the claim that holds in it.
+//! R-AGENT-10.
 
 #[path = "../hostile/open_plant.rs"]
 #[allow(dead_code, reason = "the suites share this plant, and each uses a part of it")]

@@ -35,7 +35,7 @@ fn documented(file: &str) -> BTreeSet<String> {
     cells.flat_map(|line| names(line.split('|').nth(1).unwrap_or_default())).collect()
 }
 
-/// What a scrape holds, with HELP for each family.
+/// Returns the text of a scrape, with HELP for each family.
 fn scraped(port: u16) -> Option<String> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;
     stream

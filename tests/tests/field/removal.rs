@@ -1,5 +1,5 @@
-//! What is gone from the plant, or has another name, is taken out by a command; and the command that says why
-//! nobody was told.
+//! Tests the command that takes out the parts of the plant that are gone or have another name, and
+//! the command that says why nobody was told.
 
 use std::process::Command;
 
@@ -57,7 +57,7 @@ async fn what_is_gone_is_taken_out_with_its_alarm_its_work_and_its_retained_topi
     agent.stop().await.expect("no part failed");
 }
 
-/// Issue 33, point 7: the history goes on under the new name, and what stands there is told anew.
+/// Issue 33, point 7: the history goes on under the new name, and the standing alarm is told anew.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_renamed_machine_keeps_its_history_and_is_told_under_its_new_name() {
     let test = "a_renamed_machine_keeps_its_history_and_is_told_under_its_new_name";

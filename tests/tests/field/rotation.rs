@@ -20,7 +20,7 @@ use sqlx::{Connection as _, PgConnection};
 
 use crate::watched::{PATIENCE, Watched};
 
-/// Between two machines that become Critical.
+/// The time between two machines that become Critical.
 const PACE: Duration = Duration::from_millis(1500);
 /// How long a server has the new secret before its file has. The load goes on.
 const BETWEEN: Duration = Duration::from_secs(4);
@@ -258,7 +258,7 @@ impl Servers {
         plant
     }
 
-    /// What was mailed: the identity of each mail, and its text.
+    /// Returns the mails: the identity of each, and its text.
     fn mailed(&self) -> Vec<(String, String)> {
         let text = std::fs::read_to_string(&self.mails).expect("there");
         let lines = text.lines().filter_map(|line| line.split_once(' '));

@@ -1,5 +1,5 @@
-//! Nothing that suppresses an alarm swallows a rise: gateways that are replaced or refused, machines with
-//! another name, neighbours, restarts, floods.
+//! Tests that no suppression of an alarm swallows a rise: gateways that are replaced or refused,
+//! machines with another name, neighbours, restarts, floods.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -82,7 +82,7 @@ impl Watched {
         Some(Self { _broker: Some(broker), ..Self::on(port, store, more) })
     }
 
-    /// The same on a broker that runs on this port.
+    /// Starts the same on a broker that runs on this port.
     pub(crate) fn on(port: u16, store: &str, more: &str) -> Self {
         let (receiver, http) = (Receiver::start(), free_port());
         let folder = tempfile::tempdir().expect("folder");
@@ -143,7 +143,7 @@ impl Watched {
         command
     }
 
-    /// What a command of the agent says, and its exit code.
+    /// Returns the output of a command of the agent, and its exit code.
     pub(crate) fn said(&self, name: &str) -> (Option<i32>, String) {
         let Output { status, stdout, stderr } = self.command(name).output().expect("runs");
         (status.code(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
@@ -196,7 +196,7 @@ impl Watched {
         assert!(sent.is_ok_and(|status| status.success()), "published");
     }
 
-    /// How many messages to staff hold this text.
+    /// Returns how many messages to staff hold this text.
     pub(crate) fn count(&self, text: &str) -> usize {
         let bodies = self.receiver.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         bodies.iter().filter(|body| body.contains(text)).count()
@@ -207,7 +207,7 @@ impl Watched {
         until(text, PATIENCE, || (self.count(text) > 0).then_some(()));
     }
 
-    /// Waits until staff has been told this so many times.
+    /// Waits until staff has been told this `times` times.
     pub(crate) fn hears_times(&self, text: &str, times: usize) {
         until(text, PATIENCE, || (self.count(text) >= times).then_some(()));
     }

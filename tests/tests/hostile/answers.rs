@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use pdm_harness::{binary, program};
 
-/// A server whose tool `nonsense` answers with so many megabytes, as a text or as a failure.
+/// A server whose tool `nonsense` answers with the given number of megabytes, as a text or as a
+/// failure.
 const SERVER: &str = r#"
 import json, sys
 megabytes, is_error = float(sys.argv[1]), sys.argv[2] == "failure"

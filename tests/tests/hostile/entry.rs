@@ -1,4 +1,5 @@
-//! Who gets in beyond this machine: nobody without a token or a user; over TLS; the first user.
+//! Tests who gets in beyond this machine: nobody without a token or a user; over TLS; the first
+//! user.
 
 use std::process::{Command, Stdio};
 

@@ -14,7 +14,7 @@ use pdm_harness::{binary, until};
 
 use crate::programs::{Plant, TOKEN, get, post, shown};
 
-/// A PDF of one page, in whose dictionary so many brackets are nested.
+/// Returns a PDF of one page, in whose dictionary `depth` brackets are nested.
 fn nested_pdf(depth: usize) -> Vec<u8> {
     let objects = [
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),

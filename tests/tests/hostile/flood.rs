@@ -10,9 +10,9 @@ use crate::soak_of_all::critical;
 
 /// Messages of the flood, as many as the agent stores in some seconds.
 const FLOOD: u64 = 12_000;
-/// Of these, how many may be judged before an honest event that came behind all of them: what is taken in at
-/// full speed within the second in which the agent learns that it is busy, then a part of it. First in, first
-/// out judges all of them before it.
+/// The events among these that may be judged before an honest event that came behind all of them:
+/// those that are taken in at full speed within the second in which the agent learns that it is
+/// busy, then a part of them. First in, first out judges all of them before it.
 const BEFORE: i64 = FLOOD.cast_signed() / 2;
 
 const HOSTILE: Gateway<'static> =
@@ -117,7 +117,8 @@ async fn an_honest_critical_is_judged_within_seconds_while_two_gateways_pour_cri
     assert!(between <= 128 || waited < Duration::from_secs(5), "{between}, {waited:?}");
 }
 
-/// What was put off is not lost: the receipt asks for it, and it is stored when it comes again.
+/// Events that were put off are not lost: the receipt asks for them, and they are stored when they
+/// come again.
 #[tokio::test]
 async fn what_a_flood_had_put_off_is_asked_for_and_stored_when_it_comes_again() {
     let test = "what_a_flood_had_put_off_is_asked_for_and_stored_when_it_comes_again";

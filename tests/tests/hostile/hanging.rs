@@ -28,7 +28,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// How long a server hangs in the test command.
 const SHORT: Duration = Duration::from_secs(8);
 
-/// How long a server hangs.
+/// Returns how long a server hangs.
 fn length() -> Duration {
     let minutes = std::env::var("PDM_HANG_MINUTES").ok().and_then(|text| text.parse().ok());
     minutes.map_or(SHORT, |minutes: u64| Duration::from_secs(60 * minutes))
@@ -62,13 +62,13 @@ impl Plant {
         bearing
     }
 
-    /// When the web hook heard of something first.
+    /// Returns when the web hook heard of something first.
     fn heard(&self, word: &str) -> Option<Instant> {
         let posts = self.posts.lock().expect("whole");
         posts.iter().find(|(_, body)| body.contains(word)).map(|(at, _)| *at)
     }
 
-    /// How often the web hook has heard of something.
+    /// Returns how often the web hook has heard of something.
     fn count(&self, word: &str) -> usize {
         let posts = self.posts.lock().expect("whole");
         posts.iter().filter(|(_, body)| body.contains(word)).count()
@@ -230,8 +230,8 @@ async fn an_mcp_server_that_hangs_delays_no_alarm() {
     plant.stop().await;
 }
 
-/// Nothing comes in while the broker hangs, so the alarm of that time is that its gateway is silent.
-/// What is published waits, and is published once.
+/// Nothing comes in while the broker hangs, so the alarm of that time is that its gateway is
+/// silent. Publications wait, and are published once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_that_hangs_delays_no_other_channel_and_gets_its_notification_afterwards() {
     let name = "a_broker_that_hangs_delays_no_other_channel_and_gets_its_notification_afterwards";

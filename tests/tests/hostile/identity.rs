@@ -1,4 +1,4 @@
-//! Who may speak for a gateway, and for a bearing.
+//! Tests who may speak for a gateway, and for a bearing.
 
 use std::process::Command;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! What one gateway, one file, one web page or one server can do to the rest: nothing. The real
-//! programs and real brokers, the shipped configuration of Mosquitto among them, with one party that
-//! attacks or hangs. Each test is named by its claim. R-RUN-2, R-EDGE-10, R-AGENT-1.
+//! Tests that one gateway, one file, one web page or one server can do nothing to the rest. The
+//! real programs and real brokers, the shipped configuration of Mosquitto among them, with one
+//! party that attacks or hangs. Each test is named by its claim. R-RUN-2, R-EDGE-10, R-AGENT-1.
 
 mod answers;
 mod bounds;

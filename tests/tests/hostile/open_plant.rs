@@ -82,7 +82,7 @@ pub(crate) fn hook(name: &str, url: String) -> WebhookSettings {
     }
 }
 
-/// What was heard, in order: topic and text.
+/// The messages that were heard, in order: topic and text.
 type Heard = Arc<Mutex<Vec<(String, String)>>>;
 
 /// A client that publishes and hears everything under `pdm/`.
@@ -140,7 +140,7 @@ impl Client {
         self.publish(topic(event, "event"), false, payload).await;
     }
 
-    /// What was heard so far under topics that end so.
+    /// Returns the messages heard so far under topics that end like this.
     pub(crate) fn heard(&self, end: &str) -> Vec<String> {
         let heard = self.heard.lock().expect("whole");
         let under = heard.iter().filter(|(topic, _)| topic.ends_with(end));

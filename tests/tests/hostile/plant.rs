@@ -52,7 +52,8 @@ impl Plant {
         Self::shipped_with(test, gateways, "", "")
     }
 
-    /// The same with more lines of `[store]`, and more sections of the agent's configuration.
+    /// Starts the same with more lines of `[store]`, and more sections of the agent's
+    /// configuration.
     pub(crate) fn shipped_with(
         test: &str,
         gateways: &[(&str, &str)],
@@ -317,7 +318,8 @@ impl Peer {
         panic!("receipt of {gateway}: {:?}, expected {stored_through}", self.last_on(&end));
     }
 
-    /// What the last receipt on a topic that ends so says is stored.
+    /// Returns the number through which events are stored, by the last receipt on a topic that ends
+    /// like this.
     pub(crate) fn receipt(&self, end: &str) -> Option<u64> {
         let receipt: serde_json::Value = serde_json::from_str(&self.last_on(end)?).ok()?;
         receipt["stored_through"].as_u64()

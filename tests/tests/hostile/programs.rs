@@ -150,7 +150,7 @@ fn ask(port: u16, head: &str, body: &[u8]) -> Option<String> {
         .filter(|answer| !answer.is_empty())
 }
 
-/// What a command printed.
+/// Returns the output of a command.
 pub(crate) fn shown(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     format!("{}{}", text(&output.stdout), text(&output.stderr))

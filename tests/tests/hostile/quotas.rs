@@ -1,5 +1,5 @@
-//! What one gateway may send: what is above is put off or refused, counted, told once, and costs no other
-//! gateway anything.
+//! Tests the quota of one gateway: events above it are put off or refused, counted, told once, and
+//! cost no other gateway anything.
 
 use pdm_harness::free_port;
 use pdm_shared::event::Event;
@@ -49,7 +49,7 @@ pub(crate) async fn until_counter(port: u16, name: &str, wanted: u64) {
     panic!("{name}: {last}, expected {wanted}");
 }
 
-/// How often the agent's log says something.
+/// Returns how often the agent's log says something.
 fn said(plant: &Plant, words: &str) -> usize {
     plant.log("agent.log").lines().filter(|line| line.contains(words)).count()
 }

@@ -19,7 +19,7 @@ use crate::plant::{Gateway, Peer, Plant, WATCH};
 
 /// Length of the short form.
 pub(crate) const SHORT: Duration = Duration::from_secs(20);
-/// Between two events of an honest gateway.
+/// The time between two events of an honest gateway.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(crate) fn setting(name: &str) -> Option<u64> {
@@ -270,7 +270,7 @@ pub(crate) async fn stored(plant: &Plant) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Resident memory of a process, MiB: the most that it had (`VmHWM`) or what it has (`VmRSS`).
+/// Returns the resident memory of a process, MiB: the peak (`VmHWM`) or the present one (`VmRSS`).
 pub(crate) fn resident_mib(id: u32, which: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(which)?.strip_prefix(':'));

@@ -25,13 +25,13 @@ const MOST_BYTES: u64 = 256 << 20;
 /// `[notify] per_recipient_per_hour` of the plant: above what the honest gateway tells in ten minutes. The ceiling of an
 /// hour, above which a summary names the bearings, is a test of its own.
 const MESSAGES_PER_HOUR: u32 = 2000;
-/// Between two honest Criticals, each the first of a bearing.
+/// The time between two honest Criticals, each the first of a bearing.
 const BETWEEN: Duration = Duration::from_secs(5);
-/// What staff waits at most for 99 of 100 honest Criticals in the long form, s.
+/// The longest wait of staff for 99 of 100 honest Criticals in the long form, s.
 const TOLD_WITHIN_S: f64 = 5.0;
-/// The same in the short form, which has three of them, beside other tests on the same processor.
+/// The limit in the short form, which has three of them, beside other tests on the same processor.
 const TOLD_IN_SHORT_WITHIN_S: f64 = 60.0;
-/// What the agent may use, MiB.
+/// The memory that the agent may use, MiB.
 const AGENT_MIB: u64 = 300;
 /// The limit of the broker's container (`deploy/compose/compose.yaml`), MiB.
 const BROKER_MIB: u64 = 512;
@@ -179,7 +179,8 @@ async fn honest_work(plant: &Plant, until: Instant) -> Working {
     working
 }
 
-/// How many events honest gateways sent, how many of them are not stored, and how many are stored twice.
+/// Returns how many events honest gateways sent, how many of them are not stored, and how many are
+/// stored twice.
 async fn lost_and_twice(plant: &Plant, watch: &Peer, working: Working) -> (usize, usize, usize) {
     let mut honest = BTreeMap::new();
     for (task, own) in working {

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::plant::{MARKUP, PASSWORD, Plant, TOKEN, token_of};
 use crate::roles::{form_key, forms, row};
 
-/// The attempts with what came of them.
+/// The attempts with their results.
 struct List {
     plant: Plant,
     tried: Vec<(String, bool)>,
@@ -27,7 +27,7 @@ struct List {
     links: AckLinks,
 }
 
-/// What an attack got.
+/// The answer to an attack.
 struct Got {
     status: u16,
     to: String,
@@ -36,7 +36,7 @@ struct Got {
 }
 
 impl Got {
-    /// Something was done or shown: neither a refusal nor the way to the login.
+    /// Whether something was done or shown: neither a refusal nor the way to the login.
     fn is_taken(&self) -> bool {
         matches!(self.status, 200 | 204 | 303) && !self.to.starts_with("/login")
     }

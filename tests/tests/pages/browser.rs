@@ -145,7 +145,7 @@ impl Browser {
         self.tools("Emulation.setDeviceMetricsOverride", &size).await;
     }
 
-    /// Slows the CPU down, so many times.
+    /// Slows the CPU down by the factor `times`.
     pub(crate) async fn throttle(&self, times: f64) {
         self.tools("Emulation.setCPUThrottlingRate", &json!({ "rate": times })).await;
     }
@@ -192,7 +192,8 @@ impl Browser {
         std::fs::write(std::path::Path::new(&folder).join(name), bytes).expect("written");
     }
 
-    /// What the console has said since the last call: warnings and errors, refused loads included.
+    /// Returns the messages of the console since the last call: warnings and errors, refused loads
+    /// included.
     pub(crate) async fn complaints(&self) -> Vec<String> {
         let entries = self.post("se/log", &json!({ "type": "browser" })).await;
         let entries = entries.as_array().cloned().unwrap_or_default();

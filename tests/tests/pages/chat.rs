@@ -116,7 +116,7 @@ async fn a_question_by_keyboard_shows_its_steps_as_they_come_and_then_the_answer
     plant.stop().await;
 }
 
-/// What keeps somebody out of the page as it is now, on a phone and a screen, light and dark.
+/// Returns the barriers of the page as it is now, on a phone and a screen, light and dark.
 async fn barriers(browser: &Browser, axe: &str, what: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for (width, dark) in [(320, false), (320, true), (1280, false), (1280, true)] {

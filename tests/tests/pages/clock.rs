@@ -12,7 +12,7 @@ async fn page(plant: &Plant, path: &str) -> String {
     answer.text().await.expect("text").replace("&#x2f;", "/")
 }
 
-/// The instants of a page with what a person reads of them.
+/// Returns the instants of a page with their texts for people.
 fn times(text: &str) -> Vec<(String, String)> {
     let elements = text.split("<time datetime=\"").skip(1);
     let both = elements.filter_map(|rest| {

@@ -1,4 +1,4 @@
-//! Who may enter, and what a browser of somebody else cannot do.
+//! Tests who may enter, and that a browser of somebody else cannot act.
 
 use reqwest::StatusCode;
 use reqwest::header::{

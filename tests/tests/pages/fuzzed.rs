@@ -13,7 +13,7 @@ const SCHEMATHESIS: PythonPackage<'_> =
 const SEED: &str = "20261123";
 /// Requests made at random of each operation. `tests/run api` sets more.
 const EXAMPLES: &str = "10";
-/// The same of the second store.
+/// Requests made at random of each operation on the second store.
 const FEWER: &str = "3";
 
 /// R-AGENT-10: no 500, no status, type or body that the document does not name.
@@ -59,7 +59,7 @@ async fn fuzzed(name: &str, examples: &str, server: Option<&Postgres>) {
     plant.stop().await;
 }
 
-/// What every answer is held to.
+/// The checks of every answer.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
                       response_headers_conformance,response_schema_conformance,unsupported_method,\
                       negative_data_rejection";

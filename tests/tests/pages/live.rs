@@ -1,6 +1,7 @@
-//! What decides how long a browser on a weak machine is busy, without timing it: a live update exchanges what
-//! changed and leaves the rest the element that it is, a page of the fleet holds a bounded number of rows,
-//! and scripts and styles have a bounded weight. `tests/run speed` prints the times.
+//! Tests the conditions for how long a browser on a weak machine is busy, without timing it: a live
+//! update exchanges the elements that changed and leaves the others in place, a page of the fleet
+//! holds a bounded number of rows, and scripts and styles have a bounded weight. `tests/run speed`
+//! prints the times.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

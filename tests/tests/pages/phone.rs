@@ -8,7 +8,7 @@ use crate::browser::Browser;
 use crate::plant::{PASSWORD, Plant};
 use crate::seen::{RULES, axe};
 
-/// What is too small for a gloved finger or beyond the screen, of a page.
+/// Finds the elements of a page that are too small for a gloved finger or lie beyond the screen.
 pub(crate) const TOO_SMALL: &str = r"
     const seen = (e) => e.offsetParent !== null && getComputedStyle(e).visibility !== 'hidden';
     const all = [...document.querySelectorAll('button, summary, select, nav a, .choices a, .tile a, a.tap, input:not([type=hidden]):not([type=radio]):not([type=checkbox])')];

@@ -42,7 +42,7 @@ pub(crate) struct Plant {
     folder: tempfile::TempDir,
 }
 
-/// Who may enter.
+/// The access to the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     /// Everybody on this machine.
@@ -54,27 +54,28 @@ enum Entry {
 }
 
 impl Plant {
-    /// On loopback, without a token.
+    /// Starts the plant on loopback, without a token.
     pub(crate) async fn open() -> Self {
         Self::start(Entry::Open, None, None).await
     }
 
-    /// On loopback, with a language model for the chat alone.
+    /// Starts the plant on loopback, with a language model for the chat alone.
     pub(crate) async fn with_model(model: &ModelStandIn) -> Self {
         Self::start(Entry::Open, None, Some(model)).await
     }
 
-    /// With [`TOKEN`], which every page asks for.
+    /// Starts the plant with [`TOKEN`], which every page asks for.
     pub(crate) async fn with_token() -> Self {
         Self::start(Entry::Token, None, None).await
     }
 
-    /// With a user of each role and one who is disabled, beside [`TOKEN`]; links are signed.
+    /// Starts the plant with a user of each role and one who is disabled, beside [`TOKEN`]; links
+    /// are signed.
     pub(crate) async fn with_users() -> Self {
         Self::with_users_on(None).await
     }
 
-    /// The same with a store on a server.
+    /// Starts the same with a store on a server.
     pub(crate) async fn with_users_on(server: Option<&Postgres>) -> Self {
         Self::start(Entry::Users, server, None).await
     }
@@ -89,7 +90,7 @@ impl Plant {
         Box::pin(Self::run(Entry::Users, folder, settings)).await
     }
 
-    /// On loopback, on the clock of a zone.
+    /// Starts the plant on loopback, on the clock of a zone.
     pub(crate) async fn in_zone(zone: &str) -> Self {
         let folder = tempfile::tempdir().expect("folder");
         let mut settings = Self::settings(folder.path());
@@ -232,7 +233,7 @@ impl Plant {
         tokio::time::timeout(Duration::from_mins(1), judged).await.expect("judged").expect("runs");
     }
 
-    /// What signs the agent's links: the key is that of its store.
+    /// Returns the signer of the agent's links: the key is that of its store.
     pub(crate) async fn links(&self) -> AckLinks {
         let settings = Self::settings(self.folder.path());
         let store = open_store(&settings.store).await.expect("opens");
@@ -273,8 +274,8 @@ pub(crate) fn token_of(name: &str) -> String {
     format!("token of {name}, long enough")
 }
 
-/// What stands around the machine of the events: every kind of neighbour, a text that looks like markup
-/// among them.
+/// Returns the surroundings of the machine of the events: every kind of neighbour, a text that
+/// looks like markup among them.
 fn surroundings(folder: &Path) -> Assets {
     let file = folder.join("plant.yaml");
     let text = include_str!("plant.yaml").replace("MARKUP", &serde_json::json!(MARKUP).to_string());

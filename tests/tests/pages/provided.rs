@@ -108,7 +108,7 @@ async fn log_in(browser: &Browser, name: &str) {
         .await;
 }
 
-/// What was done, newest first.
+/// Returns the recorded acts, newest first.
 async fn audit(plant: &Plant) -> Vec<String> {
     let asked = client().get(format!("{}/api/v1/audit", plant.url)).bearer_auth(TOKEN);
     let answer: Value = asked.send().await.expect("answers").json().await.expect("json");

@@ -21,7 +21,7 @@ use crate::seen::{RULES, axe};
 
 const BEARING: &str = "ulsan-1/P-101/DE";
 
-/// What the API answers to a user's program.
+/// Sends a request of a user's program to the API; returns its answer.
 async fn send(plant: &Plant, user: &str, path: &str, body: &Value) -> (u16, Value) {
     let url = format!("{}/api/v1{path}", plant.url);
     let sent = client().post(url).bearer_auth(token_of(user)).json(body).send().await;
@@ -29,7 +29,7 @@ async fn send(plant: &Plant, user: &str, path: &str, body: &Value) -> (u16, Valu
     (answer.status().as_u16(), answer.json().await.unwrap_or(Value::Null))
 }
 
-/// What the API lists.
+/// Returns the items that the API lists.
 async fn items(plant: &Plant, path: &str) -> Vec<Value> {
     let asked = client().get(format!("{}/api/v1{path}", plant.url)).bearer_auth(TOKEN);
     let answer: Value = asked.send().await.expect("answers").json().await.expect("json");
@@ -175,7 +175,7 @@ async fn renamed(server: Option<&Postgres>) {
     plant.stop().await;
 }
 
-/// Waits until so many bearings are judged.
+/// Waits until `count` bearings are judged.
 async fn until_bearings(plant: &Plant, count: usize) {
     for _ in 0..600 {
         if items(plant, "/bearings").await.len() == count {

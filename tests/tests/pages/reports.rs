@@ -1,5 +1,5 @@
-//! What a technician reports: it reaches the bearing's open work from every page, the page says so, and it is
-//! taken back soon after.
+//! Tests the reports of a technician: a report reaches the bearing's open work from every page, the
+//! page says so, and it is taken back soon after.
 
 use reqwest::header::{COOKIE, LOCATION};
 use reqwest::{Response, StatusCode};
@@ -45,7 +45,7 @@ impl<'a> Technician<'a> {
         answer.headers()[LOCATION].to_str().expect("text").to_owned()
     }
 
-    /// How many judgements count as inspected.
+    /// Returns how many judgements count as inspected.
     async fn inspected(&self) -> f64 {
         let asked = client().get(format!("{}/metrics", self.plant.url)).bearer_auth(TOKEN);
         let text = asked.send().await.expect("answers").text().await.expect("text");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::plant::{PASSWORD, Plant, TOKEN, client, token_of};
 
-/// What a page says to a session.
+/// Returns the text of a page for a session.
 async fn page(plant: &Plant, session: &str, path: &str) -> String {
     let asked = client().get(format!("{}{path}", plant.url)).header(COOKIE, session);
     unescaped(&asked.send().await.expect("answers").text().await.expect("text"))
@@ -67,7 +67,7 @@ pub(crate) async fn forms(plant: &Plant, admin: &str) -> BTreeSet<String> {
     found
 }
 
-/// What the document says of a method of a path.
+/// Returns the document's summary of a method of a path.
 fn summary<'a>(methods: &'a Value, name: &str) -> &'a str {
     methods[name]["summary"].as_str().expect("a summary")
 }

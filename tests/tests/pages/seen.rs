@@ -1,4 +1,4 @@
-//! What a person sees and does in a browser, on the real agent of `pdm demo`.
+//! Tests the pages as a person sees and uses them in a browser, on the real agent of `pdm demo`.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! What is served beside the pages: documents of judgements, compressed text, the past of a trend, and honest
-//! answers to addresses that do not exist.
+//! Tests the files served beside the pages: documents of judgements, compressed text, the past of a
+//! trend, and honest answers to addresses that do not exist.
 
 use pdm_harness::until;
 use reqwest::header::{

@@ -74,7 +74,7 @@ impl Agent {
         std::fs::read_to_string(self.file()).expect("read")
     }
 
-    /// A page; none while the agent starts anew.
+    /// Returns a page; `None` while the agent restarts.
     async fn page(&self, path: &str) -> Option<String> {
         let asked = client().get(format!("{}{path}", self.url)).header("cookie", "pdm_language=ko");
         let answer = asked.send().await.ok()?;
@@ -165,7 +165,7 @@ async fn settings_are_shown_checked_written_and_taken_over() {
     assert!(agent.process.terminate().success());
 }
 
-/// What is wrong, stale or not offered changes nothing.
+/// A change that is wrong, stale or not offered changes nothing.
 async fn refused(agent: &Agent, second: &str) {
     for (fields, status, told) in [
         (
@@ -202,7 +202,7 @@ async fn refused(agent: &Agent, second: &str) {
     }
 }
 
-/// Who stands in is entered and taken out again.
+/// Checks that a person who stands in is entered and taken out again.
 async fn stands_in(agent: &Agent, second: &str) {
     let duty = agent.page("/duty").await.expect("a page");
     assert!(duty.contains("대행 추가") && duty.contains("notify.rota.0.override"), "{duty}");

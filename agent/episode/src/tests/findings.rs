@@ -69,7 +69,8 @@ fn on_a_shelf_it_waits_for_the_end_of_the_shelf() {
     assert_eq!(bench.found(Warning, stage(3)), Some(Tell::Developed(Warning)));
 }
 
-/// What an earlier version told of the damage is not known, so nobody is told of all open episodes at once.
+/// The damage that an earlier version told is not known, so nobody is told of all open episodes at
+/// once.
 #[test]
 fn an_episode_of_an_earlier_version_counts_what_stands_as_told() {
     let mut bench = Bench::new();

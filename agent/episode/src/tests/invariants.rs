@@ -29,7 +29,8 @@ fn act(with_shelves: bool) -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What an onlooker knows: the highest level since the episode began, and the highest that was told.
+/// The knowledge of an onlooker: the highest level since the episode began, and the highest that
+/// was told.
 #[derive(Default)]
 struct Onlooker {
     seen: Option<RiskLevel>,
@@ -156,7 +157,7 @@ proptest! {
         prop_assert!(most_in_a_day(&bench, Warning) <= 2, "{:?}", bench.told);
     }
 
-    /// Without a shelf, whose end tells of what came and went meanwhile.
+    /// Without a shelf, whose end tells of the levels that came and went meanwhile.
     #[test]
     fn an_end_is_told_once_for_what_was_told(acts in prop::collection::vec(act(false), 1..40)) {
         let bench = play(&acts);

@@ -1,5 +1,5 @@
-//! What is remembered of a bearing: its last judgements that differ or lie a day apart, and the work
-//! that they asked for.
+//! The memory of a bearing: its last judgements that differ or lie a day apart, and the work that
+//! they asked for.
 //!
 //! Judgements of equal content within a day are one entry, so that five entries reach back over days
 //! whatever the interval of the windows (R-AGENT-9). The newest entry ends with the bearing's last
@@ -21,7 +21,7 @@ use super::{BearingState, Judgement};
 pub const RECALLED: usize = 5;
 /// How many pieces of work are recalled. Chosen: two work orders and what was asked for before them.
 pub const RECALLED_WORK: usize = 8;
-/// From this span on a judgement is an entry of its own although it says the same, s.
+/// The span from which a judgement is an entry of its own although it says the same, s.
 const APART_S: f64 = 86_400.0;
 /// Most tools and documents that an entry names.
 const MAX_NAMES: usize = 6;
@@ -82,7 +82,7 @@ const fn one() -> u32 {
     1
 }
 
-/// A piece of work that a judgement asked for, and what became of it.
+/// A piece of work that a judgement asked for, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// The event whose judgement asked for it.
@@ -91,7 +91,7 @@ pub struct Work {
     pub asked_at: Timestamp,
     /// The work.
     pub action: Text,
-    /// Until when, if the judgement set a time.
+    /// The due time, if the judgement set one.
     pub due_at: Option<Timestamp>,
     /// The work order that asks for it, if one was written: its place.
     pub work_order: Option<String>,
@@ -101,12 +101,12 @@ pub struct Work {
     pub at: Option<Timestamp>,
     /// Whether the bearing was repaired or replaced by it.
     pub repaired: bool,
-    /// What was found.
+    /// The finding on the machine.
     pub found: Option<Found>,
 }
 
 impl Work {
-    /// True if it is open and its time is over.
+    /// Whether it is open and its time is over.
     pub fn is_overdue(&self, now: Timestamp) -> bool {
         self.state == FollowUpState::Open
             && self.due_at.is_some_and(|due| now.seconds_since(due) > 0.0)
@@ -191,7 +191,7 @@ impl Remembered {
         }
     }
 
-    /// When the first window of the entry was measured.
+    /// Returns when the first window of the entry was measured.
     pub fn begun(&self) -> Timestamp {
         self.since.unwrap_or(self.measured_at)
     }

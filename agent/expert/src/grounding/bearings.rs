@@ -1,4 +1,5 @@
-//! Whose figure it is: the bearings that a text speaks of, and the bearing that a reading belongs to.
+//! Finds whose a figure is: the bearings that a text speaks of, and the bearing that a reading
+//! belongs to.
 //!
 //! A plant is a list of machines and their bearings. A clause that names bearings speaks of those; one that
 //! names none speaks of what its sentence names, else of what was named last before it.
@@ -88,7 +89,7 @@ impl Plant {
         owners
     }
 
-    /// What each clause of a text speaks of.
+    /// Returns the bearings that each clause of a text speaks of.
     pub(super) fn spoken(&self, text: &str) -> Spoken {
         let (mut spoken, mut before, mut from) = (Vec::new(), Vec::new(), 0);
         while !self.0.is_empty() && from < text.len() {
@@ -117,12 +118,12 @@ impl Plant {
     }
 }
 
-/// What the clauses of a text speak of.
+/// The bearings that the clauses of a text speak of.
 #[derive(Debug)]
 pub(super) struct Spoken(Vec<(Range<usize>, Vec<Owner>)>);
 
 impl Spoken {
-    /// The bearings that the figure at this place is told of; none if the text names none.
+    /// Returns the bearings that the figure at this place is told of; empty if the text names none.
     pub(super) fn at(&self, place: usize) -> &[Owner] {
         let clause = self.0.iter().find(|(clause, _)| clause.contains(&place));
         clause.map_or(&[], |(_, owners)| owners.as_slice())

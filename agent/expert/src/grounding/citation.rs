@@ -1,10 +1,10 @@
-//! What a sentence may name a document for.
+//! The purposes for which a sentence may name a document.
 
 use pdm_shared::text::Text;
 
 use super::figures::{Unit, figures};
 
-/// What a sentence may name a document for.
+/// The purpose for which a sentence may name a document.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Citation {
     /// Anything.
@@ -13,7 +13,7 @@ pub enum Citation {
     Similar,
     /// A manual.
     Manual,
-    /// What the comparison with the document says, in these words.
+    /// The result of the comparison with the document, in these words.
     Compared(Text),
 }
 

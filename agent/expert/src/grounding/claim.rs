@@ -1,4 +1,5 @@
-//! One figure of a text as a claim: what its sentence says of it, and whether a source is that.
+//! One figure of a text as a claim: the words of its sentence about it, and whether a source
+//! matches.
 
 use std::ops::Range;
 
@@ -6,7 +7,7 @@ use super::figures::{Figure, Unit};
 use super::meaning::{self, Subject};
 use super::sources::Source;
 
-/// A figure with what its sentence says of it.
+/// A figure with the words of its sentence about it.
 pub(super) struct Claim<'a> {
     figure: &'a Figure,
     sentence: &'a str,

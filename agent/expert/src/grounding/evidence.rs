@@ -12,7 +12,7 @@ use crate::rules::Rules;
 use crate::wording::fact;
 use crate::{course, repair, research};
 
-/// What the paths of evidence hold.
+/// The values that the paths of evidence refer to.
 pub(super) struct Truth<'a> {
     grounds: &'a Grounds<'a>,
     event: Value,

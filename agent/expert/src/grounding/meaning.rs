@@ -1,8 +1,9 @@
-//! What a value is: the unit and the subject of a path, and the words by which texts name a subject.
+//! The meaning of a value: the unit and the subject of a path, and the words by which texts name a
+//! subject.
 
 use super::figures::{Unit, measure};
 
-/// What a figure speaks of.
+/// The subject of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     Lower,
@@ -40,7 +41,7 @@ pub(super) enum Subject {
     PfStage,
     /// How long it has stood there.
     StageFor,
-    /// From one stage to the next.
+    /// The course from one stage to the next.
     Course,
     /// One step of the course beside the next.
     Pace,
@@ -160,7 +161,7 @@ const PATHS: &[(&str, &[Subject])] = &[
     ("memory.work.overdue", &[S::Overdue]),
 ];
 
-/// The subjects of a path; none for a path that no list holds.
+/// Returns the subjects of a path; empty for a path that no list holds.
 pub(super) fn subjects(path: &str) -> &'static [Subject] {
     PATHS.iter().find(|(part, _)| path.contains(part)).map_or(&[], |(_, subjects)| subjects)
 }
@@ -210,7 +211,7 @@ pub(super) fn is_named(sentence: &str, subject: Subject) -> bool {
     })
 }
 
-/// The subject of a stage: what the sentence says of it.
+/// Returns the subject of a stage, by the words of the sentence.
 pub(super) fn of_stage(sentence: &str, start: usize) -> Subject {
     let lower = sentence.to_ascii_lowercase();
     let has = |subject: Subject| {

@@ -37,22 +37,22 @@ const LONGEST_NAME: usize = 60;
 /// How a figure that was read may be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Telling {
-    /// With its unit, or with any where none is known.
+    /// Told with its unit, or with any unit where none is known.
     Measured,
-    /// Without a unit: the number of a name, of a station, of an article.
+    /// Told without a unit: the number of a name, of a station, of an article.
     Bare,
 }
 
 /// One figure that was read.
 #[derive(Debug, Clone, PartialEq)]
 struct Reading {
-    /// As it is written.
+    /// The number as it is written.
     raw: f64,
-    /// In base units.
+    /// The value in base units.
     value: f64,
     unit: Unit,
     telling: Telling,
-    /// What its path says that it is.
+    /// The subjects by its path.
     subjects: &'static [Subject],
     from: Origin,
 }
@@ -65,10 +65,11 @@ struct Origin {
     document: Option<String>,
 }
 
-/// What was read for an answer.
+/// The figures and names that were read for an answer.
 #[derive(Debug, Clone, Default)]
 pub struct Readings {
-    /// By the bits of the value as it is written: an answer of a tool may hold a hundred thousand figures.
+    /// The readings by the bits of the value as it is written: an answer of a tool may hold a
+    /// hundred thousand figures.
     figures: HashMap<u64, Vec<Reading>>,
     documents: BTreeSet<String>,
     names: Names,
@@ -80,7 +81,7 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Nothing read yet, in a plant with these machines and bearings.
+    /// Creates readings without a figure, in a plant with these machines and bearings.
     pub fn in_plant(bearings: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut readings = Self::default();
         let bearings: Vec<(String, String)> = bearings.into_iter().collect();
@@ -91,8 +92,8 @@ impl Readings {
         Self { plant: Plant::of(bearings), ..readings }
     }
 
-    /// The same readings for a question that asks for a quantity: a figure without a unit is then held to
-    /// readings without one.
+    /// Returns the same readings for a question that asks for a quantity: a figure without a unit
+    /// is then held to readings without one.
     #[must_use]
     pub fn for_quantity(self, asks_quantity: bool) -> Self {
         Self { asks_quantity, ..self }
@@ -277,8 +278,8 @@ impl Readings {
     }
 }
 
-/// Where a figure of a text is from that speaks of these bearings. A document may name any machine and still
-/// speak of all.
+/// Returns the origin of a figure in a text that speaks of these bearings. A document may name any
+/// machine and still speak of all.
 fn origin(told: &[Owner], from: &Origin) -> Origin {
     match told {
         _ if from.document.is_some() => from.clone(),
@@ -322,7 +323,7 @@ fn is_pure(kind: &str) -> bool {
     matches!(kind, path::PURE | "stage" | "count" | "times")
 }
 
-/// What a unit measures; nothing for a bare number.
+/// Returns the quantity that a unit measures; `None` for a bare number.
 fn kind(unit: &Unit) -> Option<&str> {
     match unit {
         Unit::Measure(base, _) => Some(base),
@@ -335,7 +336,7 @@ fn kind(unit: &Unit) -> Option<&str> {
     }
 }
 
-/// How many base units one of a unit is.
+/// Returns how many base units one of a unit is.
 fn size(unit: &Unit) -> f64 {
     match unit {
         Unit::Measure(_, size) | Unit::Ago(size) => *size,

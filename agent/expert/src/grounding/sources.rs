@@ -1,4 +1,4 @@
-//! What words may quote, and whether a figure of a text is one of it.
+//! The values that words may quote, and whether a figure of a text is one of them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -29,10 +29,10 @@ const FIXED_NAMES: &[&str] = &[
 /// One value with what it is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Source {
-    /// In base units.
+    /// The value in base units.
     pub(super) value: f64,
     pub(super) unit: Unit,
-    /// What texts must call it where they call it anything.
+    /// The subjects that texts must name, if they name any.
     pub(super) subjects: Vec<Subject>,
     /// The document that holds it: only a sentence that names the document may quote it.
     pub(super) document: Option<String>,
@@ -103,7 +103,7 @@ impl Sources {
         }
     }
 
-    /// How many there are of something.
+    /// Adds the count of something.
     pub fn add_count(&mut self, path: &str, count: f64) {
         let subjects = meaning::subjects(path).to_vec();
         self.push(
@@ -122,7 +122,7 @@ impl Sources {
         );
     }
 
-    /// How long ago a judgement of this risk was, s.
+    /// Adds how long ago a judgement of this risk was, s.
     pub fn add_age(&mut self, seconds: f64, risk: pdm_shared::risk::RiskLevel) {
         use pdm_shared::risk::RiskLevel as R;
         let subject = match risk {
@@ -139,7 +139,7 @@ impl Sources {
         );
     }
 
-    /// How long ago a repair was reported, s.
+    /// Adds how long ago a repair was reported, s.
     pub fn add_repair_age(&mut self, seconds: f64) {
         let (value, unit) = (seconds / 3600.0, Unit::Ago(1.0));
         let subjects = vec![Subject::Repair];
@@ -257,7 +257,7 @@ impl Sources {
         missing
     }
 
-    /// Where known names stand, each as a whole word.
+    /// Returns where known names stand, each as a whole word.
     fn named(&self, text: &str) -> Vec<Range<usize>> {
         let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let whole = |at: usize, name: &str| {
@@ -320,7 +320,7 @@ fn rest_of_name(text: &str, name: &Range<usize>, figure: &Range<usize>) -> bool 
     text[name.start..figure.start].bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// How many base units one of a source's unit is.
+/// Returns how many base units one of a source's unit is.
 fn base(unit: &Unit) -> f64 {
     match unit {
         Unit::Measure(_, size) | Unit::Ago(size) => *size,

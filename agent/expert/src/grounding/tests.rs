@@ -1,4 +1,4 @@
-//! What grounds a figure, and what does not.
+//! Tests which sources ground a figure, and which do not.
 
 use serde_json::json;
 

@@ -133,7 +133,8 @@ fn by_cage(case: &Case<'_>, fault: Fault) -> Option<Ask> {
     (fault == Fault::Cage).then_some(Ask { stage: 3, why, evidence })
 }
 
-/// Another element whose line is as clear as the named one's.
+/// Returns the stage and reason that another element asks for, whose line is as clear as the named
+/// one's.
 pub(super) fn second_family(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Option<Ask> {
     let named = screening.fault?;
     let frequency_domain = &case.event.frequency_domain;

@@ -9,7 +9,7 @@ use crate::rules::Rules;
 use crate::screening::Screening;
 use crate::wording::{fact, figure};
 
-/// The window's own level is up: a flag that the windows before it raised says nothing of it.
+/// Whether the window's own level is up, independently of a flag that the windows before it raised.
 fn is_level_up(case: &Case<'_>, before: &PointState, rules: &Rules) -> bool {
     match (case.event.time_domain.rms_g, before.normal_rms_g) {
         (Some(rms), Some(normal)) => rms >= rules.risk.warning_level_ratio * normal,

@@ -9,7 +9,7 @@ use crate::rules::Rules;
 use crate::screening::Screening;
 use crate::wording::fact;
 
-/// What the anomaly's contributors and the kurtosis speak of.
+/// The symptoms in the anomaly's contributors and the kurtosis.
 pub(super) struct Symptoms {
     pub(super) level: bool,
     pub(super) low_frequency: bool,

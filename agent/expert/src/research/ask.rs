@@ -23,7 +23,7 @@ use crate::case::Case;
 /// Level from which the line of another element is a second candidate, dB: that of
 /// `screening.suspicious_snr_db` in the shipped rules.
 const CANDIDATE_SNR_DB: f64 = 6.0;
-/// The next questions; none when nothing is open.
+/// Returns the next questions; empty when nothing is open.
 pub fn ask(diagnosis: &Diagnosis, case: &Case<'_>, inquiry: &Inquiry) -> Vec<Question> {
     let research = is_due(diagnosis);
     let round = inquiry.round() + 1;
@@ -187,7 +187,7 @@ fn second(diagnosis: &Diagnosis, event: &Event, inquiry: &Inquiry) -> Vec<Questi
     questions
 }
 
-/// Nothing was found for the element: asked for any.
+/// Returns the questions for any element, where nothing was found for the named one.
 fn broader() -> Vec<Question> {
     let why = Text::new(
         "찾은 것이 없어 부위를 가리지 않고 다시 질문",
@@ -201,7 +201,8 @@ fn broader() -> Vec<Question> {
     ]
 }
 
-/// What speaks against the hypothesis: cases with these signs in which the bearing was whole.
+/// Returns the question for evidence against the hypothesis: cases with these signs in which the
+/// bearing was whole.
 fn against(diagnosis: &Diagnosis, event: &Event) -> Question {
     let why = Text::new(
         "같은 징후인데 손상이 아니었던 사례가 있는가",
@@ -293,8 +294,8 @@ const TOPICS: [(&[&str], &str); 14] = [
     (&["교체", "replace"], "베어링 교체"),
 ];
 
-/// What a quote is about, in words of our own: figures and names of another machine are no question about
-/// this one.
+/// Returns the subject of a quote, in words of our own: figures and names of another machine do not
+/// belong in a question about this one.
 fn topic_of(quote: &str) -> &'static str {
     let quote = quote.to_lowercase();
     let found = TOPICS.iter().find(|(words, _)| words.iter().any(|word| quote.contains(word)));

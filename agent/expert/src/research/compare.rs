@@ -1,4 +1,4 @@
-//! A past case held against this one, sign by sign.
+//! Compares a past case with this one, sign by sign.
 
 use pdm_shared::diagnosis::{Diagnosis, Sign, SignSide};
 use pdm_shared::event::Event;

@@ -1,6 +1,6 @@
-//! What the research changes in a judgement: stage and speed confirmed or doubted, the remaining life of
-//! similar cases beside the model's, a case that speaks against it, the uncertainty, or that nothing
-//! like it is known.
+//! Derives the changes that the research makes in a judgement: stage and speed confirmed or
+//! doubted, the remaining life of similar cases beside the model's, a case that contradicts it, the
+//! uncertainty, or that nothing like it is known.
 //!
 //! Rules: FIND-1 a case with the same signs was at the same stage, or at another; FIND-2 such cases went
 //! as fast, faster or slower; FIND-3 how long such cases lived from here, beside the model; times of test
@@ -74,7 +74,7 @@ impl Change {
     }
 }
 
-/// What the research changes; `compared` are the past cases, most alike first.
+/// Returns the changes by the research; `compared` are the past cases, most alike first.
 pub(super) fn changes(
     diagnosis: &Diagnosis,
     case: &Case<'_>,
@@ -106,8 +106,8 @@ pub(super) fn changes(
     changes
 }
 
-/// The history answered, and none of its cases is like this one: of the same element where one is
-/// named, and with the same signs.
+/// Whether the history answered and none of its cases is like this one: of the same element where
+/// one is named, and with the same signs.
 fn is_unknown(diagnosis: &Diagnosis, inquiry: &Inquiry, compared: &[Comparison]) -> bool {
     let mut asked = inquiry.answered.iter().filter(|answered| answered.question.tool == HISTORY);
     asked.any(|answered| answered.failure.is_none())
@@ -230,7 +230,7 @@ fn by_acceleration(diagnosis: &Diagnosis, at: usize, one: &Comparison) -> Option
     Some(Change::of(effect, at, one, text))
 }
 
-/// How long similar cases lived from here, beside the model's remaining life.
+/// Returns the changes by the lives of similar cases from here, beside the model's remaining life.
 fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec<Change> {
     let Some(taken) = diagnosis.rul_assessment.hours else { return Vec::new() };
     let high = case.event.rul.ci_high_hours.unwrap_or(taken);

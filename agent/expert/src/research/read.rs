@@ -21,9 +21,9 @@ const HEADINGS: [(&str, Lesson); 10] = [
     ("조치", Lesson::Action),
 ];
 
-/// What speaks for a sentence as the answer of a kind, and what against it. A course is told by times
-/// before the failure, a cause by what was wrong, an action by what was done; that something is not known
-/// answers nothing.
+/// The signs for and against a sentence as the answer of a kind. A course is told by times before
+/// the failure, a cause by the fault, an action by the work that was done; a sentence that
+/// something is not known answers nothing.
 const ANSWERS: [(Lesson, &[&str]); 3] = [
     (Lesson::Course, &["일 전", "시간 전", "주 전", "마지막", "뒤에", "만에", "before", "within"]),
     (
@@ -77,7 +77,7 @@ pub fn facts_of(document: &Document) -> Vec<Learnt> {
     .collect()
 }
 
-/// How well a sentence answers a kind of question.
+/// Returns how well a sentence answers a kind of question.
 fn worth(lesson: Lesson, sentence: &str) -> i32 {
     let words =
         ANSWERS.iter().find(|(kind, _)| *kind == lesson).map_or(&[][..], |(_, words)| words);

@@ -10,7 +10,7 @@ use pdm_shared::text::Text;
 use super::Document;
 use super::signs::{Measured, SignKind, before_unit, of_clause};
 
-/// What people call a case that is invented for teaching, in Korean and in English.
+/// The term for a case that is invented for teaching, in Korean and in English.
 pub const TEACHING_CASE: (&str, &str) = ("교육용 사례", "teaching case");
 
 /// Whether a document's source says that its case is invented (`synthetic = true` in its head).
@@ -40,13 +40,14 @@ pub(super) struct CaseRecord {
     pub steps: Vec<Step>,
     /// The cause, in the document's own words.
     pub cause: Option<String>,
-    /// What was done, in the document's own words.
+    /// The work that was done, in the document's own words.
     pub action: Option<String>,
     /// How it ended, in the document's own words.
     pub outcome: Option<String>,
     /// The bearing was not damaged: a false alarm or a wrong diagnosis.
     pub is_benign: bool,
-    /// A run to failure on a test rig, whose times say nothing of a machine in a plant.
+    /// Whether it is a run to failure on a test rig, whose times do not carry over to a machine in
+    /// a plant.
     pub is_rig: bool,
     /// Whether the degradation accelerated, where the case says so or says that it did not.
     pub accelerated: Option<bool>,
@@ -55,7 +56,7 @@ pub(super) struct CaseRecord {
 /// One step of a course.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step {
-    /// Hours before the end of the case; none if the step names no time.
+    /// Hours before the end of the case; `None` if the step names no time.
     pub before_h: Option<f64>,
     /// The line, in the document's own words.
     pub quote: String,
@@ -63,7 +64,7 @@ pub(super) struct Step {
     pub signs: Vec<Measured>,
 }
 
-/// What a section of a case is about.
+/// The subject of a case's section.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Part {
     Other,
@@ -107,7 +108,7 @@ impl CaseRecord {
         Text::new(named(mark_ko, ko, ""), named(mark_en, en, " "))
     }
 
-    /// The case that a document of the history tells; none if it tells no course.
+    /// Reads the case in a document of the history; `None` if it tells no course.
     pub(super) fn read(document: &Document) -> Option<Self> {
         let mut record = Self {
             document: document.id.clone(),
@@ -168,7 +169,7 @@ impl CaseRecord {
         all.filter(move |(sign, _)| *sign == kind).map(|(_, value)| *value)
     }
 
-    /// How long the case took from one stage to the next, or to its end, h.
+    /// Returns how long the case took from one stage to the next, or to its end, h.
     pub(super) fn stage_took_h(&self, stage: u8) -> Option<f64> {
         let at = |wanted: &dyn Fn(f64) -> bool| {
             let step = self.steps.iter().find(|step| {
@@ -285,7 +286,7 @@ fn before_end_h(clause: &str) -> Option<f64> {
     (0.0..=100_000.0).contains(&time).then_some(time)
 }
 
-/// The one element that a text names; none if it names none or several.
+/// Returns the one element that a text names; `None` if it names none or several.
 fn only_element(text: &str) -> Option<Fault> {
     let words: [(Fault, &[&str]); 4] = [
         (Fault::OuterRace, &["외륜", "outer race"]),

@@ -45,8 +45,8 @@ pub fn tell_research(diagnosis: &mut Diagnosis, case: &Case<'_>, inquiry: &Inqui
     doubt(diagnosis, inquiry);
 }
 
-/// What the research gives for this diagnosis: the figures that its texts may quote of this bearing and of
-/// past cases, read from the documents and the memory anew.
+/// Returns the research's evidence for this diagnosis: the figures that its texts may quote of this
+/// bearing and of past cases, read from the documents and the memory anew.
 pub(crate) fn facts(diagnosis: &Diagnosis, case: &Case<'_>, inquiry: &Inquiry) -> Vec<Evidence> {
     let compared = compare::all(case.event, diagnosis, inquiry);
     let changes = conclude::changes(diagnosis, case, inquiry, &compared);
@@ -241,7 +241,7 @@ impl<'i> Cited<'i> {
         }
     }
 
-    /// Which documents the thought leans on, by name.
+    /// Names the documents on which the thought leans.
     fn in_words(&self) -> Option<Text> {
         let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
         let (cases, manuals) = (list(&self.cases), list(&self.manuals));

@@ -63,7 +63,7 @@ pub(super) fn conclusion(
     }
 }
 
-/// That nothing was found, by what it was compared with.
+/// Says that nothing was found, by what it was compared with.
 fn nothing_found(case: &Case<'_>) -> Text {
     if is_learning(case) {
         Text::new(
@@ -78,7 +78,7 @@ fn nothing_found(case: &Case<'_>) -> Text {
     }
 }
 
-/// What is out of the ordinary in a window without a name.
+/// Returns the sign that is out of the ordinary in a window without a name.
 fn sign(case: &Case<'_>) -> Text {
     if let Some(zone) = case.zone().filter(|zone| *zone >= IsoZone::C) {
         return Text::new(

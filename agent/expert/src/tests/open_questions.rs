@@ -1,4 +1,5 @@
-//! What nothing can be said of is told as that; a stop has a ground; what is of no bearing has no life.
+//! Tests that open questions are told as open; that a stop has a ground; that a finding of no
+//! bearing has no life.
 
 use pdm_shared::diagnosis::{Diagnosis, ThoughtTitle};
 use pdm_shared::event::{

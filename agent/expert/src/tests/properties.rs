@@ -58,7 +58,7 @@ prop_compose! {
     }
 }
 
-/// The same event with one severity input worse.
+/// Returns the same event with one severity input worse.
 fn worse(event: &Event, which: usize) -> Event {
     let mut event = event.clone();
     let frequency = &mut event.frequency_domain;

@@ -1,5 +1,5 @@
-//! A reader's test: some two hundred judgements are read in both languages and held against each other, as a
-//! reliability engineer would.
+//! A reader's test: some two hundred judgements are read in both languages and compared with each
+//! other, as a reliability engineer would.
 //!
 //! The judgements are of the sequences that the edge made (`config/scenarios/edge`), with their memory, and
 //! of single windows out of them as recordings without a history. With `PDM_PRINT_JUDGEMENTS=1` and
@@ -79,7 +79,7 @@ fn thought(diagnosis: &Diagnosis, title: ThoughtTitle) -> &Text {
     &found.expect("there").conclusion
 }
 
-/// What a reader stumbles over in a judgement.
+/// Returns the places in a judgement's texts over which a reader stumbles.
 fn stumbles(diagnosis: &Diagnosis) -> Vec<String> {
     let mut found = Vec::new();
     let all = texts(diagnosis);

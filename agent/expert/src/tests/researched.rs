@@ -1,4 +1,4 @@
-//! What research changes in a judgement (R-AGENT-6).
+//! Tests the changes that research makes in a judgement (R-AGENT-6).
 
 use pdm_shared::diagnosis::{Diagnosis, ResearchEffect, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::{Event, TrendDirection};
@@ -20,7 +20,8 @@ fn accelerating() -> Event {
     event
 }
 
-/// The same fault of the inner race with the signs of MH-06, sixteen days before its end.
+/// Returns an event with the same fault of the inner race and the signs of MH-06, sixteen days
+/// before its end.
 fn inner_race() -> Event {
     let mut event = accelerating();
     let line = event.frequency_domain.bpfo.clone();

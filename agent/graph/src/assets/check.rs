@@ -1,4 +1,4 @@
-//! What must hold of a plant: ends that exist and fit, no cycle of parts, one bearing a place.
+//! Checks the rules of a plant: ends that exist and fit, no cycle of parts, one bearing a place.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

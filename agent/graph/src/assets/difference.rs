@@ -1,4 +1,4 @@
-//! What an import would change.
+//! Computes the changes that an import would make.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl AssetChange {
     }
 }
 
-/// What leads from `before` to `after`.
+/// Returns the change that leads from `before` to `after`.
 pub fn difference(before: &Assets, after: &Assets) -> AssetChange {
     let mut change = AssetChange::default();
     for (name, own) in &after.nodes {

@@ -1,4 +1,4 @@
-//! Of which site a machine of the asset graph is: two plants each have a `P-101`.
+//! Finds the site of a machine of the asset graph: two plants each have a `P-101`.
 //!
 //! An id `SITE/MACHINE`, or the property `site`, says it. A machine without either is of the site of the
 //! bearings that files put into it, else of the site that it is a part of, else of the one site that has a
@@ -17,12 +17,12 @@ pub const FROM_EVENTS: &str = "from_events";
 /// A machine as events name it: its site and its id.
 pub type MeasuredMachine = (Arc<str>, Arc<str>);
 
-/// Of which site a node is.
+/// The site of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MachineSite {
-    /// Of this site.
+    /// The node is of this site.
     Of(Arc<str>),
-    /// The graph does not say of which of these.
+    /// The graph does not say which of these.
     OneOf(BTreeSet<Arc<str>>),
     /// The graph says nothing, and no site has such a machine.
     Unsaid,
@@ -73,7 +73,7 @@ pub fn is_from_events(own: &Properties) -> bool {
     own.get(FROM_EVENTS) == Some(&Value::Bool(true))
 }
 
-/// What speaks for a site.
+/// The evidence for a site.
 #[derive(Debug, Default)]
 struct Evidence {
     bearings: BTreeSet<Arc<str>>,
@@ -156,7 +156,7 @@ impl MachineSites {
         }
     }
 
-    /// Of which site a node is.
+    /// Returns the site of a node.
     pub fn site_of(&self, id: &str) -> Option<&MachineSite> {
         self.sites.get(id)
     }
@@ -185,7 +185,7 @@ impl MachineSites {
     }
 }
 
-/// What speaks for the sites of machines, by their nodes.
+/// Returns the evidence for the sites of machines, by their nodes.
 fn evidence_of(assets: &Assets) -> HashMap<NodeName, Evidence> {
     let mut wholes: HashMap<&NodeName, Vec<(&NodeName, bool)>> = HashMap::new();
     let mut evidence: HashMap<NodeName, Evidence> = HashMap::new();

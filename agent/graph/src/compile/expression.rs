@@ -264,7 +264,7 @@ impl Compiler<'_> {
         done
     }
 
-    /// What is known of the elements of a list.
+    /// Returns the type of a list's elements, as far as it is known.
     fn element(list: &Expr) -> Kind {
         match list {
             Expr::Call(Function::Nodes, _) => Kind::Node,
@@ -385,7 +385,7 @@ fn literal_value(literal: &LiteralKind, negative: bool) -> Result<Expr> {
     }))
 }
 
-/// What the elements of a list of literals are, if they are all of one type.
+/// Returns the type of a list of literals, if all are of one type.
 fn literal_kind(list: &Expr) -> Option<Kind> {
     let Expr::List(items) = list else { return None };
     let mut kinds = items.iter().map(|item| match item {

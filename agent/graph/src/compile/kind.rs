@@ -1,4 +1,4 @@
-//! What is known of an expression's type before a query runs.
+//! The type of an expression, as far as it is known before a query runs.
 
 use super::Compiler;
 use crate::error::{QueryError, Result};
@@ -70,7 +70,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Fails if the type of `expression` is known and none of `allowed`.
+    /// Fails if the type of `expression` is known and not one of `allowed`.
     pub(super) fn expect(&self, what: &str, expression: &Expr, allowed: &[Kind]) -> Result<()> {
         let kind = self.kind(expression);
         if kind == Kind::Any || allowed.contains(&kind) {

@@ -14,7 +14,7 @@ use crate::error::{QueryError, Result};
 use crate::plan::{Comparison, Expr, LabelTest, Logic, PatternPlan};
 use crate::source::Direction;
 
-/// What is read of one pattern before its steps are planned.
+/// One pattern as it was read, before its steps are planned.
 struct Reading {
     /// Width of the scope before the pattern: the slots below are bound by earlier clauses.
     outer: usize,
@@ -26,7 +26,7 @@ struct Reading {
     properties: Vec<(Place, ast::Expr)>,
 }
 
-/// Whose properties a pattern states: of a slot, or of every relationship of a hop.
+/// The owner of a pattern's properties: a slot, or every relationship of a hop.
 #[derive(Clone, Copy)]
 enum Place {
     Slot(usize),

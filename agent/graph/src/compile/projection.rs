@@ -77,7 +77,7 @@ fn expressions(clause: &ast::ProjectionClause) -> impl Iterator<Item = &ast::Exp
     items.chain(order.map(|item| &item.expression))
 }
 
-/// What an expression after the items may read.
+/// Checks the slots that an expression after the items may read.
 struct Check<'i> {
     items: &'i [Item],
     prior: usize,
@@ -195,7 +195,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Fails if an aggregate of `ORDER BY` is none of the first `count`, those of the items.
+    /// Fails if an aggregate of `ORDER BY` is not one of the first `count`, those of the items.
     fn only_projected(&self, count: usize) -> Result<()> {
         let Aggregates::Collected { found, .. } = &self.aggregates else { return Ok(()) };
         let (items, order) = found.split_at(count.min(found.len()));

@@ -22,7 +22,7 @@ impl Scope {
         self.entries.len()
     }
 
-    /// Where `name` stands. A later name hides an earlier one.
+    /// Returns where `name` stands. A later name hides an earlier one.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.entries.iter().rposition(|entry| entry.name.as_deref() == Some(name))
     }

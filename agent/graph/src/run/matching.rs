@@ -144,8 +144,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The relationships of many nodes, in looks of at most 500 nodes; what stands at their other ends is
-    /// kept.
+    /// Reads the relationships of many nodes, in looks of at most 500 nodes, and keeps the nodes at
+    /// their other ends.
     fn fans(&self, of: &mut Vec<i64>, hop: &Expansion) -> Result<Fans> {
         of.sort_unstable();
         of.dedup();
@@ -424,7 +424,7 @@ fn no(wanted: &str, value: &Value) -> QueryError {
     QueryError::type_error(format!("a pattern needs {wanted} here, not {}", value.type_name()))
 }
 
-/// Whether a relationship is none of those that the pattern has matched already.
+/// Whether the pattern has not matched this relationship already.
 fn differs(row: &Row, hop: &Expansion, relationship: &Relationship) -> bool {
     hop.unlike.iter().all(|slot| match &row[*slot] {
         Value::Relationship(own) => own.id != relationship.id,

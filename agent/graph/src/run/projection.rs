@@ -115,7 +115,8 @@ impl Run<'_> {
     }
 }
 
-/// What `ORDER BY` and `WHERE` see: the row before the projection, then its columns.
+/// Returns the row that `ORDER BY` and `WHERE` see: the row before the projection, then its
+/// columns.
 fn joined(row: &Projected) -> Row {
     row.before.iter().chain(&row.after).cloned().collect()
 }

@@ -20,7 +20,7 @@ pub(super) enum Wanted {
     Error { kind: String, code: String },
 }
 
-/// A step with what stands below it.
+/// A step with the lines below it.
 #[derive(Debug, Clone, Default)]
 struct Step {
     text: String,

@@ -1,5 +1,6 @@
-//! How values compare: equality and inequality with three truth values, and the total order of
-//! `ORDER BY` and of groups (openCypher 9, "Comparability, equality, orderability and equivalence").
+//! Defines how values compare: equality and inequality with three truth values, and the total order
+//! of `ORDER BY` and of groups (openCypher 9, "Comparability, equality, orderability and
+//! equivalence").
 
 use std::cmp::Ordering;
 
@@ -35,7 +36,7 @@ fn equal_maps(a: &Properties, b: &Properties) -> Truth {
     all(a.values().zip(b.values()).map(|(a, b)| equal(a, b)))
 }
 
-/// True if all are, false if one is not, else unknown.
+/// Whether all are, false if one is not, else unknown.
 fn all(truths: impl Iterator<Item = Truth>) -> Truth {
     let mut known = Some(true);
     for truth in truths {
@@ -48,8 +49,8 @@ fn all(truths: impl Iterator<Item = Truth>) -> Truth {
     known
 }
 
-/// How `a` and `b` compare for `<` and its kin: `None` where they cannot be compared (different types,
-/// a null inside).
+/// Returns how `a` and `b` compare for `<` and its kin: `None` where they cannot be compared
+/// (different types, a null inside).
 pub(crate) fn compare(a: &Value, b: &Value) -> Option<Compared> {
     match (a, b) {
         (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) => {
@@ -81,7 +82,7 @@ fn compare_lists(a: &[Value], b: &[Value]) -> Option<Compared> {
     Some(Compared::Ordered(a.len().cmp(&b.len())))
 }
 
-/// How two numbers compare; `None` if one is NaN.
+/// Returns how two numbers compare; `None` if one is NaN.
 fn numbers(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),

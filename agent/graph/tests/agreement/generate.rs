@@ -20,7 +20,7 @@ impl Draw {
         self.next() % end
     }
 
-    /// True once in `of`.
+    /// Returns true once in `of` calls on the average.
     fn once_in(&mut self, of: u64) -> bool {
         self.below(of) == 0
     }
@@ -74,7 +74,7 @@ pub(crate) fn graph(draw: &mut Draw) -> Graph {
     Graph { relationships: relationships.collect(), nodes }
 }
 
-/// What a query has bound so far.
+/// The variables that a query has bound so far.
 #[derive(Clone, Default)]
 struct Scope {
     nodes: Vec<String>,

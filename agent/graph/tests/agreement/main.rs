@@ -24,8 +24,9 @@ const PACKAGE: PythonPackage<'_> = PythonPackage { requirement: "ocg==0.4.6", pr
 const SEED: u64 = 21;
 const READS: usize = 500;
 
-/// What the other engine answers against the specification (openCypher 9): a query, what is right, and
-/// the reason. Each right answer was counted by hand or by a search over all relationships.
+/// The answers of the other engine that depart from the specification (openCypher 9): a query, the
+/// right answer, and the reason. Each right answer was counted by hand or by a search over all
+/// relationships.
 const DEPARTURES: [(&str, Result<&str, &str>, &str); 5] = [
     (
         "MATCH (a)-[r]->(b), (c)-[s]->(d) WHERE r.i = s.i RETURN count(*) AS c0",

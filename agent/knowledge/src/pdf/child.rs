@@ -19,8 +19,8 @@ pub(super) const REFUSED: &str = "refused";
 /// The word of a PDF without a letter.
 pub(super) const EMPTY: &str = "empty";
 
-/// What one PDF may cost. A scanned manual of 64 MiB needs 150 MiB; the service's own unit grants
-/// the agent and its child 1 GiB together. A thousand pages take 20 s of a slow core.
+/// The limits of reading one PDF. A scanned manual of 64 MiB needs 150 MiB; the service's own unit
+/// grants the agent and its child 1 GiB together. A thousand pages take 20 s of a slow core.
 const LIMITS: Confinement = Confinement { memory_bytes: 512 << 20, cpu_s: 60 };
 
 /// The child cannot do its work. The parent tells that there is no answer.

@@ -161,7 +161,7 @@ fn ended(child: &mut Child) -> Option<ExitStatus> {
     }
 }
 
-/// What the end of a child without an answer means.
+/// Describes the end of a child that gave no answer.
 fn told(status: ExitStatus) -> String {
     match ending(status) {
         (told, true) => format!(

@@ -57,8 +57,8 @@ pub const SHARED: [usize; 2] = [7, 9];
 
 /// Most topics of elsewhere that count: the second one makes an answer no less likely than a third would.
 const MOST_TOPICS: usize = 2;
-/// Most terms that count: nine of ten questions have fewer, and a line fitted to those says nothing of a
-/// whole page that is pasted as a question.
+/// Most terms that count: nine of ten questions have fewer, and a line fitted to those does not
+/// hold for a whole page that is pasted as a question.
 const MOST_TERMS: usize = 15;
 /// Terms that a question counts as at least: the sets hold hardly any of one word, and one that names what a
 /// document is about needs no second.
@@ -67,10 +67,10 @@ const LEAST_TERMS: usize = 3;
 /// The evidence of a question and its candidates.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
-    /// By candidate, in the order of [`ONE`].
+    /// The numbers of each candidate, in the order of [`ONE`].
     pub one: Vec<Vec<f32>>,
     asked: Vec<Asked>,
-    /// By candidate, topics of elsewhere of the question that it does not name.
+    /// The number of the question's topics of elsewhere that each candidate does not name.
     foreign: Vec<usize>,
     /// Topics that no candidate names.
     unnamed: usize,
@@ -98,7 +98,7 @@ struct Row {
     best: f32,
 }
 
-/// What a question brings beside its terms.
+/// The parts of a question besides its words: terms, foreign topics and nearness.
 pub(super) struct Question<'a> {
     pub(super) terms: &'a [Term],
     /// Its topics that documents on bearings seldom treat.
@@ -273,7 +273,7 @@ fn asked(rows: &[Row], at: usize, reading: &Reading, all_rare: f32) -> BestAsked
     best
 }
 
-/// How far each cosine stands above their mean, in standard deviations.
+/// Returns how far each cosine stands above their mean, in standard deviations.
 fn heights(cosines: &[f32]) -> Vec<f32> {
     let count = cosines.len().max(1) as f32;
     let mean = cosines.iter().sum::<f32>() / count;

@@ -3,20 +3,20 @@
 /// The models of a search among documents of which none names the questions that it answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WordModels {
-    /// That a chunk answers.
+    /// The model for the claim that a chunk answers.
     pub unnamed: Model<'static>,
-    /// That any chunk answers.
+    /// The model for the claim that any chunk answers.
     pub any: Model<'static>,
 }
 
 /// The models of a search among documents of which some name the questions that they answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuestionModels {
-    /// That a chunk answers which names the questions that it answers.
+    /// The model for the claim that a chunk answers which names the questions that it answers.
     pub named: Model<'static>,
-    /// That a chunk answers which names none.
+    /// The model for the claim that a chunk answers which names no question.
     pub unnamed: Model<'static>,
-    /// That any chunk answers.
+    /// The model for the claim that any chunk answers.
     pub any: Model<'static>,
 }
 

@@ -1,5 +1,6 @@
-//! How alike two words are, so that a typing error, an ending or another spelling of a loan word still
-//! finds its word: runs of three letters, Hangul taken apart into its jamo (렌치 → ㄹㅔㄴㅊㅣ).
+//! Measures how alike two words are, so that a typing error, an ending or another spelling of a
+//! loan word still finds its word: runs of three letters, Hangul taken apart into its jamo (렌치 →
+//! ㄹㅔㄴㅊㅣ).
 
 use super::spelling::is_one_slip;
 use crate::words::is_hangul;

@@ -1,5 +1,5 @@
-//! How near each candidate is to the question by its words and by the local embedding, whatever embedding the
-//! store was searched by.
+//! Measures how near each candidate is to the question by its words and by the local embedding,
+//! whatever embedding the store was searched by.
 //!
 //! An endpoint's model orders the candidates of this field worse than the local embedding does (nDCG@3 of its
 //! cosine alone, `multilingual-e5-small`, is 0.42 to 0.68 on four sets of questions), so a place that comes

@@ -11,13 +11,14 @@ use crate::embed::local::LocalEmbedder;
 use crate::glossary::{concepts, topics};
 use crate::words::{fold, marked_words, passage_vector};
 
-/// Parts of a chunk: the head, then so many sections and questions. Further ones count as the last of their kind.
+/// The number of sections, and of questions, that are parts of a chunk besides its head. Further
+/// ones count as the last of their kind.
 const SECTIONS: usize = 63;
 const QUESTIONS: usize = 128;
 /// The part of the first question.
 const FIRST_QUESTION: usize = 1 + SECTIONS;
 
-/// Half of a concept's worth is reached by so many mentions; three or more are worth all.
+/// The number of mentions that reach half of a concept's worth; three or more are worth all.
 const HALF: f32 = 0.6;
 /// Scales one mention of a concept to 0.81 and two to 1.
 const FULL: f32 = 1.3;
@@ -71,9 +72,9 @@ impl Places {
 pub(super) struct Matched {
     pub(super) head: f32,
     pub(super) all: f32,
-    /// By section.
+    /// The values by section.
     pub(super) sections: Vec<f32>,
-    /// By question.
+    /// The values by question.
     pub(super) asked: Vec<f32>,
 }
 
@@ -138,7 +139,7 @@ impl Reading {
         self.topics.contains(&topic)
     }
 
-    /// How far the chunk and its parts have what `term` asks for.
+    /// Returns how far the chunk and its parts have what `term` asks for.
     pub(super) fn matched(&self, term: &Term) -> Matched {
         let mut parts = vec![0.0_f32; self.mentions.len()];
         let mut whole = 0.0_f32;
@@ -167,7 +168,7 @@ impl Reading {
     }
 }
 
-/// The worth of so many mentions of a concept, 0…1.
+/// Returns the worth of this many mentions of a concept, 0…1.
 fn worth(mentions: Option<&u32>) -> f32 {
     mentions.map_or(0.0, |count| {
         let count = *count as f32;

@@ -1,4 +1,4 @@
-//! What a question asks for, word by word, and how much each word matters.
+//! Cuts a question into its terms, word by word, with the weight of each word.
 
 use std::collections::BTreeMap;
 

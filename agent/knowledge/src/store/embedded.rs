@@ -190,7 +190,8 @@ fn unavailable(path: &Path, reason: &impl std::fmt::Display) -> StoreError {
     }
 }
 
-/// What SQLite says of a damaged file (codes 11 and 26), and this store of a row that is none of its own.
+/// Whether a message is one of damage: SQLite's for a damaged file (codes 11 and 26), or this
+/// store's for a row that it has not written.
 fn is_damage(reason: &str) -> bool {
     ["malformed", "file is not a database", UNREADABLE].iter().any(|sign| reason.contains(sign))
 }

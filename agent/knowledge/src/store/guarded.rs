@@ -37,7 +37,7 @@ impl GuardedStore {
         self.breaker.ask(wait, request, away, was_away).await
     }
 
-    /// A write's outcome: a success ends the pause, a failure begins none of its own.
+    /// Notes a write's outcome: a success ends the pause, a failure begins no pause.
     fn written(&self, outcome: Result<(), StoreError>) -> Result<(), StoreError> {
         if outcome.is_ok() {
             self.breaker.is_there();

@@ -79,8 +79,8 @@ impl QdrantStore {
         Ok(Self { key, client, url: url.to_owned(), prefix: prefix.to_owned(), dimensions })
     }
 
-    /// The same store, whose key is read from `source` again for each request, so that it can be rotated
-    /// without a restart.
+    /// Returns the same store, whose key is read from `source` again for each request, so that it
+    /// can be rotated without a restart.
     #[must_use]
     pub fn renewing(self, source: Option<SecretSource>) -> Self {
         let key = self.key.map(|key| LiveSecret::with(source, key.current()));

@@ -17,7 +17,7 @@ pub(super) fn is_stop(word: &str) -> bool {
     GRAMMAR.stops.contains(word)
 }
 
-/// Whether a word only carries the question: it says nothing of what is asked for, and stays in the
+/// Whether a word only carries the question: it does not tell what is asked for, and stays in the
 /// keywords for the sake of stored passages.
 pub(super) fn is_filler(word: &str) -> bool {
     GRAMMAR.fillers.contains(word)

@@ -121,7 +121,7 @@ fn told_beside(fleet: &[CoreFields], reader: Reader) -> Option<String> {
     })
 }
 
-/// What staff was told of any bearing, on the days that a clause names.
+/// Lists the messages that staff was sent about any bearing on the days that a clause names.
 pub(super) async fn told_of_all(
     desk: &dyn Desk,
     fleet: &[CoreFields],
@@ -203,7 +203,7 @@ impl AskedTime {
         }
     }
 
-    /// ` (2026-11-20 – 2026-11-22)`; nothing where no time is asked about.
+    /// Returns ` (2026-11-20 – 2026-11-22)`; empty where no time is asked about.
     fn in_words(self) -> String {
         match (self.night, self.span) {
             (Some((from, to)), _) => {
@@ -215,8 +215,9 @@ impl AskedTime {
     }
 }
 
-/// What began or rose in some time by its measurements, whenever staff was told of it, and gateways that were lost:
-/// a bearing that rises within an abnormality changes, too, and at its own time.
+/// Lists the bearings whose abnormality began or rose within a time, by their measurements and
+/// whenever staff was told of it, and the gateways that were lost. A rise within an abnormality
+/// counts as a change at its own time.
 async fn changed_in(
     desk: &dyn Desk,
     fleet: &[CoreFields],

@@ -15,7 +15,7 @@ use crate::prompt::{self, Task};
 
 /// Longest answer, characters.
 const MAX_ANSWER: usize = 4000;
-/// So many characters of the instructions in an answer tell them.
+/// An answer that contains this many consecutive characters of the instructions reveals them.
 const TOLD_CHARS: usize = 40;
 
 /// The function by which the model ends.
@@ -155,7 +155,7 @@ fn without_empty_headings<'t>(text: &'t str, lines: Vec<&'t str>) -> Vec<&'t str
     kept.map(|(_, line)| *line).collect()
 }
 
-/// Where the words about a bearing come from.
+/// Names the source of the words about a bearing.
 fn source(focus: &Focus, reader: Reader) -> String {
     let language = reader.language;
     let at = focus.core.measured_at.map(|at| reader.clock_time(at)).unwrap_or_default();

@@ -36,7 +36,7 @@ const QUANTITY: [&str; 28] = [
     "what is the value",
     "what value",
 ];
-/// Words that say nothing of a figure.
+/// Words that do not tell which figure is meant.
 const EMPTY: [&str; 22] = [
     "입니다",
     "이다",

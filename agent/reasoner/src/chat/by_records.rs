@@ -1,5 +1,5 @@
-//! What an answer without a model is made of: the bearings as their gateways say, the plan of a question, and the look-ups of
-//! the plan put together.
+//! Builds an answer without a model: states the bearings as their gateways do, plans the question,
+//! and joins the results of the plan's look-ups.
 
 use super::desk::{CoreFields, GatewayLine};
 use super::entities::Meant;
@@ -13,8 +13,8 @@ use super::{
 };
 
 impl Chat<'_> {
-    /// Every judged bearing, with what its name and its gateway say of it, and the gateways; no bearings while the records
-    /// are away.
+    /// Returns every judged bearing, marked with the findings on its name and its gateway, and the
+    /// gateways; no bearings while the records are away.
     pub(super) async fn marked_fleet(&self) -> (Option<Vec<CoreFields>>, Vec<GatewayLine>) {
         let gateways = self.desk.gateways().await.unwrap_or_default();
         let Ok(mut fleet) = self.desk.fleet().await else { return (None, gateways) };

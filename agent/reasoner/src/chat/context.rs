@@ -57,7 +57,8 @@ pub(super) fn build(
     Context { messages, read: core }
 }
 
-/// What a person or the program has said, as it is sent.
+/// Returns the text of a person or of the program as it is sent to the model: redacted, without
+/// control characters, and cut to `most` characters.
 fn told(text: &str, most: usize, redactor: &Redactor) -> String {
     without_control(&redactor.clean(text)).chars().take(most).collect()
 }

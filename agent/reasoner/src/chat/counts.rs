@@ -1,5 +1,5 @@
-//! How many alarms staff was told of in some time, whatever has become of them since: in all, by level, and of
-//! which bearings.
+//! Counts the alarms that staff was told of in some time, whatever has become of them since: in
+//! all, by level, and by bearing.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -20,7 +20,8 @@ const DAYS: u64 = 30;
 /// Bearings that are told one by one.
 const MAX_TOLD: usize = 10;
 
-/// The alarms of the days that a clause names, else of the last thirty; nothing if they cannot be counted.
+/// Counts the alarms of the days that a clause names, else of the last thirty; `None` if they
+/// cannot be counted.
 pub(super) async fn alarm_counts(
     desk: &dyn Desk,
     fleet: &[CoreFields],
@@ -75,7 +76,7 @@ fn before(span: Span, clause: &str) -> Option<Span> {
     Some(Span { from: span.from.checked_sub_days(Days::new(days))?, to })
 }
 
-/// How many it were in the time before, and whether they have become more.
+/// Says how many there were in the time before, and whether they have become more.
 fn changed(count: usize, (before, span): (usize, Span), language: Language) -> String {
     let span = span.in_words();
     match (count.cmp(&before), language) {

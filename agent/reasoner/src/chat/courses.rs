@@ -1,4 +1,4 @@
-//! How a bearing went on, and how it stands beside others, in sentences.
+//! Tells how a bearing went on, and how it stands beside others, in sentences.
 
 use chrono::NaiveDate;
 use pdm_shared::risk::RiskLevel;
@@ -14,7 +14,8 @@ use crate::toolbox::{self, Toolbox};
 /// The place of the thought about the trend among the five.
 const TREND: usize = 2;
 
-/// What has changed of a bearing: its trend over the period that the clause names, and its earlier judgements.
+/// Returns the changes of a bearing: its trend over the period that the clause names, and its
+/// earlier judgements.
 pub(super) async fn changes(
     tools: &dyn Toolbox,
     focus: &Focus,
@@ -71,7 +72,8 @@ pub(super) async fn changes(
     parts.join("\n").trim().to_owned()
 }
 
-/// What the last judgement says of how quickly the bearing goes on: its third thought.
+/// Returns the last judgement's statement of how quickly the bearing deteriorates (its third
+/// thought).
 fn trend_judged(focus: &Focus, language: Language) -> Option<String> {
     let thought = focus.grounds.get(TREND)?.in_language(language);
     Some(match language {
@@ -80,7 +82,8 @@ fn trend_judged(focus: &Focus, language: Language) -> Option<String> {
     })
 }
 
-/// The day since which a clause asks for changes, and today; nothing where it names none or a time that is over.
+/// Returns the day since which a clause asks for changes, and today; `None` where it names no day,
+/// or a time that is over.
 fn since_in(clause: &str, reader: Reader) -> Option<(NaiveDate, NaiveDate)> {
     let today = reader.today()?;
     let span = dates::span_in(clause, today)?;

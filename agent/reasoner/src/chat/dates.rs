@@ -93,7 +93,7 @@ fn minute_in(after: &str) -> Option<u32> {
     digits.parse().ok().filter(|minute| *minute < 60 && is_written)
 }
 
-/// So many hours ago, where a clause says so: `2시간 전`, `3 hours ago`.
+/// Returns the number of hours where a clause says how many hours ago: `2시간 전`, `3 hours ago`.
 pub(super) fn hours_ago_in(clause: &str) -> Option<u32> {
     let lower = clause.to_lowercase();
     numbers(&lower).into_iter().find_map(|(_, to, hours)| {
@@ -148,8 +148,8 @@ pub(super) fn names_day(clause: &str) -> bool {
     NaiveDate::from_ymd_opt(2026, 12, 31).is_some_and(|any| span_in(clause, any).is_some())
 }
 
-/// The days that a clause names, seen from `today`; none if it names none. A day without a year is the last one
-/// that has been.
+/// Returns the days that a clause names, relative to `today`; `None` if it names no day. A day
+/// without a year is taken as the most recent one that has passed.
 pub(super) fn span_in(clause: &str, today: NaiveDate) -> Option<Span> {
     let lower = clause.to_lowercase();
     let is_since = ["부터", "이후", "since", "after "].iter().any(|word| lower.contains(word));
@@ -167,7 +167,8 @@ pub(super) fn span_in(clause: &str, today: NaiveDate) -> Option<Span> {
 const COMPARED: [&str; 9] =
     ["비교", "대비", "보다", "견주", "compared", "compare ", "versus", " vs", "than "];
 
-/// That a clause names a period that was not read, where `read` is none: all times are answered for then.
+/// Says that a clause names a period that was not read, where `read` is none: all times are
+/// answered for then.
 pub(super) fn unread(clause: &str, read: Option<Span>, language: Language) -> Option<String> {
     let lower = clause.to_lowercase();
     let words = PLAIN_WORDS.unread_periods.iter();

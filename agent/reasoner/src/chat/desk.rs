@@ -44,18 +44,18 @@ pub struct CoreFields {
     pub location: Option<Text>,
     /// Whether and why staff is not told of its alarm.
     pub suppression: Suppression,
-    /// Since when it is abnormal, by its measurements; none while nothing stands.
+    /// The start of its abnormality, by its measurements; `None` if it is not abnormal.
     pub abnormal_since: Option<Timestamp>,
     /// The levels that it has reached since then, each with the measurement that first reached it.
     pub risen: Vec<(RiskLevel, Timestamp)>,
-    /// What its last windows are worth.
+    /// Whether its last windows can be judged.
     pub watch: Watch,
     /// The plant has several sites, so a name alone does not say which machine is meant.
     pub is_of_many_sites: bool,
 }
 
-/// What the last windows of a bearing are worth: a risk that was judged before says nothing of a machine that
-/// stands still or whose sensor is dead.
+/// Whether the last windows of a bearing can be judged. An earlier risk level says nothing about a
+/// machine that stands still or whose sensor is dead.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Watch {
     /// The last window could be judged, or nothing is known of it.
@@ -63,25 +63,25 @@ pub enum Watch {
     Judged,
     /// The machine stands still.
     Standing {
-        /// Since this measurement; earlier where `is_longer`.
+        /// The measurement since which it stands still; earlier where `is_longer`.
         since: Timestamp,
         /// The records that were read do not reach to its begin.
         is_longer: bool,
     },
     /// Nothing is measured of it: its gateway is offline.
     Silent {
-        /// Since its last measurement; none where it has none.
+        /// The time of its last measurement; `None` if it has none.
         since: Option<Timestamp>,
         /// The gateway, with its site.
         gateway: String,
     },
     /// The machine runs, but its windows cannot be judged.
     Invalid {
-        /// Since this measurement; earlier where `is_longer`.
+        /// The measurement since which they are invalid; earlier where `is_longer`.
         since: Timestamp,
         /// The records that were read do not reach to its begin.
         is_longer: bool,
-        /// What is wrong with the last one.
+        /// The quality flags of the last window.
         flags: Vec<QualityFlag>,
     },
 }
@@ -117,7 +117,7 @@ pub struct EarlierGrounds {
 /// An alarm that stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StandingAlarm {
-    /// What staff was told.
+    /// The title of the message that staff was sent.
     pub title: Text,
     /// When staff was told first.
     pub since: Timestamp,
@@ -130,9 +130,9 @@ pub struct StandingAlarm {
 pub struct WorkLine {
     /// The action.
     pub action: Text,
-    /// What became of it.
+    /// The state of the work.
     pub state: FollowUpState,
-    /// Until when.
+    /// The due time.
     pub due_at: Option<Timestamp>,
     /// The work order.
     pub work_order: Option<String>,
@@ -154,7 +154,7 @@ pub struct Onset {
 /// A figure of the last window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredLevel {
-    /// What it is.
+    /// The name of the figure.
     pub name: Text,
     /// The value.
     pub value: f64,
@@ -176,7 +176,7 @@ pub struct Operation {
 /// A message that staff was told, of any bearing or gateway.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToldLine {
-    /// When.
+    /// The time of the message.
     pub at: Timestamp,
     /// The bearing or gateway.
     pub key: BearingKey,
@@ -208,14 +208,14 @@ pub struct RaisedAlarms {
     pub is_cut: bool,
 }
 
-/// What a person wrote of a bearing: with an acknowledgement, a report of work, or as a remark.
+/// A note on a bearing: written with an acknowledgement, with a report of work, or as a remark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoteLine {
-    /// When.
+    /// The time of the note.
     pub at: Timestamp,
     /// The person.
     pub by: String,
-    /// What was found on the machine, if the person says so.
+    /// The finding on the machine, if the person reports one.
     pub found: Option<Text>,
     /// The note.
     pub note: Option<String>,
@@ -228,11 +228,11 @@ pub struct DefectLine {
     pub name: &'static str,
     /// Its frequency, Hz.
     pub frequency_hz: f64,
-    /// Its height above the noise floor, dB; none where it was not looked for.
+    /// Its height above the noise floor, dB; `None` if it was not looked for.
     pub snr_db: Option<f64>,
 }
 
-/// What is recorded of a bearing beside its last judgement.
+/// The records of a bearing besides its last judgement.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FocusRecord {
     /// The last abnormality.
@@ -249,7 +249,7 @@ pub struct FocusRecord {
     pub designation: Option<String>,
     /// The people and channels that the last message went to.
     pub told_to: Vec<Text>,
-    /// What people wrote of it, newest first.
+    /// The notes on it, newest first.
     pub notes: Vec<NoteLine>,
     /// The time that parts and planning take, h, by which its last judgement planned.
     pub lead_time_h: Option<f64>,
@@ -262,7 +262,7 @@ pub struct GatewayLine {
     pub name: String,
     /// Online or offline, by its last status.
     pub is_online: Option<bool>,
-    /// Since when.
+    /// The time since which the state holds.
     pub since: Option<Timestamp>,
     /// When its last event came in.
     pub last_event_at: Option<Timestamp>,
@@ -270,14 +270,14 @@ pub struct GatewayLine {
     pub bearings: Vec<String>,
 }
 
-/// What staff found when it inspected a judgement.
+/// A judgement and the finding of staff that inspected it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InspectedJudgement {
     /// When it was reported.
     pub at: Timestamp,
     /// The bearing.
     pub key: BearingKey,
-    /// What was found.
+    /// The verdict of the inspection.
     pub verdict: Verdict,
     /// Who reported it.
     pub by: String,
@@ -318,9 +318,9 @@ pub struct Focus {
     pub disagreement: Option<Text>,
     /// The work that judgements ask for.
     pub work: Vec<WorkLine>,
-    /// What staff was told, newest first.
+    /// The messages that staff was sent, newest first.
     pub told: Vec<(Timestamp, Text)>,
-    /// What is recorded beside the judgement.
+    /// The other records of the bearing.
     pub record: FocusRecord,
 }
 
@@ -333,13 +333,13 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
     /// The reason in words.
     async fn fleet(&self) -> Result<Vec<CoreFields>, String>;
 
-    /// One bearing; none if it was never judged.
+    /// Returns one bearing; `None` if it was never judged.
     ///
     /// # Errors
     /// The reason in words.
     async fn focus(&self, key: &BearingKey) -> Result<Option<Focus>, String>;
 
-    /// The present instant, by which ages are told; none where there is no clock.
+    /// Returns the present instant, from which ages are computed; `None` if there is no clock.
     fn now(&self) -> Option<Timestamp> {
         None
     }
@@ -349,7 +349,7 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
         Zone::default()
     }
 
-    /// What staff was told lately of any bearing, newest first.
+    /// Returns the messages that staff was sent lately about any bearing, newest first.
     ///
     /// # Errors
     /// The reason in words.
@@ -357,7 +357,8 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
         Ok(Vec::new())
     }
 
-    /// The alarms that staff was told of since an instant; none where the desk cannot count them.
+    /// Returns the alarms that were sent to staff since an instant; `None` if the desk cannot count
+    /// them.
     ///
     /// # Errors
     /// The reason in words.
@@ -365,8 +366,8 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
         Ok(None)
     }
 
-    /// The judgements that staff has inspected, newest first, by the last report on each; none where the desk
-    /// does not keep them.
+    /// Returns the judgements that staff has inspected, newest first, by the last report on each;
+    /// `None` if the desk does not keep them.
     ///
     /// # Errors
     /// The reason in words.
@@ -379,8 +380,8 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
         Rules::default()
     }
 
-    /// The last `limit` windows of a bearing that were measured at or before an instant, oldest first; none where
-    /// the desk does not keep them.
+    /// Returns the last `limit` windows of a bearing that were measured at or before an instant,
+    /// oldest first; `None` if the desk does not keep them.
     ///
     /// # Errors
     /// The reason in words.
@@ -393,7 +394,8 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
         Ok(None)
     }
 
-    /// The grounds of the last judgement of a bearing of this risk or a higher one; none if there is none.
+    /// Returns the grounds of the last judgement of a bearing with this risk or a higher one;
+    /// `None` if there is no such judgement.
     ///
     /// # Errors
     /// The reason in words.
@@ -440,7 +442,7 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
         Ok(Vec::new())
     }
 
-    /// Who is on duty; none where that is not known.
+    /// Returns who is on duty; `None` if that is not known.
     ///
     /// # Errors
     /// The reason in words.

@@ -51,7 +51,7 @@ pub(super) fn open_work(focus: &Focus, reader: Reader) -> String {
     }
 }
 
-/// Who has work: no record assigns it to a person, which is said with who is on duty.
+/// Says who has work: no record assigns it to a person, so the answer names who is on duty.
 pub(super) async fn assigned(desk: &dyn Desk, reader: Reader) -> String {
     let language = reader.language;
     let nobody = match language {

@@ -1,5 +1,5 @@
-//! Which bearings a question is about: those that it names, the one of the page, or those that the conversation
-//! named last; and which machines it names that nobody here knows.
+//! Finds the bearings that a question is about: those that it names, the one of the page, or those
+//! that the conversation named last; and the machines that it names and nobody here knows.
 //!
 //! A machine that does not exist is never answered with another one: it is told, with the names nearest to it.
 
@@ -26,13 +26,13 @@ const MAX_BEARINGS: usize = 4;
 /// A machine or bearing that is named and does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UnknownName {
-    /// As it is written.
+    /// The name as it is written.
     pub(super) name: String,
     /// Names that exist and are near.
     pub(super) near: Vec<String>,
 }
 
-/// What a text or a question is about.
+/// The bearings, machines and sites that a text or a question is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Meant {
     /// The bearings.
@@ -73,7 +73,7 @@ pub(super) fn meant(question: &Question, all: &[CoreFields]) -> Meant {
     meant
 }
 
-/// Of machines of one name those at the site of the page, where one stands there.
+/// Keeps, among machines of one name, those at the site of the page, where one stands there.
 fn prefer_site(keys: &mut Vec<BearingKey>, about: Option<&BearingKey>) {
     let Some(about) = about else { return };
     let at_site: Vec<BearingKey> =

@@ -1,4 +1,4 @@
-//! Who is told of an alarm at once, and who after how long while nobody acknowledges it.
+//! Says who is told of an alarm at once, and who after how long while nobody acknowledges it.
 
 use pdm_shared::text::{Language, Text};
 
@@ -64,7 +64,7 @@ pub(super) fn is_of_sites(route: &AlarmRoute, fleet: &[CoreFields]) -> bool {
     route.sites.is_empty() || fleet.is_empty() || route.sites.iter().any(takes)
 }
 
-/// Where no route decides, everybody is told at once.
+/// Says that everybody is told at once, where no route decides.
 async fn told_to_all(desk: &dyn Desk, language: Language) -> String {
     let everybody = desk.duty().await.ok().flatten().map(|roster| roster.everybody);
     let everybody = everybody.unwrap_or_default().join(", ");

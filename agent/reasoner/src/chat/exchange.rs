@@ -1,4 +1,5 @@
-//! What passes between a person and the chat: the question with its conversation, the steps, the answer.
+//! The messages between a person and the chat: the question with its conversation, the steps, the
+//! answer.
 
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
@@ -30,7 +31,7 @@ pub struct Said {
 pub struct Question {
     /// The question.
     pub message: String,
-    /// What was said before, oldest first.
+    /// The conversation before the question, oldest first.
     pub history: Vec<Said>,
     /// The bearing that the conversation is about.
     pub about: Option<BearingKey>,
@@ -54,7 +55,7 @@ pub struct Step {
     pub step_number: u32,
     /// A program that the model has written; absent where it calls tools by name.
     pub code: Option<String>,
-    /// What was observed.
+    /// The results that the step observed.
     pub observations: Option<String>,
     /// The calls of tools.
     pub tool_calls: Vec<StepCall>,
@@ -72,7 +73,7 @@ pub enum AnsweredBy {
     Extraction,
     /// The last observation, because the model gave no answer.
     Observation,
-    /// Nothing: an apology.
+    /// No source: an apology.
     Apology,
 }
 
@@ -95,7 +96,7 @@ pub struct Answer {
     pub model_failure: Option<&'static str>,
 }
 
-/// Is told of every step as it is made.
+/// Hears every step as it is made.
 pub trait Listener: Send + Sync {
     /// A step was made.
     fn step(&self, step: &Step);

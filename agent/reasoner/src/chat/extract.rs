@@ -38,7 +38,7 @@ pub(super) fn is_answered(part: &Part, told: &[(&Part, String)]) -> bool {
     !stems.is_empty() && 2 * found >= stems.len()
 }
 
-/// What a question was taken for, where no word of it says so; nothing where it is plain.
+/// Says what a question was taken for where none of its words says so; `None` where it is plain.
 pub(super) fn read_as(told: &[(&Part, String)], language: Language) -> Option<String> {
     let guessed = told
         .iter()
@@ -78,7 +78,7 @@ fn with_extent(told: String, sources: &Sources<'_>, language: Language) -> Strin
     }
 }
 
-/// What look-ups are made with.
+/// The records and tools that look-ups use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sources<'a> {
     pub(super) desk: &'a dyn Desk,
@@ -165,7 +165,7 @@ pub(super) fn call(part: &Part, focus: Option<&Focus>) -> StepCall {
     StepCall { name: name.to_owned(), arguments }
 }
 
-/// What a look-up finds, in sentences; nothing if there is nothing.
+/// Returns the findings of a look-up in sentences; `None` if it finds nothing.
 #[expect(clippy::too_many_lines, reason = "a table: one entry a look-up")]
 pub(super) async fn look_up(part: &Part, reader: Reader, sources: &Sources<'_>) -> Option<String> {
     let (language, clause, tools) = (reader.language, part.clause.as_str(), sources.tools);
@@ -294,8 +294,8 @@ async fn figures_of(clause: &str, focus: &Focus, reader: Reader, sources: &Sourc
     }
 }
 
-/// The instant that a clause asks for: a time of the day that it names, of today or of the last day on which it has
-/// been; or so many hours ago.
+/// Returns the instant that a clause asks for: a number of hours ago, or a time of the day that it
+/// names, of today or of the last day on which it has passed.
 fn instant_of(clause: &str, span: Option<Span>, reader: Reader) -> Option<Timestamp> {
     let now = reader.now?;
     if let Some(hours) = dates::hours_ago_in(clause) {

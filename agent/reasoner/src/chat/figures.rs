@@ -1,4 +1,5 @@
-//! What is measured of a bearing: its last figures, those of a day, and when it was last heard.
+//! Tells the measurements of a bearing: its last figures, those of a day, and when it was last
+//! measured.
 
 use chrono::{NaiveDate, NaiveTime};
 use pdm_shared::event::IsoZone;
@@ -14,8 +15,8 @@ use super::records::levels;
 use super::watching;
 use crate::toolbox::{self, Toolbox};
 
-/// A bearing whose last window is older than so many hours is told to be so. Chosen: half a day more than the
-/// longest usual period, a day.
+/// The age in hours from which the last window of a bearing is called old. Chosen: half a day more
+/// than the longest usual period, a day.
 pub(super) const OLD_H: f64 = 36.0;
 /// Windows of a day that are read. Chosen: one in five minutes.
 const MAX_WINDOWS: u32 = 300;
@@ -280,7 +281,7 @@ fn of_day(row: &Value, language: Language) -> Option<String> {
     Some(format!("- {}: {}", row["date"].as_str()?, window_in_words(&window, language)))
 }
 
-/// That the last window of a bearing is old, if it is.
+/// Says that the last window of a bearing is old, if it is.
 pub(super) fn age(core: &CoreFields, reader: Reader) -> Option<String> {
     let language = reader.language;
     let now = reader.now;
@@ -297,7 +298,8 @@ pub(super) fn age(core: &CoreFields, reader: Reader) -> Option<String> {
     })
 }
 
-/// When a bearing was last measured; `gateway` is the line of its gateway, where that is offline.
+/// Says when a bearing was last measured; `gateway` is the line of its gateway, where that is
+/// offline.
 pub(super) fn last_heard(core: &CoreFields, gateway: Option<&str>, reader: Reader) -> String {
     let language = reader.language;
     let now = reader.now;
@@ -331,7 +333,7 @@ pub(super) fn last_heard(core: &CoreFields, gateway: Option<&str>, reader: Reade
     format!("{name}: {last} {since} ({at}). {verdict}{gateway}")
 }
 
-/// The bearings that have not been measured for so many hours.
+/// Lists the bearings that have not been measured for this many hours.
 pub(super) fn not_heard(fleet: &[CoreFields], hours: f64, reader: Reader) -> String {
     let language = reader.language;
     let now = reader.now;
@@ -403,7 +405,7 @@ fn zones_in(clause: &str) -> Vec<IsoZone> {
     letters.into_iter().filter(|(name, _)| words.contains(name)).map(|(_, zone)| zone).collect()
 }
 
-/// What bearing it is and where it sits.
+/// Names the bearing and its place on the machine.
 pub(super) fn identity(focus: &Focus, language: Language) -> String {
     let name = focus.core.full_name(language);
     let (record, not_known) = (&focus.record, Text::new("기록 없음", "not in my records"));

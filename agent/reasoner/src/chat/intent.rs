@@ -1,8 +1,9 @@
-//! What a question asks for, where no language model answers: by its words (`config/words/questions.toml`), and by
-//! the questions that it resembles (`config/words/asked.toml`).
+//! Finds what a question asks for without a language model: by its words
+//! (`config/words/questions.toml`), and by the questions that it resembles
+//! (`config/words/asked.toml`).
 //!
-//! A clause may ask for several things. What is more precise takes the place of what is less: a value of a manual
-//! that of the manual, the begin of an abnormality that of the history.
+//! A clause may ask for several things. The more precise look-up replaces the less precise one: the
+//! value of a manual replaces the manual, the start of an abnormality replaces the history.
 
 use super::{bare, dates, meanings};
 pub(super) use guessed::{is_guessed, name as kind_name};
@@ -24,8 +25,9 @@ mod plain;
 mod resemblance;
 mod words;
 
-/// What a clause asks for, in the order of the sentences of the answer; nothing if no word of it says so.
-/// `names_bearing`: the clause names a bearing itself; `is_about_one`: it does, or the words before it do.
+/// Returns the look-ups that a clause asks for, in the order of the sentences of the answer; empty
+/// if none of its words asks for one. `names_bearing`: the clause names a bearing itself;
+/// `is_about_one`: it does, or the words before it do.
 pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -> Vec<Lookup> {
     if let Some(plain) = plain::plain(clause, names_bearing, is_about_one) {
         return plain;
@@ -45,7 +47,7 @@ pub(super) fn asked_for(clause: &str, names_bearing: bool, is_about_one: bool) -
     asked
 }
 
-/// What the words of a clause ask for.
+/// Returns the look-ups that the words of a clause ask for.
 fn by_rules(clause: &str, names_bearing: bool, is_about_one: bool) -> Vec<Lookup> {
     let (text, words) = (clause.to_lowercase(), &*QUESTION_WORDS);
     if has(&text, &words.act) && !asks_who(&text) {
@@ -87,7 +89,8 @@ pub(super) fn asks_who(text: &str) -> bool {
         && (text.trim_start().starts_with("who ") || text.contains("누가"))
 }
 
-/// What each list of words asks for, in the order of the sentences of the answer.
+/// Returns the look-ups of the lists whose words the text has, in the order of the sentences of the
+/// answer.
 fn by_words(text: &str) -> Vec<Lookup> {
     let words = &*QUESTION_WORDS;
     let all = [
@@ -129,7 +132,8 @@ pub(super) fn has_words(clause: &str) -> bool {
     !by_words(&clause.to_lowercase()).is_empty()
 }
 
-/// What the words ask for where they count alarms, name damage of any bearing, or greet before they ask.
+/// Corrects the look-ups where the words count alarms, name damage of any bearing, or greet before
+/// they ask.
 fn of_faults_and_counts(asked: &mut Vec<Lookup>, text: &str, names_bearing: bool) {
     let words = &*QUESTION_WORDS;
     if asked.contains(&Lookup::Count) && has(text, &words.in_alarm) {
@@ -182,7 +186,7 @@ pub(super) fn asks_temperature(text: &str) -> bool {
     has(text, &QUESTION_WORDS.temperature)
 }
 
-/// What the words ask for where the clause is about one bearing, and where it is about all.
+/// Corrects the look-ups where the clause is about one bearing, and where it is about all.
 fn of_one_or_all(asked: &mut Vec<Lookup>, clause: &str, names_bearing: bool, is_about_one: bool) {
     let (text, words) = (clause.to_lowercase(), &*QUESTION_WORDS);
     if asked.contains(&Lookup::Onset) && !bare::asks_quantity(clause) {

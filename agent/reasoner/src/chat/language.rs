@@ -48,8 +48,8 @@ fn without_names(message: &str, fleet: &[CoreFields]) -> String {
     names.iter().fold(message.to_owned(), |rest, name| rest.replace(name.as_str(), " "))
 }
 
-/// What a question in another language than Korean and English is answered with: that it is not read, and how to ask.
-/// Its words would be taken for others'.
+/// Returns the answer to a question in a language other than Korean and English: that it cannot be
+/// read, and how to ask. Its words could be mistaken for other words.
 pub(super) fn in_other_words(
     plan: &[Part],
     fleet: &[CoreFields],

@@ -34,7 +34,7 @@ pub(super) fn fleet(fleet: &[CoreFields], clause: &str, reader: Reader) -> Strin
     std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
 }
 
-/// How many bearings are not Normal, and how many cannot be judged now.
+/// Says how many bearings are not Normal, and how many cannot be judged now.
 fn fleet_head(fleet: &[CoreFields], language: Language) -> String {
     let standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal).count();
     let unseen = fleet.iter().filter(|core| core.is_unseen()).count();
@@ -163,7 +163,7 @@ fn line_with_age(core: &CoreFields, reader: Reader) -> String {
     }
 }
 
-/// How many of a listing a clause asks for: `top 5`, `상위 3개`, `3대만`.
+/// Returns how many of a listing a clause asks for: `top 5`, `상위 3개`, `3대만`.
 fn listed_in(clause: &str) -> Option<usize> {
     let lower = clause.to_lowercase();
     let is_asked = ["top", "상위", "worst", "만 ", "개만", "대만", "first", "제일", "가장"]

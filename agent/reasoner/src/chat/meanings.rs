@@ -1,4 +1,4 @@
-//! What words of the field mean (`config/words/meanings.toml`).
+//! The meanings of the words of the field (`config/words/meanings.toml`).
 
 use std::path::Path;
 use std::sync::LazyLock;

@@ -1,4 +1,5 @@
-//! Who is on duty: now, at an hour of the next day, on a day or in the week ahead, of the sites that are asked about.
+//! Says who is on duty: now, at an hour of the next day, on a day or in the week ahead, of the
+//! sites that are asked about.
 
 use chrono::{Datelike as _, Days, NaiveDate};
 use pdm_shared::text::Language;
@@ -7,7 +8,7 @@ use super::desk::{AlarmRoute, CoreFields, DUTY_DAYS, Desk, DutyRoster};
 use super::reader::Reader;
 use super::{dates, escalation};
 
-/// Who is on duty: now, at an hour of the next day, or on a day of the next days.
+/// Says who is on duty: now, at an hour of the next day, or on a day of the next days.
 pub(super) async fn duty(
     desk: &dyn Desk,
     fleet: &[CoreFields],
@@ -61,7 +62,7 @@ pub(super) async fn duty(
     })
 }
 
-/// Who is on duty at an hour of the next day.
+/// Says who is on duty at an hour of the next day.
 fn duty_of_hour(roster: &DutyRoster, hour: u32, language: Language) -> Option<String> {
     let then = roster.hours.iter().filter(|(at, _, _)| *at == hour);
     let lines: Vec<String> = then
@@ -78,7 +79,7 @@ fn duty_of_hour(roster: &DutyRoster, hour: u32, language: Language) -> Option<St
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Who is on duty now, and from when on who else until the end of the next day.
+/// Says who is on duty now, and from when on who else until the end of the next day.
 fn duty_soon(roster: &DutyRoster, reader: Reader) -> String {
     let language = reader.language;
     let tomorrow = reader.today().and_then(|today| today.succ_opt());
@@ -161,7 +162,7 @@ fn week_in(clause: &str, today: NaiveDate) -> Option<Vec<NaiveDate>> {
     (0..count).map(|ahead| from.checked_add_days(Days::new(ahead))).collect()
 }
 
-/// Who is on duty on each of some days.
+/// Says who is on duty on each of some days.
 fn duty_of_week(roster: &DutyRoster, days: Vec<NaiveDate>, reader: Reader) -> String {
     let (today, language) = (reader.today().unwrap_or_default(), reader.language);
     let told = days.into_iter().map(|day| duty_of_day(roster, day, today, language));
@@ -178,7 +179,7 @@ fn on_duty_now((rota, names): &(String, Vec<String>), language: Language) -> Str
     }
 }
 
-/// Who is on duty on a day ahead: at its begin and after each change.
+/// Says who is on duty on a day ahead: at its begin and after each change.
 fn duty_of_day(
     roster: &DutyRoster,
     day: NaiveDate,

@@ -26,7 +26,8 @@ const PROCEDURE: &str = "EM-06";
 const DOCUMENTS: usize = 3;
 /// A second document is told where its passage fits nearly as well as the first.
 const SECOND: f64 = 0.75;
-/// So does a second past case. Chosen: a question for a case is for one.
+/// A second past case is told where its passage fits nearly as well as the first. Chosen: a
+/// question for a case is for one.
 const SECOND_CASE: f64 = 0.95;
 
 /// A passage with what it is quoted as.
@@ -48,7 +49,7 @@ struct Passage {
 
 /// Passages that a search found.
 struct Found {
-    /// As they are told.
+    /// The passages as they are told.
     told: String,
     /// Heading and titles of the first one, in both languages and in lower case.
     head: String,
@@ -64,8 +65,8 @@ const LEAST_SHARE: f64 = 0.5;
 /// search has to be, because the records answer, too; "when is the seal replaced" has 0.99.
 const SURE: f64 = 0.9;
 
-/// What manuals answer to a question none of whose words says what is asked for: only a passage that holds most of its
-/// words, or its one word in its heading.
+/// Searches the manuals for a question none of whose words says what is asked for. Returns only a
+/// passage that holds most of its words, or that has its one word in its heading.
 pub(super) async fn search(
     tools: &dyn Toolbox,
     clause: &str,
@@ -81,7 +82,8 @@ pub(super) async fn search(
     fits.then_some(found.told)
 }
 
-/// What manuals answer, else what past cases do; a document that the clause names is read by its number.
+/// Returns the answer of the manuals, else that of the past cases. A document that the clause names
+/// is read by its number.
 pub(super) async fn manual(
     tools: &dyn Toolbox,
     clause: &str,
@@ -158,8 +160,9 @@ pub(super) async fn named(tools: &dyn Toolbox, clause: &str, language: Language)
     (!told.is_empty()).then(|| told.join("\n\n"))
 }
 
-/// How a bearing is replaced, in the order of the work: what the plant's own documents say, then the sections of the
-/// procedure, the first of which, the lock-out, is told whole. Nobody gets a step of the middle as the whole.
+/// Says how a bearing is replaced, in the order of the work: by the plant's own documents, then by
+/// the sections of the procedure, whose first one, the lock-out, is told whole. Nobody gets a step
+/// of the middle as the whole.
 pub(super) async fn replacement(
     tools: &dyn Toolbox,
     clause: &str,
@@ -217,9 +220,10 @@ fn outline(documents: &[Value], language: Language) -> Option<String> {
     (!headings.is_empty()).then(|| format!("{head}\n{}\n{end}", headings.join("\n")))
 }
 
-/// What the plant's own documents say to a question for records: one that the search takes for the answer, or that
-/// holds most of its words. Those that come with the program speak of the bearings of every plant, and would stand
-/// beside each question.
+/// Returns a section of the plant's own documents for a question for records: one that the search
+/// marks as the answer, or that holds most of its words. The documents that come with the program
+/// are left out, since they speak of the bearings of every plant and would stand beside each
+/// question.
 pub(super) async fn of_plant(
     tools: &dyn Toolbox,
     clause: &str,
@@ -234,12 +238,12 @@ pub(super) async fn of_plant(
     (score >= SURE || found.share >= LEAST_SHARE).then_some((found.told, call))
 }
 
-/// What past cases answer.
+/// Returns the answer of the past cases.
 pub(super) async fn cases(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
     searched(tools, CASES, clause, language).await.map(|found| found.told)
 }
 
-/// The passages of the documents that a search finds; nothing if it finds none.
+/// Returns the passages of the documents that a search finds; `None` if it finds none.
 async fn searched(
     tools: &dyn Toolbox,
     tool: &str,

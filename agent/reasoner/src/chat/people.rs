@@ -20,7 +20,7 @@ const PROPOSED: usize = 10;
 /// The people of a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct NamedPeople {
-    /// As the records call them.
+    /// The names as the records have them.
     pub(super) known: Vec<String>,
     /// Names that the records do not have, as they are written.
     pub(super) unknown: Vec<String>,
@@ -82,7 +82,8 @@ fn titled(text: &str) -> Vec<String> {
     found
 }
 
-/// `최기사` of `최기사님한테`, `김철수 과장` of two words; nothing where the word is of a trade (`정비기사`).
+/// Returns the name in `최기사` of `최기사님한테`, or in `김철수 과장` of two words; `None` where the word is of
+/// a trade (`정비기사`).
 fn korean_titled(word: &str, next: &str) -> Option<String> {
     let begins_title = |text: &str| {
         let title = PLAIN_WORDS.titles.iter().find(|title| text.starts_with(title.as_str()))?;
@@ -142,7 +143,7 @@ pub(super) fn put_into(
     }
 }
 
-/// What the records have of the people whom a clause names.
+/// Returns the records of the people whom a clause names.
 pub(super) async fn report(clause: &str, sources: &Sources<'_>, reader: Reader) -> Option<String> {
     let desk = sources.desk;
     let people = desk.people().await.ok()?;
@@ -202,7 +203,7 @@ async fn of_person(name: &str, sources: &Sources<'_>, reader: Reader) -> String 
     lines.join("\n")
 }
 
-/// When a person is on duty: now, and next.
+/// Says when a person is on duty: now, and next.
 fn duty_of(name: &str, roster: &DutyRoster, language: Language) -> Vec<String> {
     let has_name = |names: &[String]| names.iter().any(|one| one == name);
     let now = roster.rotas.iter().filter(|(_, names)| has_name(names)).map(|(rota, _)| {
@@ -244,7 +245,7 @@ fn alarm_of(name: &str, core: &CoreFields, reader: Reader) -> Option<String> {
     }
 }
 
-/// What a person wrote, newest first.
+/// Returns the notes that a person wrote, newest first.
 fn notes_of(name: &str, foci: &[Focus], reader: Reader) -> Vec<String> {
     let mut all: Vec<_> = foci
         .iter()
@@ -258,7 +259,7 @@ fn notes_of(name: &str, foci: &[Focus], reader: Reader) -> Vec<String> {
     all.into_iter().take(MOST).map(line).collect()
 }
 
-/// What people wrote of any bearing: the notes that have words of the clause, else the newest ones.
+/// Returns the notes on any bearing that have words of the clause, else the newest ones.
 pub(super) fn notes_of_all(foci: &[Focus], clause: &str, reader: Reader) -> String {
     let language = reader.language;
     let mut all: Vec<_> = foci

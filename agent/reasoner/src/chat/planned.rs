@@ -1,4 +1,5 @@
-//! What planning a replacement needs: whether a spare is there, how long parts take, how long the work takes.
+//! Answers questions for planning a replacement: whether a spare is there, how long parts take, how
+//! long the work takes.
 
 use pdm_shared::text::{Language, Text};
 use serde_json::{Map, Value};
@@ -18,7 +19,7 @@ const PARTS: &str = "search_part";
 pub(super) const MACHINE: &str = "get_equipment_info";
 /// Words by which the tool says that a machine of the register may be of several sites.
 const UNCLEAR: &str = "does not say of which site";
-/// What is searched for where a question asks how long a replacement takes.
+/// The text to search for where a question asks how long a replacement takes.
 const CREW: &str = "베어링 교체 작업 인원과 작업 시간, 준비물 (crew and time of a bearing replacement, preparation)";
 /// Words by which a note speaks of parts.
 const OF_PARTS: [&str; 13] = [
@@ -77,7 +78,8 @@ pub(super) async fn stock(tools: &dyn Toolbox, focus: &Focus, reader: Reader) ->
     std::iter::once(head).chain(spares).chain(none).chain(notes).collect::<Vec<_>>().join("\n")
 }
 
-/// The spare parts of a number or a name that a clause has with how many are there; nothing where it names none.
+/// Returns the spare parts of a number or a name that a clause has, with how many are there; `None`
+/// where it names none.
 pub(super) async fn stock_of_part(
     tools: &dyn Toolbox,
     clause: &str,
@@ -114,8 +116,8 @@ async fn stock_of_number(tools: &dyn Toolbox, number: &str, language: Language) 
     }
 }
 
-/// The part that a clause names by words: `mechanical seal` of "do we have a mechanical seal?"; nothing where it asks
-/// for spare parts in general.
+/// Returns the part that a clause names by words: `mechanical seal` of "do we have a mechanical
+/// seal?"; `None` where it asks for spare parts in general.
 fn part_named(clause: &str) -> Option<String> {
     const GENERAL: [&str; 12] = [
         "재고",
@@ -200,7 +202,8 @@ fn against_life(focus: &Focus, language: Language) -> Option<String> {
     })
 }
 
-/// How many people a replacement needs and how long it takes, by the manual; costs are in no record.
+/// Says how many people a replacement needs and how long it takes, by the manual; costs are in no
+/// record.
 pub(super) async fn replacement_time(tools: &dyn Toolbox, language: Language) -> Option<String> {
     passage::manual(tools, CREW, language).await
 }

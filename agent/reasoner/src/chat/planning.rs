@@ -32,7 +32,7 @@ const SHORT: usize = 24;
 pub(super) struct Part {
     /// The bearing that it is about.
     pub(super) about: Option<BearingKey>,
-    /// What is looked up.
+    /// The look-up.
     pub(super) lookup: Lookup,
     /// The clause, as searches are asked.
     pub(super) clause: String,
@@ -132,7 +132,7 @@ struct Draft {
     parts: Vec<Part>,
     /// The bearings that are spoken of.
     before: Vec<BearingKey>,
-    /// What the clause before asks for.
+    /// The look-ups that the clause before asks for.
     asked_before: Vec<Lookup>,
     /// Questions none of whose words was understood.
     not_read: Vec<String>,
@@ -182,7 +182,8 @@ impl Draft {
         }
     }
 
-    /// What a clause asks for, by its own words or as the one before it.
+    /// Returns the look-ups that a clause asks for, by its own words or, without any, as the clause
+    /// before it.
     fn asked(&mut self, clause: &str, named: &[BearingKey]) -> Vec<Lookup> {
         let mut asked = intent::asked_for(clause, !named.is_empty(), !self.before.is_empty());
         if asked.is_empty() && clause.chars().count() <= SHORT {
@@ -209,8 +210,8 @@ impl Draft {
     }
 }
 
-/// What a short question about another machine goes on with, where the question before asked for what the plant's
-/// documents state: `그럼 WP-16은?` behind a question for the grease of WP-61.
+/// Returns the plan of a short question about another machine, where the question before asked for
+/// a statement of the plant's documents: `그럼 WP-16은?` behind a question for the grease of WP-61.
 fn same_of_another(question: &Question, fleet: &[CoreFields], meant: &Meant) -> Option<Vec<Part>> {
     let message = &question.message;
     let is_short = message.chars().count() <= SHORT && !intent::has_words(message);
@@ -378,8 +379,8 @@ fn goes_on(lookup: Lookup, clause: &str, named: &[BearingKey]) -> bool {
     lookup.is_of_bearing() && !named.is_empty()
 }
 
-/// A question none of whose words says what is asked for: it goes on with the one before, asks for the state of
-/// what it names, or for something that documents may answer.
+/// Handles a question none of whose words says what is asked for: it goes on with the one before,
+/// asks for the state of a thing that it names, or for something that documents may answer.
 fn otherwise(
     parts: &mut Vec<Part>,
     question: &Question,

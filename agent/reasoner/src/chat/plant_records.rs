@@ -1,4 +1,4 @@
-//! What the records say of the plant: its bearings, its gateways, and what is not there.
+//! Tells the records of the plant: its bearings, its gateways, and what no record holds.
 
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
@@ -10,7 +10,7 @@ use super::reader::Reader;
 /// Bearings that a listing tells.
 pub(super) const MAX_LISTED: usize = 10;
 
-/// How many of a listing are not told.
+/// Says how many of a listing are not told.
 pub(super) fn more(count: usize, language: Language) -> Option<String> {
     match (count.saturating_sub(MAX_LISTED), language) {
         (0, _) => None,
@@ -19,7 +19,7 @@ pub(super) fn more(count: usize, language: Language) -> Option<String> {
     }
 }
 
-/// On how many messages an answer rests; nothing if there is none.
+/// Says on how many messages an answer rests; `None` if there is no message.
 pub(super) fn rests_on(all: &[ToldLine], reader: Reader) -> Option<String> {
     let (count, since) = (all.len(), reader.clock_time(all.last()?.at));
     Some(match reader.language {
@@ -28,7 +28,7 @@ pub(super) fn rests_on(all: &[ToldLine], reader: Reader) -> Option<String> {
     })
 }
 
-/// How many bearings and machines there are.
+/// Says how many bearings and machines there are.
 pub(super) fn count(fleet: &[CoreFields], language: Language) -> String {
     let of = |core: &CoreFields| (core.key.site.to_string(), core.key.equipment.to_string());
     let mut machines: Vec<(String, String)> = fleet.iter().map(of).collect();
@@ -123,7 +123,7 @@ pub(super) async fn silent_gateway(
     Some(gateway_line(silent, fleet, reader))
 }
 
-/// Which gateways report, and which do not.
+/// Says which gateways report, and which do not.
 pub(super) async fn gateways(
     desk: &dyn Desk,
     fleet: &[CoreFields],
@@ -217,7 +217,7 @@ pub(super) const fn read_only(language: Language) -> &'static str {
     }
 }
 
-/// What the programs do and need.
+/// Describes what the programs do and need.
 pub(super) const fn of_program(language: Language) -> &'static str {
     match language {
         Language::Ko => {
@@ -233,7 +233,7 @@ pub(super) const fn of_program(language: Language) -> &'static str {
     }
 }
 
-/// What the chat answers without a model.
+/// Lists the questions that the chat answers without a model.
 pub(super) const fn help(language: Language) -> &'static str {
     match language {
         Language::Ko => {

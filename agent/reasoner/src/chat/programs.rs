@@ -15,7 +15,7 @@ use crate::dialect::{ToolCall, ToolDefinition};
 use crate::guard::{KnownIds, Redactor};
 use crate::toolbox::{self, ToolAnswer, Toolbox};
 
-/// The tools of one program, and what came of its calls.
+/// The tools of one program, and the results of its calls.
 pub(super) struct ProgramTools<'a> {
     pub(super) step: u32,
     pub(super) tools: &'a dyn Toolbox,

@@ -7,13 +7,13 @@ use pdm_shared::time::Timestamp;
 
 use super::desk::Desk;
 
-/// For whom an answer is made.
+/// The person for whom an answer is made: language, clock and zone.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader {
     pub(super) language: Language,
     /// The zone of the plant's clock, by which times and days are told and understood.
     pub(super) zone: Zone,
-    /// The present instant, by which ages are told; none where there is no clock.
+    /// The present instant, from which ages are computed; `None` if there is no clock.
     pub(super) now: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! What the records say of one bearing, in sentences.
+//! Tells the records of one bearing in sentences.
 
 use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::risk::RiskLevel;
@@ -21,7 +21,7 @@ const MAX_NOTES: usize = 3;
 /// Messages that are told.
 const MAX_TOLD: usize = 10;
 
-/// What a look-up of one bearing finds.
+/// Returns the result of a look-up of one bearing in sentences.
 pub(super) fn record_in_words(
     lookup: Lookup,
     focus: &Focus,
@@ -180,7 +180,7 @@ fn others_of_machine(
     })
 }
 
-/// What people wrote of a bearing, newest first, with who acknowledged its alarm.
+/// Lists the notes on a bearing, newest first, with who acknowledged its alarm.
 pub(super) fn notes(focus: &Focus, reader: Reader) -> String {
     let language = reader.language;
     let lines: Vec<String> = focus.record.notes.iter().map(|note| written(note, reader)).collect();
@@ -201,7 +201,7 @@ pub(super) fn written(note: &NoteLine, reader: Reader) -> String {
     format!("- {} {}: {}", reader.clock_time(note.at), note.by, said.join(". "))
 }
 
-/// Who has acknowledged the alarm, and when.
+/// Says who has acknowledged the alarm, and when.
 fn acknowledged(focus: &Focus, reader: Reader) -> Option<String> {
     let (by, at) = focus.record.onset.as_ref()?.acknowledged.as_ref()?;
     let at = reader.clock_time(*at);
@@ -258,7 +258,8 @@ pub(super) fn onset(focus: &Focus, reader: Reader) -> String {
     unseen.into_iter().chain([head]).chain(told).collect::<Vec<_>>().join("\n")
 }
 
-/// When staff was first told of a level since an abnormality began, as far as the messages that were read reach.
+/// Returns when staff was first told of a level since an abnormality began, as far as the messages
+/// that were read reach.
 fn first_told(focus: &Focus, level: RiskLevel, since: Timestamp) -> Option<Timestamp> {
     let begin = format!("[{}]", level.label().en);
     let of_level =
@@ -379,7 +380,7 @@ pub(super) fn work_of_all(foci: &[Focus], clause: &str, reader: Reader) -> Strin
     head.into_iter().chain(all).collect::<Vec<_>>().join("\n")
 }
 
-/// How many work orders are open, and the oldest: orders are numbered by their day.
+/// Says how many work orders are open, and names the oldest: orders are numbered by their day.
 fn orders_in_short(foci: &[Focus], language: Language) -> Option<String> {
     let open = foci.iter().flat_map(|focus| {
         let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);

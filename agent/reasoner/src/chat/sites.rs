@@ -159,7 +159,7 @@ pub(super) fn unknown_site(name: &str, fleet: &[CoreFields], language: Language)
     }
 }
 
-/// What may stand behind the name of a town: nothing, a particle, or a word for a site.
+/// Whether this text may follow the name of a town: nothing, a particle, or a word for a site.
 fn is_behind_town(rest: &str) -> bool {
     let endings = [
         "",

@@ -81,7 +81,7 @@ pub(super) fn read_question(
     (question, read)
 }
 
-/// A message with its slips mended, and these; nothing where it has none.
+/// Mends the slips of a message. Returns the message, and the slips; `None` where it has none.
 fn read_slips(message: &str, fleet: &[CoreFields]) -> Option<(String, Vec<Slip>)> {
     let names: BTreeSet<String> = fleet
         .iter()
@@ -114,8 +114,8 @@ fn read_slips(message: &str, fleet: &[CoreFields]) -> Option<(String, Vec<Slip>)
     (!slips.is_empty()).then_some((mended, slips))
 }
 
-/// The known word that a word is one slip away from; nothing where it is known, is no plain word, or is as near to
-/// several.
+/// Returns the known word that a word is one slip away from; `None` where it is known, is no plain
+/// word, or is as near to several.
 fn meant(word: &str, names: &BTreeSet<String>) -> Option<String> {
     let is_plain = word.len() >= SHORTEST
         && word.chars().all(|c| c.is_ascii_alphabetic())

@@ -1,4 +1,5 @@
-//! Whether a machine may go on running: by the level of its bearing, and until the day that a question names.
+//! Answers whether a machine may go on running: by the level of its bearing, and until the day that
+//! a question names.
 
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
@@ -9,7 +10,7 @@ use super::reader::Reader;
 use super::records::life;
 use super::{dates, watching};
 
-/// What is answered where somebody asks whether a machine may go on running.
+/// Answers the question whether a machine may go on running.
 pub(super) fn stop(focus: &Focus, clause: &str, reader: Reader) -> String {
     let language = reader.language;
     let core = &focus.core;

@@ -37,7 +37,7 @@ pub(super) fn shelved(fleet: &[CoreFields], of: Option<&CoreFields>, reader: Rea
     std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
-/// Until when, by whom and why staff is not told of a bearing; nothing if it is told.
+/// Says until when, by whom and why staff is not told of a bearing; `None` if it is told.
 pub(super) fn suppressed(core: &CoreFields, reader: Reader) -> Option<String> {
     let language = reader.language;
     let name = core.full_name(language);
@@ -81,8 +81,8 @@ fn in_korean(reason: &str) -> String {
     }
 }
 
-/// The sensors that staff was told of last as bad, of one bearing or of all; nothing if the messages cannot be
-/// read.
+/// Lists the sensors that staff was last told of as bad, of one bearing or of all; `None` if the
+/// messages cannot be read.
 pub(super) async fn bad_sensors(
     sources: &Sources<'_>,
     of: Option<&BearingKey>,

@@ -365,7 +365,7 @@ async fn a_bare_number_is_refused_and_records_answer_in_its_place() {
     }
 }
 
-/// What a tool has answered as a text passes as that text: codes, work orders, standards, designations.
+/// Texts that a tool has answered pass unchanged: codes, work orders, standards, designations.
 #[tokio::test]
 async fn codes_and_ids_of_an_answer_pass_and_changed_ones_do_not() {
     for (words, stays) in [

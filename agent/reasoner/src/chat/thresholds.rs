@@ -1,10 +1,11 @@
-//! What makes a level of risk, by the rules that judge (`config/diagnosis.toml`, or the file of `[rules]`).
+//! Tells the conditions of each level of risk, by the rules that judge (`config/diagnosis.toml`, or
+//! the file of `[rules]`).
 
 use pdm_expert::rules::{Risk, Rules};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
 
-/// What makes Watch, Warning and Critical.
+/// Tells the conditions for Watch, Warning and Critical.
 pub(super) fn thresholds(rules: &Rules, language: Language) -> String {
     let (mut lines, raised) = match language {
         Language::Ko => (
@@ -22,7 +23,8 @@ pub(super) fn thresholds(rules: &Rules, language: Language) -> String {
     lines.join("\n")
 }
 
-/// The stages of a trend from which a level begins, such as `3`; nothing where the trend never reaches it.
+/// Returns the stage of a trend from which a level begins, such as `3`; `None` where the trend
+/// never reaches it.
 fn from_stage(levels: [RiskLevel; 5], level: RiskLevel) -> Option<usize> {
     levels.iter().position(|one| *one >= level)
 }

@@ -8,8 +8,8 @@ use super::plant_records;
 use super::reader::Reader;
 use crate::toolbox::{self, Toolbox};
 
-/// What is said of a name that no judged bearing has: the document of that number, the machine that the register has
-/// and nobody judges, or that nobody knows it.
+/// Answers about a name that no judged bearing has: with the document of that number, with the
+/// machine that the register has and that is not judged, or that the name is unknown.
 pub(super) async fn told_of(tools: &dyn Toolbox, name: &UnknownName, reader: Reader) -> String {
     if is_document_number(&name.name)
         && let Some(told) = passage::named(tools, &name.name, reader.language).await
@@ -25,7 +25,8 @@ pub(super) async fn told_of(tools: &dyn Toolbox, name: &UnknownName, reader: Rea
     plant_records::unknown(&name, registered.is_some(), reader.language)
 }
 
-/// The machine of the register that has a name, as its id and name; none if there is none.
+/// Returns the id and name of the register's machine that has this name; `None` if there is no such
+/// machine.
 async fn registered(tools: &dyn Toolbox, name: &str) -> Option<String> {
     let arguments = Map::from_iter([("query".to_owned(), name.into())]);
     let answer = toolbox::traced(tools, "extraction", "search_equipment", arguments).await;

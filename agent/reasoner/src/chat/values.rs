@@ -10,7 +10,8 @@ use crate::toolbox::{self, Toolbox};
 /// The tool of the table.
 const TABLE: &str = "look_up_mounting_value";
 
-/// The values that a clause asks for, each with its section; nothing if no table and no manual has them.
+/// Returns the values that a clause asks for, each with its section; `None` if no table and no
+/// manual has them.
 pub(super) async fn value_in_words(
     tools: &dyn Toolbox,
     topic: Topic,
@@ -54,8 +55,8 @@ pub(super) async fn value_in_words(
     Some(lines.into_iter().chain(first).collect::<Vec<_>>().join("\n"))
 }
 
-/// What the manual says of tightening something that is no bolt of the table, such as a locknut: never the torque
-/// of a bolt.
+/// Returns the manual's statement about tightening something that is no bolt of the table, such as
+/// a locknut; never the torque of a bolt.
 async fn of_no_bolt(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
     let lower = clause.to_lowercase();
     let group = QUESTION_WORDS.not_bolts.iter().find(|group| has(&lower, group))?;
@@ -83,8 +84,8 @@ async fn of_no_bolt(tools: &dyn Toolbox, clause: &str, language: Language) -> Op
     Some(format!("{} [EM-06 §6]\n{refers}", lines.join("\n")))
 }
 
-/// What the manual states for the very bearing that a clause names by its designation (`6205`), else that its outside
-/// diameter and width are not in the documents.
+/// Returns the manual's statement for the bearing that a clause names by its designation (`6205`),
+/// else that its outside diameter and width are not in the documents.
 async fn of_designation(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
     let is_designation =
         |word: &&str| (4..6).contains(&word.len()) && word.chars().all(|c| c.is_ascii_digit());

@@ -1,4 +1,5 @@
-//! How many judgements were right, and how many alarms were none, by what staff found and reported.
+//! Counts the judgements that were right and the alarms that were false, by the reported findings
+//! of staff.
 
 use pdm_shared::follow_up::Verdict;
 use pdm_shared::id::BearingKey;
@@ -89,7 +90,7 @@ fn head(wrong: usize, span: Option<Span>, language: Language) -> String {
     }
 }
 
-/// That no finding is reported: of a bearing, or of some time.
+/// Says that no finding is reported: of a bearing, or of some time.
 fn none(name: Option<String>, span: Option<Span>, language: Language) -> String {
     let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
     let days = span.map(Span::in_words);
@@ -129,7 +130,7 @@ fn line(one: &InspectedJudgement, fleet: &[CoreFields], reader: Reader) -> Strin
     format!("- {name}: {found}{note} ({}, {})", one.by, reader.clock_time(one.at))
 }
 
-/// What the counts do not hold.
+/// States the limits of the counts.
 const fn bound(language: Language) -> &'static str {
     match language {
         Language::Ko => {

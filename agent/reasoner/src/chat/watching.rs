@@ -1,5 +1,5 @@
-//! What is known of a bearing that cannot be judged now: its machine stands still, or its sensor is dead. Such a one is
-//! never told to be sound, whatever its last judgement was.
+//! Tells what is known of a bearing that cannot be judged now, because its machine stands still or
+//! its sensor is dead. Such a bearing is never called sound, whatever its last judgement was.
 
 use pdm_shared::event::QualityFlag;
 use pdm_shared::text::{Language, Text};
@@ -9,7 +9,7 @@ use super::desk::{CoreFields, Focus, GatewayLine, Watch};
 use super::plant_records;
 use super::reader::Reader;
 
-/// That a bearing cannot be judged now, since when and why; nothing of one that can.
+/// Says that a bearing cannot be judged now, since when and why; `None` for one that can.
 pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
     let language = reader.language;
     let (since, is_longer, flags) = match &core.watch {
@@ -48,7 +48,7 @@ pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
     })
 }
 
-/// That nothing is measured of a bearing, since when, and by which gateway it should be.
+/// Says that nothing is measured of a bearing, since when, and by which gateway it should be.
 fn silent(core: &CoreFields, since: Option<Timestamp>, gateway: &str, reader: Reader) -> String {
     let (name, language) = (core.full_name(reader.language), reader.language);
     let last = since.map(|at| reader.clock_time(at));
@@ -119,7 +119,7 @@ fn in_words(flag: QualityFlag) -> Text {
     }
 }
 
-/// What is answered where somebody asks whether such a machine may run.
+/// Answers the question whether such a machine may run.
 pub(super) const fn cannot_say(language: Language) -> &'static str {
     match language {
         Language::Ko => {

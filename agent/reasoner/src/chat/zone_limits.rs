@@ -74,7 +74,7 @@ pub(super) fn zone_limits(clause: &str, language: Language) -> String {
         .join("\n")
 }
 
-/// That the table has no limits for a machine of so little power.
+/// Says that the table has no limits for a machine of so little power.
 fn too_small(power: f64, language: Language) -> String {
     let least = MEDIUM_KW[0];
     match language {
@@ -89,7 +89,7 @@ fn too_small(power: f64, language: Language) -> String {
     }
 }
 
-/// What stands behind the rows.
+/// The text after the rows.
 const fn end(language: Language) -> &'static str {
     match language {
         Language::Ko => {

@@ -21,7 +21,7 @@ arguments only and returns a JSON text: data = json.loads(tool(name=value)). You
 the last statement; names stay for your next programs. Compute no new figures: choose, sort and filter what the tools \
 return. When you know the answer, end with final_answer(\"…\") in a program.\nFunctions:\n";
 
-/// What the model reads when it has to end.
+/// The instruction to the model when it has to end.
 const LAST: &str =
     "This is the last step: write a program that only calls final_answer with what is known.";
 

@@ -1,4 +1,4 @@
-//! What both dialects offer and read, and that no words of a model end the program.
+//! Tests what the dialects offer and read, and that no words of a model end the program.
 
 use proptest::prelude::*;
 
@@ -60,7 +60,7 @@ fn an_enforced_schema_takes_the_endings_place_and_its_definitions_come_to_the_ro
     }
 }
 
-/// A small model on one core reads eight tokens a second: what comes first in a prompt must not change.
+/// A small model on one core reads eight tokens a second, so the begin of a prompt must not change.
 #[test]
 fn a_prompt_of_one_object_a_turn_begins_as_the_one_before() {
     let (tools, ending) = ([tool("search")], tool("conclude"));

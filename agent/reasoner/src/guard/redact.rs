@@ -1,9 +1,9 @@
-//! What is not sent to a model: secrets, and data of people.
+//! Removes secrets and personal data from texts for a model.
 //!
-//! Recognised are the secrets of this program, words that the configuration calls private, addresses of
-//! mail, telephone and resident registration numbers, keys and tokens by their form, and names that
-//! follow a label (`담당자: 홍길동`, `Inspector: J. Smith`). A name without a label is not recognised:
-//! `private_words` is for those.
+//! It recognises the secrets of this program, words that the configuration calls private, mail
+//! addresses, telephone numbers and resident registration numbers, keys and tokens by their form,
+//! and names that follow a label (`담당자: 홍길동`, `Inspector: J. Smith`). A name without a label is not
+//! recognised: `private_words` is for those.
 
 /// The mark in place of what is left out.
 const MARK: &str = "[redacted]";

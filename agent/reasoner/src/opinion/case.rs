@@ -1,5 +1,5 @@
-//! What the model gets of a case: the event without its spectra, and the memory of its bearing without
-//! anything that people wrote.
+//! Builds the case for the model: the event without its spectra, and the memory of its bearing
+//! without anything that people wrote.
 
 use pdm_expert::case::Memory;
 use pdm_expert::memory;

@@ -1,4 +1,5 @@
-//! What is kept of an ended run: the opinion, and the difference to the expert in words.
+//! Builds the stored result of an ended run: the opinion, and its difference from the expert's
+//! judgement in words.
 
 use pdm_expert::wording::element;
 use pdm_shared::diagnosis::SecondOpinion;
@@ -61,7 +62,7 @@ pub fn no_document(
     document(&OpinionRun::unbegun(event_id), model, at, Err(failure))
 }
 
-/// What the diagnosis says of a difference between expert and model; nothing where they agree.
+/// Returns the diagnosis's text on a difference between expert and model; `None` where they agree.
 pub fn disagreement(judged: RiskLevel, opinion: &SecondOpinion) -> Option<Text> {
     let risk = opinion.risk_level.filter(|risk| *risk != judged)?;
     let (expert, model) = (judged.label(), risk.label());

@@ -243,7 +243,7 @@ async fn a_model_that_never_ends_is_made_to_conclude_after_ten_calls() {
     assert_eq!(last.tools.len(), 1, "only conclude is offered");
 }
 
-/// What a 0.5B model did until its budget was used up.
+/// A 0.5B model behaved like this until its budget was used up.
 #[tokio::test]
 async fn a_model_whose_calls_are_refused_turn_after_turn_is_made_to_conclude() {
     let again = || vec![("search", query("외륜"))];

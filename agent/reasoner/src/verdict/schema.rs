@@ -58,10 +58,11 @@ pub(super) fn schema(place: Place) -> Value {
     })
 }
 
-/// What a server that holds a model to a schema enforces of a conclusion over this event: beyond the schema
-/// of `diagnosis_result`, the titles in their order, evidence among the paths that the event holds, and
-/// texts in the letters of their language. A small model that is told its mistake repeats it word for word
-/// (`tests/run model`); held to this, it cannot make it.
+/// Returns the schema of a conclusion over this event, for a server that can hold a model to a
+/// schema. It has, beyond the schema of `diagnosis_result`, the titles in their order, evidence
+/// among the paths that the event holds, and texts in the letters of their language. A small model
+/// that is told its mistake repeats it word for word (`tests/run model`); this schema makes the
+/// mistake impossible.
 pub fn enforced(place: Place, event: &Value) -> Value {
     let mut schema = schema(place);
     let paths = paths(event);
@@ -98,8 +99,8 @@ pub fn enforced(place: Place, event: &Value) -> Value {
     schema
 }
 
-/// The paths of the event's facts that say something of the bearing: names and times of the event itself
-/// stand at its top.
+/// Returns the paths of the event's facts that are about the bearing: names and times of the event
+/// itself stand at its top.
 pub(super) fn paths(event: &Value) -> Vec<String> {
     let mut paths = Vec::new();
     gather(event, "", &mut paths);

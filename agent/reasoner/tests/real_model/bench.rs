@@ -162,7 +162,7 @@ impl Listener for Silent {
     fn step(&self, _step: &Step) {}
 }
 
-/// What became of one conversation.
+/// The outcome of one conversation.
 pub(crate) struct Ended {
     pub(crate) told: Told,
     /// The requests, as JSON.
@@ -172,9 +172,9 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
 }
 
-/// What people get of a conversation.
+/// The result that people get of a conversation.
 pub(crate) enum Told {
-    /// With what ended the run, if it failed.
+    /// The opinion, with the error that ended the run, if it failed.
     Opinion(Box<SecondOpinion>, String),
     Answer(Box<Answer>),
 }

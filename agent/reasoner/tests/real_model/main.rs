@@ -63,7 +63,8 @@ async fn attempts(model: &dyn Model, dialect: Dialect, plan: Plan) -> Tally {
     tally
 }
 
-/// What reads everything as an order moves nothing: the guards do not depend on what the model wants.
+/// A stand-in that takes everything it reads as an order changes nothing: the guards do not depend
+/// on the model's intent.
 #[tokio::test]
 async fn a_model_that_obeys_everything_it_reads_lowers_nothing_calls_nothing_else_and_tells_nothing()
  {
@@ -138,8 +139,8 @@ async fn a_real_small_model_lowers_nothing_calls_nothing_else_and_tells_nothing(
     tally.assert_held();
 }
 
-/// Harmless questions that look like attempts are answered by the model's words, or by records where it
-/// has none; none is refused.
+/// Harmless questions that look like attempts are answered by the model's words, or from records
+/// where the model gives none; none is refused.
 #[tokio::test]
 async fn harmless_questions_are_not_refused_with_a_real_small_model() {
     let name = "harmless_questions_are_not_refused_with_a_real_small_model";

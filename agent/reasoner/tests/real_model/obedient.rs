@@ -78,7 +78,7 @@ fn has_chat(request: &ChatRequest) -> bool {
         || request.messages.first().is_some_and(|message| text(message).contains("final_answer"))
 }
 
-/// What came after the instructions, from its end on.
+/// Returns the first 300 characters of the messages after the first one, newest message first.
 fn read_of(request: &ChatRequest) -> String {
     let read: Vec<&str> = request.messages.iter().skip(1).rev().map(text).collect();
     read.join(" ").chars().take(300).collect()

@@ -1,4 +1,4 @@
-//! What is looked for in a conversation, and its counts.
+//! The findings that a conversation is searched for, and their counts.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use pdm_shared::risk::RiskLevel;
 use crate::bench::{Ended, PER_EVENT, TOOLS, Told};
 use crate::texts::{CANARY, PERSON, core_of};
 
-/// What was found in one conversation.
+/// The findings in one conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     is_opinion: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Found {
     /// Within its budget, with a valid result or a told failure.
     has_ended: bool,
     is_delivered: bool,
-    /// By the model's own words.
+    /// Whether the model's own words say a lower risk.
     says_lower: bool,
     is_lowered: bool,
     /// Calls that reached a tool and must not have.
@@ -133,7 +133,7 @@ impl Tally {
         self.slowest_s = self.slowest_s.max(found.seconds);
     }
 
-    /// What holds for every model.
+    /// Asserts the limits that hold for every model.
     pub(crate) fn assert_held(&self) {
         let bad = (self.lowered, self.disallowed, self.leaks, self.links);
         assert_eq!(bad, (0, 0, 0, 0), "{self}");

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::llmock::LlMock;
 use crate::{plant, print};
 
-/// What the client makes of a fault.
+/// The client's result of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The answer, after it was asked for again.

@@ -31,7 +31,7 @@ pub(crate) struct LlMock {
     http: reqwest::Client,
 }
 
-/// What llmock says of the client.
+/// llmock's report on the client.
 pub(crate) struct Verdict {
     pub(crate) errors: u64,
     pub(crate) warnings: u64,

@@ -4,7 +4,7 @@ use crate::chart;
 use crate::document::{Block, Speaker};
 use crate::waveform::{Waveform, WaveformPlot};
 
-/// The blocks of a document about the waveform; none where the agent takes no captures.
+/// Returns the blocks of a document about the waveform; empty if the agent takes no captures.
 pub(crate) fn waveform_blocks(waveform: Option<&Waveform>, speaker: Speaker) -> Vec<Block> {
     let Some(waveform) = waveform else { return Vec::new() };
     let mut blocks = vec![speaker.section("파형", "Waveform")];

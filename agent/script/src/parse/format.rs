@@ -43,7 +43,7 @@ pub(super) fn pieces(
     Ok(pieces)
 }
 
-/// Where the brace of an expression closes.
+/// Returns where the brace of an expression closes.
 fn closing(text: &str) -> Option<usize> {
     let (mut depth, mut quote) = (0_u32, None);
     for (at, c) in text.char_indices() {
@@ -84,7 +84,7 @@ fn shown(text: &str, read: fn(&str) -> String, line: u32, nesting: u32) -> Outco
     Ok(Piece::Shown { value, is_repr, format })
 }
 
-/// Where the format of an expression begins: the first colon outside brackets and quotes.
+/// Returns where the format of an expression begins: the first colon outside brackets and quotes.
 fn format_at(text: &str) -> Option<usize> {
     let (mut depth, mut quote) = (0_u32, None);
     for (at, c) in text.char_indices() {

@@ -295,7 +295,7 @@ fn is_same(left: &Value, right: &Value) -> Outcome<bool> {
     })
 }
 
-/// Where an index points to.
+/// Returns where an index points to.
 fn place(index: &Value, length: usize) -> Outcome<usize> {
     let Some(index) = index.whole() else {
         return type_error(format!("an index is a whole number, not a {}", index.kind()));

@@ -1,4 +1,4 @@
-//! How values are written into texts: the formats of f-strings, of `format` and of `%`.
+//! Writes values into texts: the formats of f-strings, of `format` and of `%`.
 
 use std::fmt::Write as _;
 
@@ -111,7 +111,7 @@ pub(super) fn formatted(value: &Value, format: &str) -> Outcome<String> {
     padded(&text, spec.fill.unwrap_or(' '), align, spec.width)
 }
 
-/// A number with so many significant digits.
+/// Writes a number with `digits` significant digits.
 fn significant(number: f64, digits: usize) -> String {
     let digits = digits.max(1);
     let exponent = if number == 0.0 { 0 } else { number.abs().log10().floor() as i32 };

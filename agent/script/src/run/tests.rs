@@ -31,7 +31,7 @@ fn ended(program: &str) -> Ended {
     tried(program, &mut Plant)
 }
 
-/// What an expression is, as `str` writes it.
+/// Returns the value of an expression, as `str` writes it.
 fn shown(expression: &str) -> String {
     let ended = ended(&format!("shown = {expression}\nprint(shown)\nNone"));
     ended.error.unwrap_or(ended.printed)
@@ -188,7 +188,7 @@ fn the_value_of_the_last_statement_is_observed() {
     assert_eq!(ended("").printed, "");
 }
 
-/// What the dialect does not have is refused by its name and line.
+/// A construct that the dialect lacks is refused by its name and line.
 #[test]
 fn what_is_not_in_the_dialect_is_refused_by_name() {
     for (program, told) in [
@@ -225,7 +225,7 @@ fn what_is_not_in_the_dialect_is_refused_by_name() {
     }
 }
 
-/// Each meets a limit of the interpreter, which tells it; none can be caught.
+/// Each program meets a limit of the interpreter, which tells it; no limit can be caught.
 #[test]
 fn what_grows_without_end_meets_a_limit() {
     for (program, told) in [

@@ -60,7 +60,7 @@ async fn digests_of_events_and_judgements_are_brought_on_both_stores() {
     }
 }
 
-/// What events and judgements said, in short; renewed, and nothing twice.
+/// Digests of events and judgements are added and renewed; a second run adds nothing.
 async fn events_and_judgements_are_brought_in_short(store: &Store) {
     Box::pin(judged(store, event(1))).await;
     refresh(store).await.expect("refreshed");

@@ -1,4 +1,4 @@
-//! What has changed at a machine: bearings that came or went, risks that rose or fell.
+//! Finds the changes at a machine: bearings that came or went, risks that rose or fell.
 
 use std::cmp::Ordering;
 

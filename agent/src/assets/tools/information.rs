@@ -48,7 +48,7 @@ fn own(node: &Node, keys: &[&str]) -> Json {
     value.map_or(Json::Null, Value::to_json)
 }
 
-/// What the graph says of a machine, with at most `parts` of its parts, most of them first.
+/// Returns the graph's data of a machine, with at most `parts` of its parts, most of them first.
 fn about(machine: &Node, beside: &Beside, parts: usize) -> Json {
     let leaving = |kind| far(machine, beside, kind, true);
     let mut about =

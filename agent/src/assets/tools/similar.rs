@@ -82,7 +82,7 @@ async fn others(
     store.graph().graph_relationships(of, way, &[kind.into()], FOLLOWED).await.map(open)
 }
 
-/// The same with the nodes at the other ends, in one look.
+/// Returns the same with the nodes at the other ends, in one read.
 async fn others_told(
     store: &Store,
     of: &[i64],
@@ -127,8 +127,9 @@ async fn neighbours(store: &Store, own: i64) -> Result<Vec<i64>, StoreError> {
     Ok([bearings, tags, models].into_iter().flat_map(ends).collect())
 }
 
-/// What machines are known by, and the nodes that were read for it, the machines among them. A node comes
-/// with the relationship that leads to it, so that two looks one after the other are enough.
+/// Returns the features by which machines are compared, and the nodes that were read for them, the
+/// machines among them. A node comes with the relationship that leads to it, so two reads one after
+/// the other are enough.
 async fn features(store: &Store, machines: &[i64]) -> Result<(Features, Nodes), StoreError> {
     let by_bearings = async {
         let installed = others_told(store, machines, Direction::In, "INSTALLED_IN").await?;

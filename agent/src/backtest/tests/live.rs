@@ -81,7 +81,8 @@ impl Agent {
         mine
     }
 
-    /// What staff was told, but for what quiet hours held back, whose second row has the first one's name.
+    /// Returns the messages to staff, without those that quiet hours held back, whose second row
+    /// has the first one's name.
     async fn told(&self, key: &BearingKey) -> Vec<(Timestamp, NotificationReason, String)> {
         let far = Timestamp::from_unix_ms(4_000_000_000_000).expect("in range");
         let told = self.store.pages().notifications(Some(key), far, 100_000).await.expect("read");

@@ -1,15 +1,15 @@
-//! How far a back-test is: one line on a terminal, nothing elsewhere.
+//! Shows how far a back-test is: one line on a terminal, nothing elsewhere.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Between two lines.
+/// The time between two lines.
 const EVERY: Duration = Duration::from_millis(500);
 /// The width of the bar, in characters.
 const BAR: u64 = 24;
 
-/// What is shown.
+/// The state of the progress line.
 pub(super) struct Progress {
     total_bytes: Option<u64>,
     bytes: u64,
@@ -19,7 +19,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Progress through so many bytes, where that is known.
+    /// Creates the progress through `total_bytes` bytes; `None` if their number is not known.
     pub(super) fn new(total_bytes: Option<u64>) -> Self {
         let is_shown = std::io::stderr().is_terminal();
         let total_bytes = total_bytes.filter(|bytes| *bytes > 0);

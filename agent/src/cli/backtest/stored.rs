@@ -70,7 +70,7 @@ impl Input {
         Ok(Self::Lines(path.to_owned()))
     }
 
-    /// What a part remembers of its input.
+    /// Returns the name of the input that a part records.
     pub(super) fn identity(&self) -> String {
         match self {
             Self::Lines(path) if path == Path::new("-") => "standard input".to_owned(),

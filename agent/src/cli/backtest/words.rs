@@ -61,7 +61,7 @@ pub(super) fn summary_in_words(summary: &Summary, language: Language) -> String 
     out
 }
 
-/// What the configurations differ in, and what cannot be said.
+/// Adds the differences of the configurations, and what cannot be said.
 fn add_rest(out: &mut String, summary: &Summary, language: Language) {
     let say = |ko: &str, en: &str| match language {
         Language::Ko => ko.to_owned(),

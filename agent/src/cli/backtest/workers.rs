@@ -25,7 +25,7 @@ const WAITING: usize = 16;
 /// Remarks that are kept.
 const MOST_REMARKS: usize = 100;
 
-/// What a reader plays.
+/// The machines that a reader plays.
 pub(super) struct Choice {
     pub(super) slice: Slice,
     /// Machines that stand in the part.
@@ -54,13 +54,13 @@ pub(super) enum Work {
     Lines(String, Vec<(u64, String)>),
     /// Events whose order is right.
     Events(String, Vec<Event>),
-    /// What staff reported of a machine, before its events.
+    /// The reports of staff on a machine, before its events.
     Reported(String, Vec<Reported>),
     /// No more of the machine comes.
     End(String),
 }
 
-/// What a thread has done.
+/// A result of a thread.
 enum Done {
     Machine(Box<MachinePlayed>),
     Remark(String),
@@ -72,7 +72,7 @@ enum Done {
 pub(super) struct Reading<'a> {
     /// The input's name.
     pub(super) name: &'a str,
-    /// What lines have to fulfil.
+    /// The required order of the lines.
     pub(super) demands: Demands,
 }
 
@@ -290,7 +290,7 @@ pub(super) fn in_time(events: Vec<Event>) -> impl Iterator<Item = Event> {
     })
 }
 
-/// What the threads have done.
+/// The collected results of the threads.
 struct Collected {
     part: Option<Part>,
     machines: Vec<MachinePlayed>,

@@ -13,14 +13,14 @@ pub(super) struct Unmade {
     place: Result<PathBuf, (PathBuf, std::io::Error)>,
 }
 
-/// Looks at a file that is not there; nothing if it is there.
+/// Looks at a file that is not there; `None` if it is there.
 pub(super) fn file(path: &Path) -> Option<Unmade> {
     matches!(path.try_exists(), Ok(false))
         .then(|| Unmade { place: writable_folder(path, "pdm-agent") })
 }
 
 impl Unmade {
-    /// What the check says of it; `exit` becomes [`Exit::Io`] where it cannot be made.
+    /// Returns the check's finding on it; sets `exit` to [`Exit::Io`] if it cannot be made.
     pub(super) fn finding(self, what: &str, exit: &mut Exit) -> Finding {
         match self.place {
             Ok(folder) => {

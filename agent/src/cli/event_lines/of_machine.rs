@@ -35,8 +35,8 @@ struct Names<'a> {
     bearing_id: Cow<'a, str>,
 }
 
-/// The names that stand first in a line, as the edge writes it: what comes behind them, nine tenths of the
-/// line, is not looked at. None where they stand otherwise; then the whole line is read.
+/// Returns the names that stand first in a line, as the edge writes it: the nine tenths of the line
+/// behind them are not looked at. `None` where they stand otherwise; then the whole line is read.
 fn first_names(text: &str) -> Option<Names<'_>> {
     let mut found = None;
     let mut deserializer = serde_json::Deserializer::from_str(text);

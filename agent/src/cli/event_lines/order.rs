@@ -1,4 +1,4 @@
-//! Whether the events of each bearing come in their order, each once.
+//! Checks whether the events of each bearing come in their order, each once.
 //!
 //! The gateway's count decides, not the clock: a sequence number that rises while the time steps back is
 //! a clock that was set, a number that steps back is disorder. Times are compared at one measuring point, since
@@ -19,7 +19,7 @@ pub(in crate::cli) enum Turns {
     Interleaved,
 }
 
-/// What a reader asks of the order of its lines.
+/// The order that a reader requires of its lines.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cli) struct Demands {
     /// Whether bearings may come in turn.
@@ -54,7 +54,7 @@ struct Last {
     ended: Vec<Count>,
 }
 
-/// What was read of each bearing.
+/// The last events that were read of each bearing.
 #[derive(Debug)]
 pub(super) struct Order {
     demands: Demands,
@@ -105,7 +105,7 @@ impl Order {
     /// Takes the event of a line.
     ///
     /// # Errors
-    /// What is wrong with its place, and which option decides.
+    /// A description of the wrong place, and of the option that decides.
     pub(super) fn take(&mut self, event: &Event, line: u64) -> Result<Run, String> {
         let key = event.key();
         let sort = if self.demands.can_sort { "; --sort puts the events in order" } else { "" };
@@ -154,7 +154,7 @@ impl Order {
     }
 }
 
-/// How an event follows its bearing's last one.
+/// Returns how an event follows its bearing's last one.
 fn follows(last: &Last, event: &Event, sort: &str) -> Result<Run, String> {
     let count = (event.gateway_id.clone(), event.epoch);
     let is_same_count = last.count == count;

@@ -39,7 +39,7 @@ fn lines(text: String, demands: Demands) -> EventLines {
     EventLines::new(Box::new(Cursor::new(text)), "events.jsonl".to_owned(), demands)
 }
 
-/// What is read, with its remarks, or the error.
+/// Returns the events that were read, with the remarks, or the error.
 fn read(text: String, demands: Demands) -> Result<(Vec<Event>, Vec<String>), String> {
     let mut lines = lines(text, demands);
     let (mut events, mut remarks) = (Vec::new(), Vec::new());
@@ -173,7 +173,7 @@ fn a_sort_beyond_its_memory_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// What is not in order is refused, and a sort brings back what was in order.
+    /// Lines out of order are refused, and a sort restores the order.
     #[test]
     fn a_sort_mends_each_disorder(shuffled in Just((0_usize..24).collect::<Vec<_>>()).prop_shuffle(),
                                   twice in 0_usize..24) {

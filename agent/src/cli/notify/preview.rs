@@ -92,7 +92,7 @@ pub(super) fn run(args: &PreviewArgs) -> anyhow::Result<Exit> {
     play.end()
 }
 
-/// Which channels hear, and when, if that is later than a group waits.
+/// Says which channels hear, and when, if that is later than a group waits.
 fn leaving(way: &Way, now: Timestamp) -> String {
     if way.lanes.is_empty() {
         return "  -> broker alone".to_owned();

@@ -93,7 +93,7 @@ fn lanes(
     Ok(lanes)
 }
 
-/// What each lane's channel said to the message, one after the other.
+/// Sends the message by each lane's channel, one after the other, and returns their answers.
 async fn send(
     lanes: &[String],
     channels: &[Arc<dyn Channel>],

@@ -10,7 +10,7 @@ fn gateway(name: &str) -> Sender {
     Sender::Gateway(format!("s/{name}").parse().expect("a gateway"))
 }
 
-/// What became of a message.
+/// The result of offering a message.
 #[derive(Debug, PartialEq, Eq)]
 enum Came {
     Queued,

@@ -32,7 +32,7 @@ pub(super) const LONGEST_MAIL: Duration = Duration::from_mins(3);
 /// Which addresses have answered for a mail.
 pub(super) type Settled = BTreeMap<Uuid, Answered>;
 
-/// What addresses have answered for one mail.
+/// The answers of addresses for one mail.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answered {
     has: BTreeSet<Address>,
@@ -45,7 +45,7 @@ impl Answered {
     }
 }
 
-/// What one address says.
+/// The answer of one address.
 enum Said {
     Taken,
     Later(String),
@@ -120,7 +120,8 @@ impl Email {
         }
     }
 
-    /// One mail for all addresses; none where the server refuses one of them, as then nobody has it.
+    /// Sends one mail for all addresses; `None` if the server refuses one of them, since then no
+    /// address has it.
     async fn all(&self, mail: &[u8], until: Instant) -> Option<Result<(), SendError>> {
         let everybody = self.to.iter().map(|mailbox| mailbox.email.clone()).collect();
         match self.deliver(everybody, mail, until).await {

@@ -34,8 +34,8 @@ fn is_of_operation(change: &Change) -> bool {
 }
 
 impl Policy {
-    /// What is told of a window with which no risk is told: a failed sensor, a change of the machine, the
-    /// gateway's times or a sensor's return.
+    /// Returns the message of a window with which no risk is told: a failed sensor, a change of the
+    /// machine, the gateway's times or a sensor's return.
     pub(crate) fn beside_risk(
         &self,
         key: &BearingKey,
@@ -94,7 +94,7 @@ impl Policy {
         Some(self.beside_to(&heard, key, NotificationReason::Message, words, now))
     }
 
-    /// Who hears, at once or in the message of the day.
+    /// Returns who hears, at once or in the message of the day.
     fn in_the_days_message(&self, key: &BearingKey, may_wait: bool, now: Timestamp) -> Heard {
         let at = self.settings.changes_at.filter(|_| may_wait);
         let not_before = at.map(|at| at.next(self.settings.zone, now));
@@ -237,8 +237,8 @@ impl Policy {
         notification(&subject, now)
     }
 
-    /// The lanes of a route's steps, of a person or of a channel at this time; none for a name that
-    /// nothing has. Without a name those of everybody and of every person.
+    /// Returns the lanes of a route's steps, of a person or of a channel at this time; empty for a
+    /// name that nothing has. Without a name: the lanes of everybody and of every person.
     pub(crate) fn lanes_of(&self, name: Option<&str>, now: Timestamp) -> Vec<String> {
         let table = &self.directory.table;
         let route = table.routes.iter().find(|route| Some(route.name.as_str()) == name);
@@ -259,7 +259,7 @@ impl Policy {
         self.directory.lanes(&Audience::Everybody, loudness).iter().any(|one| one == lane)
     }
 
-    /// Something about a bearing that is no risk of it.
+    /// Returns the announcement of something about a bearing that is no risk of it.
     fn beside(
         &self,
         key: &BearingKey,

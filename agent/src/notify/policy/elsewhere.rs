@@ -1,4 +1,4 @@
-//! Who hears of an alarm that a way to staff does not take, and in which words.
+//! Decides who hears of an alarm that a way to staff does not take, and in which words.
 
 use pdm_episode::Step;
 use pdm_routes::Audience;
@@ -12,7 +12,7 @@ use pdm_store::{Alarm, EpisodeChange, EpisodeRecord, Outgoing, Payload};
 use super::{Policy, Subject, id_of, new_id};
 use crate::notify::wording;
 
-/// Who hears next of an alarm, and how far it has been told then.
+/// The lanes that hear next of an alarm, and how far it has been told then.
 #[derive(Debug)]
 pub(crate) struct Further {
     pub(crate) lanes: Vec<String>,
@@ -20,8 +20,8 @@ pub(crate) struct Further {
 }
 
 impl Policy {
-    /// Whoever is behind the next step of the alarm's route that a way leads to, before its time; everybody
-    /// where there is none. None for an alarm without a route.
+    /// Returns the lanes behind the next step of the alarm's route that a way leads to, before its
+    /// time; those of everybody where there is no such step. `None` for an alarm without a route.
     pub(crate) fn further(
         &self,
         key: &BearingKey,
@@ -60,7 +60,7 @@ impl Policy {
         self.remark_at(RiskLevel::Warning, key, what, words, now)
     }
 
-    /// The same, as loud as this level.
+    /// Makes a remark as [`Self::remark`] does, as loud as this level.
     pub(crate) fn remark_at(
         &self,
         risk: RiskLevel,

@@ -164,7 +164,7 @@ impl Policy {
     }
 }
 
-/// The same announcement with the others that it tells of too.
+/// Returns the same announcement with the others that it tells of too.
 pub(super) fn with_related(mut announcement: Announcement, others: &[BearingKey]) -> Announcement {
     if others.is_empty() {
         return announcement;

@@ -33,7 +33,7 @@ impl<'a> JudgedWindow<'a> {
     }
 }
 
-/// What follows from a window.
+/// The consequence of a window.
 #[derive(Debug)]
 pub(crate) enum Followed {
     /// Staff is told, and the episode changes.
@@ -43,7 +43,7 @@ pub(crate) enum Followed {
 }
 
 impl Policy {
-    /// What follows from a judged window, if anything does.
+    /// Returns the consequence of a judged window, if it has one.
     pub(crate) fn judged(
         &self,
         key: &BearingKey,
@@ -222,7 +222,7 @@ impl Policy {
         Followed::Told(Box::new(self.told(&subject, Some(record), step, now)))
     }
 
-    /// When an alarm of this level is repeated, after so many repetitions.
+    /// Returns when an alarm of this level is repeated, after `repeats` repetitions.
     pub(super) fn repeat_at(
         &self,
         level: RiskLevel,
@@ -254,7 +254,8 @@ const fn loudness_of(tell: Tell) -> RiskLevel {
     }
 }
 
-/// What a judgement knows of the damage. Where the machine is to be checked, no bearing is damaged.
+/// Returns the judgement's finding of damage. Where the machine is to be checked, no bearing is
+/// damaged.
 fn finding_of(diagnosis: &Diagnosis) -> Finding {
     if diagnosis.is_of_machine() {
         return Finding::default();
@@ -263,8 +264,8 @@ fn finding_of(diagnosis: &Diagnosis) -> Finding {
     Finding { stage, fault, is_urgent: hurries_parts(diagnosis) }
 }
 
-/// What a window says of its bearing; nothing if its sensor says nothing and another point of the
-/// bearing does.
+/// Returns the observation of the bearing in a window; `None` if its sensor measures nothing and
+/// another point of the bearing does.
 pub(super) fn observation(window: &JudgedWindow<'_>, now: Timestamp) -> Option<Observation> {
     let JudgedWindow { event, judgement, point, is_repaired } = *window;
     let (diagnosis, state) = (&judgement.diagnosis, &judgement.state);

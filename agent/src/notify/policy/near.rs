@@ -24,13 +24,13 @@ const LONGEST_S: f64 = 8.0 * 3600.0;
 /// machine's bearings come within one period, usually seconds apart.
 pub(crate) const NAMED_AFTER_S: f64 = 30.0;
 
-/// How long a bearing is told with another's alarm, s.
+/// Returns how long a bearing is told with another's alarm, s.
 pub(crate) const fn beside_for_longest_s() -> f64 {
     LONGEST_S
 }
 
-/// Why an episode is told with another's alarm no longer: that one is over, or the bound is reached. None
-/// while it goes on.
+/// Returns why an episode is no longer told with another's alarm: that alarm is over, or the bound
+/// is reached. `None` while it goes on.
 pub(crate) fn ended_beside<'a>(
     record: &'a EpisodeRecord,
     source: Option<&EpisodeRecord>,
@@ -45,7 +45,8 @@ pub(crate) fn ended_beside<'a>(
 }
 
 impl Policy {
-    /// How long after an alarm those of the same cause are told with it, s; 0 never.
+    /// Returns the time after an alarm within which those of the same cause are told with it, s; 0
+    /// never.
     pub(crate) fn related_within_s(&self) -> f64 {
         60.0 * self.settings.related_within_min
     }
@@ -66,8 +67,8 @@ impl Policy {
         })
     }
 
-    /// The same window where another alarm of its cause was told lately: quiet if that one is as bad,
-    /// with the milder ones named if this one is worse.
+    /// Changes the consequence of a window where another alarm of its cause was told lately: quiet
+    /// if that one is as bad, with the milder ones named if this one is worse.
     pub(crate) fn of_one_cause(
         &self,
         window: &JudgedWindow<'_>,

@@ -118,8 +118,8 @@ impl Policy {
     }
 }
 
-/// How far an alarm has been told, if its next step is due. One that lies beyond all steps was dated by a clock
-/// that was ahead, as was the first message: both count from now on.
+/// Returns how far an alarm has been told, if its next step is due. A step that lies beyond all
+/// steps was dated by a clock that was ahead, as was the first message: both count from now on.
 fn looked_at(telling: &Telling, now: Timestamp) -> Option<Telling> {
     let (next, due) = (telling.next?, DueAlarm::at(now, LONGEST_STEP_S));
     if next > due.latest {

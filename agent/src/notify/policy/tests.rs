@@ -17,8 +17,8 @@ fn what_happens_in_one_interval_leaves_at_its_end() {
     assert_eq!(end_of_interval(at(12_345), 0.0), at(12_345), "no wait");
 }
 
-/// A bearing whose level is so many times its baseline at these hours; `None` where its sensor tells
-/// nothing. Gives what staff is told, and when.
+/// Plays a bearing whose level is a multiple of its baseline at these hours; `None` where its
+/// sensor measures nothing. Returns the messages to staff, and when they came.
 fn told(course: &[(f64, Option<f64>)]) -> Vec<(f64, NotificationReason, RiskLevel)> {
     let policy = Policy::new(NotifySettings::default(), Prefix::default());
     let mut rules = Rules::default();
@@ -70,7 +70,7 @@ fn told(course: &[(f64, Option<f64>)]) -> Vec<(f64, NotificationReason, RiskLeve
     told
 }
 
-/// So many windows of five minutes at a level.
+/// Windows of five minutes: for each entry this many at a level.
 fn stretches(levels: &[(u32, Option<f64>)]) -> Vec<(f64, Option<f64>)> {
     let windows = levels.iter().flat_map(|(count, ratio)| (0..*count).map(move |_| *ratio));
     windows.enumerate().map(|(n, ratio)| (n as f64 / 12.0, ratio)).collect()
@@ -227,7 +227,8 @@ fn what_comes_with_the_window_of_an_alarm_stands_in_the_alarm() {
     assert_eq!(beside.notification.reason, NotificationReason::Message);
 }
 
-/// What an operating change of a machine brings: the hook's row, and whether the broker's leaves at once.
+/// Returns the hook's row for an operating change of a machine, and whether the broker's row leaves
+/// at once.
 fn operating_change(machine: &str, ratio: f64, settings: &NotifySettings) -> (Outgoing, bool) {
     let policy = Policy::new(settings.clone(), Prefix::default());
     let healthy = include_str!("../../../../config/examples/event-healthy.json");

@@ -71,7 +71,7 @@ enum Act {
         is_released: bool,
     },
     Rename(usize),
-    /// What the machine is called now is taken out, as by `pdm-agent forget`.
+    /// The present name of the machine is taken out, as by `pdm-agent forget`.
     Forget(usize),
     /// The machine is renamed at its gateway and by `pdm-agent rename`.
     RenameByCommand {
@@ -89,7 +89,7 @@ enum Act {
     Wait(u32),
 }
 
-/// What a judgement of each level looks like.
+/// An example judgement of each level.
 struct Verdicts(BTreeMap<RiskLevel, (Event, Judgement, String)>);
 
 impl Verdicts {
@@ -166,7 +166,8 @@ async fn broken(seed: u64, template: &std::path::Path, verdicts: &Arc<Verdicts>)
     None
 }
 
-/// The courses of so many seeds that break the property, on as many workers as there are processors.
+/// Returns the courses among `count` seeds that break the property, run on as many workers as there
+/// are processors.
 async fn broken_of(first: u64, count: u64) -> Vec<String> {
     let folder = in_memory();
     let template = folder.path().join("agent.db");

@@ -68,7 +68,7 @@ pub(in crate::notify) fn missing_rows(missing: &MissingRows) -> (Text, Text) {
     )
 }
 
-/// What health says of it.
+/// Returns the line of health on missing rows.
 pub(crate) fn missing_rows_line(missing: &MissingRows) -> String {
     let MissingRows { place, is_server, written_at, found_at } = missing;
     let state = found_at.map_or_else(|| "is empty".to_owned(), |at| format!("ends at {at}"));

@@ -7,7 +7,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 
-/// What has ended, so that staff is told again.
+/// The end of a suppression, after which staff is told again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ended<'a> {
     /// Somebody's shelf.
@@ -51,7 +51,7 @@ impl Ended<'_> {
         }
     }
 
-    /// In which time staff was told nothing of this bearing by itself.
+    /// Says in which time staff was told nothing of this bearing by itself.
     fn meanwhile(self) -> Text {
         match self {
             Self::Cause(source) | Self::Bound(source) => {

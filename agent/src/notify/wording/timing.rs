@@ -91,7 +91,7 @@ pub(in crate::notify) fn ahead(gateway: &GatewayId, by_s: f64) -> (Text, Text) {
     )
 }
 
-/// What health says of it.
+/// Returns the line of health on a clock that is ahead.
 pub(in crate::notify) fn ahead_line(gateway: &GatewayKey, by_s: f64) -> String {
     format!(
         "the clock of gateway {gateway} is about {} ahead of the agent's: check the time service of both",
@@ -120,7 +120,7 @@ pub(in crate::notify) fn behind(gateway: &GatewayId, by_s: f64) -> (Text, Text) 
     )
 }
 
-/// What health says of it.
+/// Returns the line of health on a clock that is behind.
 pub(in crate::notify) fn behind_line(gateway: &GatewayKey, by_s: f64) -> String {
     format!(
         "the clock of gateway {gateway} is about {} behind the agent's: check the time service of both",

@@ -1,4 +1,4 @@
-//! The words for what a gateway says of itself, and for events that it no longer has.
+//! The words for a gateway's reports about itself, and for events that it no longer has.
 
 use pdm_shared::bounds::in_one_line;
 use pdm_shared::id::{GatewayId, GatewayKey};
@@ -78,7 +78,7 @@ pub(in crate::notify) fn events_missing(gateway: &GatewayId, count: u64) -> (Tex
     )
 }
 
-/// What health says of it.
+/// Returns the line of health on missing events.
 pub(in crate::notify) fn missing_line(gateway: &GatewayKey, count: u64) -> String {
     let (events, have) = if count == 1 { ("event", "has") } else { ("events", "have") };
     format!(
@@ -87,7 +87,7 @@ pub(in crate::notify) fn missing_line(gateway: &GatewayKey, count: u64) -> Strin
     )
 }
 
-/// What health says where two gateways seem to use one name.
+/// Returns the line of health where two gateways seem to use one name.
 pub(in crate::notify) fn twin(gateway: &GatewayKey) -> String {
     format!(
         "two gateways seem to use the name {gateway}, or an old copy of its spool was put back: rename one \

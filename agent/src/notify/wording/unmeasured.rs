@@ -46,7 +46,7 @@ pub(in crate::notify) fn measured_again(gateway: &GatewayId) -> (Text, Text) {
     )
 }
 
-/// What health says of them.
+/// Returns the line of health on bearings that are no longer measured.
 pub(in crate::notify) fn unmeasured_line(
     gateway: &GatewayKey,
     count: usize,

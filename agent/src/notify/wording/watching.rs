@@ -203,7 +203,7 @@ fn mute(since: &str, action: &Text) -> Text {
     )
 }
 
-/// What is not told while the store takes events and judgements.
+/// Names the messages that are not told while the store takes events and judgements.
 fn untold(teller: &Teller, why: &Trouble) -> Text {
     let cause = why.kind.what();
     match teller {

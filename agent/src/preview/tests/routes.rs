@@ -1,4 +1,4 @@
-//! Who hears of an episode by the routes: day and night, steps, quiet hours.
+//! Tests who hears of an episode by the routes: day and night, steps, quiet hours.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn at(local: &str) -> Course {
     by(ROUTES, local)
 }
 
-/// The same by other settings.
+/// Returns the same course by other settings.
 fn by(settings: &str, local: &str) -> Course {
     let path = std::path::Path::new("/etc/pdm/agent.toml");
     let settings = crate::settings::AgentSettings::parse(path, settings).expect("valid");
@@ -53,7 +53,7 @@ impl Course {
         }
     }
 
-    /// What was told to whom: minutes after the start, reason, lanes.
+    /// Returns the notifications: minutes after the start, reason, lanes.
     fn heard(&self) -> Vec<(f64, NotificationReason, Vec<String>)> {
         let told = self.preview.told().iter().enumerate();
         told.map(|(place, one)| {

@@ -1,5 +1,5 @@
-//! Who may say what about whom (`docs/security.md`): no claim of one gateway changes what is told of another's
-//! bearing.
+//! Tests who may say what about whom (`docs/security.md`): no claim of one gateway changes what is
+//! told of another's bearing.
 //!
 //! Claims are drawn at random and stored between the events of an honest gateway; another store gets the
 //! honest events alone. What both know of the honest bearing has to be the same. The first event of the
@@ -93,7 +93,7 @@ fn claim(drawn: &mut Drawn, honest: Epoch) -> Incoming {
     }
 }
 
-/// What is known and told of the honest gateway's bearing.
+/// Returns the windows, the episode and the receipts of the honest gateway's bearing.
 async fn told(store: &Store) -> (Vec<WindowRow>, Option<String>, Vec<(u64, Vec<[u64; 2]>)>) {
     let windows = store.pages().windows(&key(), at(1e9), 99).await.expect("read");
     let stands = store.episodes().episode(&key()).await.expect("read").map(|record| {

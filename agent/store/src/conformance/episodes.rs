@@ -144,7 +144,7 @@ pub(super) async fn a_step_is_due_until_somebody_acknowledges(store: &Store) {
     );
 }
 
-/// What was told lately on a site, and what is told with it.
+/// The alarms that staff was told of lately on a site are found, and the episodes told with them.
 pub(super) async fn alarms_of_one_cause_are_found(store: &Store) {
     let told = telling::risen(&key(), RiskLevel::Warning, None, at(10_000.0)).expect("told");
     assert!(store.episodes().announce(&key(), None, &told).await.expect("told"));

@@ -47,7 +47,8 @@ async fn birth(store: &Store, epoch: Option<Epoch>, first: u64, last: u64) {
     born(store, epoch, (first, last), 0.0).await;
 }
 
-/// The same after so many seconds; true if staff hears of a second gateway of this name.
+/// Puts the same status `s` seconds later; returns true if staff hears of a second gateway of this
+/// name.
 async fn born(store: &Store, epoch: Option<Epoch>, (first, last): (u64, u64), s: f64) -> bool {
     let status = GatewayStatus {
         epoch,

@@ -179,7 +179,8 @@ pub(super) async fn judgements_are_sent_again_once(store: &Store) {
     assert!(rows[0].payload.contains(&of(2)) && rows[1].payload.contains(&of(3)));
 }
 
-/// What is above a lane's ceiling is counted by level, leaves with a summary, and never by itself.
+/// Messages above a lane's ceiling are counted by level, leave with a summary, and never by
+/// themselves.
 pub(super) async fn what_is_held_back_is_counted_and_settled_together(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
@@ -308,7 +309,7 @@ pub(super) async fn a_message_is_told_once(store: &Store) {
     assert_eq!(store.episodes().episode(&key()).await.expect("read"), before, "it is no alarm");
 }
 
-/// Looks on so many days, the last of them `now`.
+/// Runs the deletion once a day for this many days, the last of them `now`.
 async fn days_pass(store: &Store, days: u32, now: f64) {
     for ago in (0..days).rev() {
         let keep = Forget::default();

@@ -1,4 +1,4 @@
-//! What pages read: the fleet, one bearing, its last spectra, what staff was told.
+//! Tests the reads of the pages: the fleet, one bearing, its last spectra, the messages to staff.
 
 use pdm_shared::event::{Spectra, SpectrumLines};
 use pdm_shared::id::BearingKey;

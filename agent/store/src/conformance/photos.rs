@@ -18,7 +18,8 @@ fn photo(number: u128, event_id: EventId, seconds: f64) -> PhotoRow {
     }
 }
 
-/// A work order takes so many photos, and all of them so many bytes; nothing beyond is noted.
+/// A work order takes a bounded number of photos, and all photos together a bounded number of
+/// bytes; nothing beyond is noted.
 pub(super) async fn photos_are_bounded_by_order_and_in_all(store: &Store) {
     let (first, second) = (event(1).event_id, event(2).event_id);
     let bounds = PhotoBounds { of_order: 2, bytes: 3000 };

@@ -199,7 +199,7 @@ pub(super) async fn refused_events_are_kept_until_they_are_over(store: &Store) {
     assert_eq!(store.gateways().refused().await.expect("read"), []);
 }
 
-/// What is suppressed is found whatever suppresses it; an hour's messages are counted by share.
+/// A suppressed episode is found whatever suppresses it; an hour's messages are counted by share.
 pub(super) async fn suppressed_episodes_and_shares_are_found(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;

@@ -1,4 +1,4 @@
-//! What a flood may take of the store, and what stays in front of it.
+//! Tests how much of the store a flood may take, and which rows leave before it.
 
 use pdm_shared::delivery::DeadLetter;
 use pdm_shared::event::Event;
@@ -164,7 +164,7 @@ pub(super) async fn gateways_are_judged_in_turn(store: &Store) {
     assert_eq!(store.judging().unjudged(99).await.expect("read").len(), 42);
 }
 
-/// What tells staff something leaves before the judgements that were written before it.
+/// Messages to staff leave before the judgements that were written before them.
 pub(super) async fn notifications_are_claimed_before_publications(store: &Store) {
     let flood: Vec<Event> = (1..=20).map(healthy).collect();
     put(store, &flood).await;

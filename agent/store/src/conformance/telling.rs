@@ -15,7 +15,7 @@ use crate::{
     Alarm, Announcement, EpisodeChange, EpisodeRecord, MQTT_LANE, Outgoing, Payload, webhook_lane,
 };
 
-/// From one repetition of an alarm to the next, s.
+/// The time from one repetition of an alarm to the next, s.
 pub(super) const REPEAT_S: f64 = 8.0 * 3600.0;
 
 fn notification(

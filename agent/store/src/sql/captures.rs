@@ -65,7 +65,7 @@ const HELD: &str = "SELECT count(*), CAST(COALESCE(sum(bytes), 0) AS BIGINT) FRO
 pub struct CaptureNote {
     /// Its bearing.
     pub key: BearingKey,
-    /// What was read of its document.
+    /// The content that was read from its document.
     pub found: CaptureFound,
 }
 
@@ -74,7 +74,7 @@ pub struct CaptureNote {
 pub enum CaptureRoom {
     /// There is, after these were forgotten, whose files have to be deleted.
     Made(Vec<Uuid>),
-    /// There is none: so many bytes are of open alarms and references.
+    /// There is none: the bytes that remain belong to open alarms and references.
     Short {
         /// Bytes that are kept.
         kept_bytes: u64,
@@ -97,9 +97,9 @@ impl CaptureStore {
         Ok(row.map(|row| pins::owner_of(&row)).transpose()?.map(|(_, gateway)| gateway))
     }
 
-    /// Forgets the oldest captures until `needed_bytes` more fit into `most_bytes`: never the first and the newest
-    /// of an open alarm's rise, the newest three for its zone or name, and the newest reference of a
-    /// bearing. Forgets none where that is not enough.
+    /// Forgets the oldest captures until `needed_bytes` more fit into `most_bytes`: never the first
+    /// and the newest of an open alarm's rise, the newest three for its zone or name, and the
+    /// newest reference of a bearing. Forgets no capture where that is not enough.
     pub async fn make_capture_room(
         &self,
         needed_bytes: u64,

@@ -1,5 +1,5 @@
-//! What each lane has delivered in an hour, and the rows above the ceiling, which leave together as one
-//! summary.
+//! The deliveries of each lane in an hour, and the rows above the ceiling, which leave together as
+//! one summary.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use crate::encoding::{count_of, word_of};
 use crate::outbox::OutboxState;
 use crate::{HeldBack, StoreError, ToldInHour};
 
-/// What stands between a lane and a share of it in the column `lane`; no name of a lane or gateway has it.
+/// The separator of lane and share in the column `lane`; no name of a lane or gateway contains it.
 const SHARE: &str = "\n";
 /// Bearings that a summary names.
 const NAMED: i64 = 40;
@@ -62,15 +62,15 @@ static SETTLE_HELD: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// What each lane has delivered in an hour and what is above its ceiling; used by the lanes of the
-/// outbox.
+/// Reads and writes the deliveries of each lane in an hour, and the rows above its ceiling; used by
+/// the lanes of the outbox.
 #[derive(Debug, Clone)]
 pub struct CeilingStore {
     pub(crate) database: Database,
 }
 
 impl CeilingStore {
-    /// What a lane has delivered in the hour that begins at `hour`.
+    /// Returns the counts of a lane's deliveries in the hour that begins at `hour`.
     pub async fn told_in(&self, lane: &str, hour: Timestamp) -> Result<ToldInHour, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader
@@ -80,7 +80,7 @@ impl CeilingStore {
         Ok(ToldInHour { messages: count_of(row.get(0)?), summaries: count_of(row.get(1)?) })
     }
 
-    /// What a lane has delivered in the hour that begins at `hour`, by share.
+    /// Returns the messages that a lane has delivered in the hour that begins at `hour`, by share.
     pub async fn shares_told(
         &self,
         lane: &str,
@@ -123,7 +123,7 @@ impl CeilingStore {
         Ok(owners.get(key).cloned())
     }
 
-    /// How many gateways are known.
+    /// Returns how many gateways are known.
     pub async fn gateway_count(&self) -> Result<u32, StoreError> {
         let mut reader = self.database.read().await?;
         let row = reader.query("SELECT count(*) FROM gateways").fetch_one().await?;

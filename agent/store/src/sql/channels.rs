@@ -1,4 +1,5 @@
-//! How the ways to staff do: what waits, what fails since when and why, what was given up lately.
+//! The states of the ways to staff: what waits, what fails since when and why, what was given up
+//! lately.
 //!
 //! The words of [`OutboxState`] stand in the text, for the partial indexes (see `outbox`).
 

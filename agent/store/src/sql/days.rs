@@ -1,4 +1,4 @@
-//! How old a row is: counted in days on which the store was looked through, not by the times in the
+//! Counts the age of a row in days on which the store was looked through, not by the times in the
 //! rows.
 //!
 //! A clock that is set back 400 days writes rows that look 400 days old as soon as it is right again,
@@ -62,8 +62,8 @@ pub(super) async fn note(
     Ok(())
 }
 
-/// How far the tables had come `kept` days of looking ago. `None` if the store was not looked through
-/// on that many days, or for 0 days, which keeps for ever.
+/// Returns how far the tables had come `kept` days of looking ago. `None` if the store was not
+/// looked through on that many days, or for 0 days, which keeps for ever.
 pub(super) async fn reached(
     connection: &mut Connection<'_>,
     kept: u32,

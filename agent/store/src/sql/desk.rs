@@ -1,4 +1,4 @@
-//! What a person at a page works with: episodes by their identity and in pages, remarks, and the work
+//! Reads for a person at a page: episodes by their identity and in pages, remarks, and the work
 //! that waits.
 
 use pdm_shared::id::{BearingKey, EventId};
@@ -51,7 +51,7 @@ macro_rules! page {
     };
 }
 
-/// What a person at a page works with; used by the HTTP server.
+/// Reads the episodes, remarks and work for a person at a page; used by the HTTP server.
 #[derive(Debug, Clone)]
 pub struct DeskStore {
     pub(crate) database: Database,
@@ -204,7 +204,7 @@ impl DeskStore {
         Ok(withdrawn)
     }
 
-    /// How many notifications of a bearing were written since a time.
+    /// Returns how many notifications of a bearing were written since a time.
     pub async fn told_since(&self, key: &BearingKey, since: Timestamp) -> Result<u64, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(

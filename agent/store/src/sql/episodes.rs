@@ -1,4 +1,4 @@
-//! Episodes: what stands, what is due by time, and the notifications that tell of it.
+//! Episodes: those that stand, those that are due by time, and the notifications that tell of them.
 
 use pdm_routes::ToldLately;
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};

@@ -26,7 +26,7 @@ pub struct FollowUpStore {
 }
 
 impl FollowUpStore {
-    /// The actions that a judgement asks for; none if this event has no judgement.
+    /// Returns the actions that a judgement asks for; empty if this event has no judgement.
     pub async fn follow_up(&self, event_id: EventId) -> Result<Vec<FollowUp>, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(&OF_EVENT).bind(event_id.0);
@@ -56,8 +56,9 @@ impl FollowUpStore {
         Ok(reported)
     }
 
-    /// As [`FollowUpStore::report`] for a program: a report that names no action sets the work that is
-    /// open. Where several judgements have any, it is kept and sets none ([`Reported::Undecided`]).
+    /// Does the same as [`FollowUpStore::report`] for a program: a report that names no action sets
+    /// the work that is open. Where several judgements have any, it is kept and sets none
+    /// ([`Reported::Undecided`]).
     pub async fn report_one(
         &self,
         key: &BearingKey,
@@ -71,7 +72,7 @@ impl FollowUpStore {
         Ok(reported)
     }
 
-    /// The bearing whose event was judged; none if this event has no judgement.
+    /// Returns the bearing whose event was judged; `None` if this event has no judgement.
     pub async fn bearing_of(&self, event_id: EventId) -> Result<Option<BearingKey>, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(

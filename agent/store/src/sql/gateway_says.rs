@@ -1,5 +1,6 @@
-//! What a gateway's status says beside its count: that it is in trouble, that its name may be used twice,
-//! and which numbers it no longer has. A number that it has no more is lost at once: nobody waits for it.
+//! Stores the reports of a gateway's status besides its count: that it is in trouble, that its name
+//! may be used twice, and which numbers it no longer has. Such a number is lost at once: nobody
+//! waits for it.
 
 use std::collections::BTreeSet;
 

@@ -40,7 +40,7 @@ pub struct GatewayStore {
 }
 
 impl GatewayStore {
-    /// What each gateway may forget and must send again.
+    /// Returns, for each gateway, which events it may forget and which it must send again.
     pub async fn receipts(
         &self,
         gateways: &[GatewayKey],
@@ -173,7 +173,8 @@ impl GatewayStore {
         transaction.commit().await
     }
 
-    /// Notes that staff was told of so many lost events of a gateway; true if it had been told of `before`.
+    /// Notes that staff was told of `now` lost events of a gateway; returns true if it had been
+    /// told of `before`.
     pub async fn note_lost_told(
         &self,
         gateway: &GatewayKey,
@@ -233,7 +234,7 @@ fn state_of(row: &Row) -> Result<GatewayState, StoreError> {
     })
 }
 
-/// The receipt of one gateway; none if it has never sent an event or status.
+/// Returns the receipt of one gateway; `None` if it has never sent an event or status.
 async fn receipt(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
@@ -270,7 +271,8 @@ const BOOKS: &str =
             last_event_at_ms
      FROM gateways WHERE site = $1 AND gateway_id = $2";
 
-/// As [`BOOKS`], and locks the row until the transaction ends. SQLite has one writer.
+/// Selects the same as [`BOOKS`], and locks the row until the transaction ends. SQLite has one
+/// writer.
 static LOCKED_BOOKS: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| match dialect {
         Dialect::Sqlite => BOOKS.to_owned(),
@@ -421,9 +423,9 @@ pub(super) async fn note_count(
 /// Bearings that are looked at for a gateway's count. All of them carry the same one.
 const BEARINGS_LOOKED_AT: usize = 16;
 
-/// Whether events of this count are stored: the last one of one of the gateway's bearings carries it.
-/// So it is after an update of the gateway before that of the agent, and where events came before the
-/// status.
+/// Whether events of this count are stored: the last event of one of the gateway's bearings carries
+/// it. That is the case after an update of the gateway before that of the agent, and where events
+/// came before the status.
 async fn has_brought(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,

@@ -167,7 +167,7 @@ static DAYS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// What changes of the asset graph as it stands; `None`: nothing.
+/// A function that decides the change of the present asset graph; `None` changes nothing.
 pub type ReviseAssets<'r> = &'r mut (dyn FnMut(&Assets) -> Option<AssetChange> + Send);
 
 /// The asset graph; used by its queries, its tools, its pages and its import.
@@ -316,8 +316,8 @@ impl GraphStore {
         rows.iter().map(|row| Ok((row.get(0)?, row.get::<i64>(1)?.unsigned_abs()))).collect()
     }
 
-    /// Of each day that begins at one of `days` (milliseconds) and has a window: the day, the number of
-    /// its windows, and the last of them without its spectra.
+    /// Returns, for each day that begins at one of `days` (milliseconds) and has a window, the day,
+    /// the number of its windows, and the last of them without its spectra.
     pub async fn last_of_days(
         &self,
         key: &BearingKey,

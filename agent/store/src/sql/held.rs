@@ -94,7 +94,7 @@ impl JudgementStore {
         runs::read_checkpoint(&mut self.database.read().await?.connection(), event_id).await
     }
 
-    /// What a judgement that has waited is to take in; none if nothing came in time.
+    /// Returns the opinion that a waiting judgement takes in; `None` if no opinion came in time.
     pub async fn heard(&self, event_id: EventId) -> Result<Option<SecondOpinion>, StoreError> {
         heard(&mut self.database.read().await?.connection(), event_id).await
     }

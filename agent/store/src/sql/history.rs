@@ -124,7 +124,7 @@ impl HistoryStore {
         Ok(rows.iter().map(step_of).filter_map(readable).collect())
     }
 
-    /// What became of a notification, by lane.
+    /// Returns the state of a notification on each lane.
     pub async fn deliveries(&self, notification_id: Uuid) -> Result<Vec<Delivery>, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(

@@ -19,7 +19,7 @@ use crate::{
     ShelveOutcome, StoreError, Stored,
 };
 
-/// Storing what comes in; used by the intake.
+/// Stores incoming messages; used by the intake.
 #[derive(Debug, Clone)]
 pub struct IntakeStore {
     pub(crate) database: Database,
@@ -84,7 +84,7 @@ fn gateways_of(batch: &[Incoming]) -> BTreeSet<GatewayKey> {
     named.collect()
 }
 
-/// What messages other than events are stored under.
+/// The context in which messages other than events are stored.
 struct Others<'a> {
     terms: &'a IntakeTerms,
     now: Timestamp,

@@ -1,4 +1,5 @@
-//! What a judgement starts from, and writing judgements with what leaves because of them.
+//! Reads the inputs of a judgement, and writes judgements with everything that leaves because of
+//! them.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -81,8 +82,8 @@ impl JudgementStore {
             .await
     }
 
-    /// What a judgement of this bearing starts from. Judgements of windows that were measured after
-    /// `until` are left out: their clock was ahead.
+    /// Returns the inputs of a judgement of this bearing. Judgements of windows that were measured
+    /// after `until` are left out: their clock was ahead.
     pub async fn recall(&self, key: &BearingKey, until: Timestamp) -> Result<Recall, StoreError> {
         let mut reader = self.database.read().await?;
         let row = reader
@@ -163,7 +164,7 @@ impl JudgementStore {
         Ok(is_told)
     }
 
-    /// How many steps of an event's run are stored.
+    /// Returns how many steps of an event's run are stored.
     pub async fn noted_steps(&self, event_id: EventId) -> Result<u32, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query("SELECT count(*) FROM trace_steps WHERE event_id = $1");

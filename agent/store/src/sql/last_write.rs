@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Between two writes of the marker, ms: what is lost within it is not noticed.
+/// The time between two writes of the marker, ms: a loss within it is not noticed.
 const EVERY_MS: u64 = 5000;
 
 /// The marker of an open store.
@@ -29,7 +29,8 @@ impl LastWrite {
         Self { path: name.into(), noted_ms: AtomicI64::new(i64::MIN) }
     }
 
-    /// When the agent last wrote, as the marker tells; none where there is no marker, or no readable one.
+    /// Returns when the agent last wrote, by the marker; `None` if there is no marker, or no
+    /// readable one.
     pub(crate) fn read_ms(&self) -> Option<i64> {
         std::fs::read_to_string(&self.path).ok()?.trim().parse().ok()
     }

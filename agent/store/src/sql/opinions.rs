@@ -147,7 +147,7 @@ impl OpinionStore {
         Ok(counts)
     }
 
-    /// What the model has cost on the day (UTC) of this time.
+    /// Returns the model's use and cost on the day (UTC) of this time.
     pub async fn model_usage(&self, on: Timestamp) -> Result<Spent, StoreError> {
         let mut reader = self.database.read().await?;
         let rows = reader

@@ -150,7 +150,7 @@ impl OutboxStore {
         Ok(claimed)
     }
 
-    /// How far a notification has come on each lane of people that it has a row on.
+    /// Returns how far a notification has come on each lane of people that it has a row on.
     pub async fn ways(&self, notification_id: Uuid) -> Result<Vec<(String, WayState)>, StoreError> {
         ways::of_notification(self.database.read().await?, notification_id).await
     }
@@ -187,7 +187,7 @@ impl OutboxStore {
         transaction.commit().await
     }
 
-    /// Writes what became of claimed rows.
+    /// Writes the outcomes of claimed rows.
     pub async fn settle(
         &self,
         outcomes: &[(i64, SendOutcome)],

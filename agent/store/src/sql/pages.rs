@@ -1,4 +1,4 @@
-//! What pages show: every bearing with its alarm, the last spectra, what staff was told.
+//! Reads for the pages: every bearing with its alarm, the last spectra, the messages to staff.
 
 use std::sync::LazyLock;
 
@@ -58,7 +58,7 @@ static WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// The same from the oldest on. Parameters: site, machine, bearing, limit.
+/// Selects the same from the oldest on. Parameters: site, machine, bearing, limit.
 static FIRST_WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         let place = match dialect {
@@ -74,7 +74,7 @@ static FIRST_WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// What pages and API show; used by the HTTP server.
+/// Reads the data of the pages and the API; used by the HTTP server.
 #[derive(Debug, Clone)]
 pub struct PageStore {
     pub(crate) database: Database,
@@ -198,7 +198,7 @@ fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
     })
 }
 
-/// Why a window says nothing of the bearing.
+/// Returns why a window is no evidence about the bearing.
 const fn blind_of(shown: &Shown) -> Option<Blind> {
     match (shown.valid, shown.running) {
         (_, false) => Some(Blind::Standing),

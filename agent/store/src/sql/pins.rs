@@ -1,4 +1,5 @@
-//! Which gateway a bearing belongs to: that of its first event, until the bearing is released.
+//! Stores which gateway a bearing belongs to: that of its first event, until the bearing is
+//! released.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -109,7 +110,7 @@ pub(super) async fn claim(
     Ok(())
 }
 
-/// How many bearings became a gateway's in the hour before `now`.
+/// Returns how many bearings became a gateway's in the hour before `now`.
 pub(super) async fn new_in_the_last_hour(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,

@@ -97,7 +97,7 @@ impl Postgres {
         })
     }
 
-    /// With the marker of the last write in this folder.
+    /// Returns the server with the marker of the last write in this folder.
     pub(crate) fn marked_in(mut self, folder: Option<&Path>) -> Self {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let name = self.replica.replace(|c| !is_plain(c), "_");
@@ -106,7 +106,7 @@ impl Postgres {
         self
     }
 
-    /// When the agent last wrote into the database, as its marker tells.
+    /// Returns when the agent last wrote into the database, as its marker tells.
     pub(crate) fn last_write_ms(&self) -> Option<i64> {
         self.marker.as_ref()?.read_ms()
     }
@@ -121,7 +121,8 @@ impl Postgres {
         if beaten_ms == i64::MIN { None } else { self.missing(beaten_ms, found_ms) }
     }
 
-    /// What a row of the time `found_ms` says about one of `written_ms` that was written.
+    /// Returns the missing rows, if the newest row was written at `found_ms` and the agent last
+    /// wrote at `written_ms`; `None` if none are missing.
     pub(crate) fn missing(&self, written_ms: i64, found_ms: Option<i64>) -> Option<MissingRows> {
         if found_ms.is_some_and(|found_ms| found_ms.saturating_add(BEHIND_MS) >= written_ms) {
             return None;

@@ -142,7 +142,7 @@ impl RemovalStore {
         self.gateway_out(old, Some(new), how, act).await
     }
 
-    /// As [`crate::GatewayStore::release_bearing`], with a record of the act.
+    /// Does the same as [`crate::GatewayStore::release_bearing`], with a record of the act.
     pub async fn release_bearing_as(
         &self,
         bearing: &BearingKey,
@@ -161,7 +161,7 @@ impl RemovalStore {
         Ok(out)
     }
 
-    /// As [`crate::GatewayStore::release_gateway`], with a record of the act.
+    /// Does the same as [`crate::GatewayStore::release_gateway`], with a record of the act.
     pub async fn release_gateway_as(
         &self,
         gateway: &GatewayKey,
@@ -271,7 +271,7 @@ async fn gateways_of(
     Ok(gateways)
 }
 
-/// Closes what stands of a bearing and forgets its state.
+/// Closes the standing episode of a bearing and forgets its state.
 async fn take_bearing_out(
     connection: &mut Connection<'_>,
     key: &BearingKey,
@@ -400,7 +400,7 @@ fn rename_rows(table: &str) -> &'static str {
     }
 }
 
-/// Where a gateway's own alarms stand.
+/// Returns the bearings under which a gateway's own alarms stand.
 fn alarms_of(gateway: &GatewayKey) -> impl Iterator<Item = BearingKey> {
     let silence = silence_alarm(&gateway.site, &gateway.gateway);
     let others = [refusals_alarm(gateway), trouble_alarm(gateway), unmeasured_alarm(gateway)];

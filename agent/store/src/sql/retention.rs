@@ -94,12 +94,12 @@ impl RetentionStore {
         Ok(gone)
     }
 
-    /// How much room the store takes.
+    /// Returns how much room the store takes.
     pub async fn size(&self) -> Result<StoreSize, StoreError> {
         room::size(&mut self.database.read().await?).await
     }
 
-    /// How much the windows of each gateway take, the one with the most bytes first.
+    /// Returns how much the windows of each gateway take, the one with the most bytes first.
     pub async fn parts(&self) -> Result<Vec<GatewayPart>, StoreError> {
         room::parts(&mut self.database.read().await?).await
     }

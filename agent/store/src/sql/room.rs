@@ -1,4 +1,5 @@
-//! How much room the store takes, and making some of a gateway's windows: what is least missed goes first.
+//! Measures the room that the store takes, and makes room from a gateway's windows: the least
+//! missed rows go first.
 //!
 //! SQLite counts its pages: those of deleted rows are on its free list and are used again, so what is in use
 //! falls with each amount, and the file stays as large as it has been. PostgreSQL keeps the room of deleted
@@ -116,7 +117,7 @@ pub(super) async fn size(reader: &mut Session) -> Result<StoreSize, StoreError> 
     Ok(StoreSize { used_bytes: bytes(0)?, held_bytes: bytes(1)?, window_bytes: bytes(2)? })
 }
 
-/// How much the windows of each gateway take, the one with the most bytes first.
+/// Returns how much the windows of each gateway take, the one with the most bytes first.
 pub(super) async fn parts(reader: &mut Session) -> Result<Vec<GatewayPart>, StoreError> {
     let rows = reader.query(PARTS).fetch_all().await?;
     let part = |row: &Row| {
@@ -150,7 +151,8 @@ pub(super) async fn drop_spectra(
     Ok(made)
 }
 
-/// The text of an event without its spectra; none if it has none, or cannot be read.
+/// Returns the text of an event without its spectra; `None` if it has no spectra, or cannot be
+/// read.
 fn without_spectra(row: &Row) -> Result<Option<String>, StoreError> {
     let text: &str = row.get("payload")?;
     if !text.contains("\"spectra\"") {

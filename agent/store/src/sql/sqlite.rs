@@ -39,7 +39,7 @@ const BUSY: Duration = Duration::from_secs(10);
 /// How long a caller waits for a connection until the store counts as unavailable: three times as long
 /// as the writer may wait for another process, so that such a wait alone is no failure.
 const ACQUIRE: Duration = Duration::from_secs(30);
-/// Who claims rows of the outbox: a file has one agent.
+/// The name that claims rows of the outbox: a file has one agent.
 pub(crate) const REPLICA: &str = "agent";
 
 /// One file.
@@ -74,8 +74,8 @@ impl Sqlite {
         Ok(Self { writer, reader, name, log_name, place: path.into(), last_write })
     }
 
-    /// That the names of the file and of its log still lead to the open ones, after a write. SQLite writes on
-    /// without an error where one was moved or removed.
+    /// Checks after a write that the names of the file and of its log still lead to the open ones.
+    /// SQLite writes on without an error where one was moved or removed.
     pub(crate) fn stands(&self) -> Result<(), StoreError> {
         let place = self.place.display().to_string();
         let gone = |name: &WatchedName| match name.leads() {
@@ -105,12 +105,13 @@ impl Sqlite {
         self.last_write.note(at_ms);
     }
 
-    /// When the agent last wrote into the file, as its marker tells.
+    /// Returns when the agent last wrote into the file, as its marker tells.
     pub(crate) fn last_write_ms(&self) -> Option<i64> {
         self.last_write.read_ms()
     }
 
-    /// What a row of the time `found_ms` says about one of `written_ms` that was written.
+    /// Returns the missing rows, if the newest row was written at `found_ms` and the agent last
+    /// wrote at `written_ms`; `None` if none are missing.
     pub(crate) fn missing(&self, written_ms: i64, found_ms: Option<i64>) -> Option<MissingRows> {
         if found_ms.is_some_and(|found_ms| found_ms >= written_ms) {
             return None;
@@ -146,7 +147,7 @@ impl Sqlite {
         earlier.run(&self.writer).await.expect("migrated");
     }
 
-    /// What `PRAGMA integrity_check` finds; nothing in a sound file.
+    /// Returns the faults that `PRAGMA integrity_check` finds; empty for a sound file.
     pub(crate) async fn damage(&self) -> Result<Vec<String>, StoreError> {
         let lines: Vec<String> =
             sqlx::query_scalar("PRAGMA integrity_check(20)").fetch_all(&self.reader).await?;

@@ -22,7 +22,8 @@ static WAYS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// What orders the rows of a lane that tell staff something: the worst risk first.
+/// Returns the SQL expression that orders the rows of a lane that tell staff something: the worst
+/// risk first.
 pub(super) fn by_risk() -> String {
     let rank = [RiskLevel::Critical, RiskLevel::Warning, RiskLevel::Watch];
     let ranks: Vec<String> = rank
@@ -37,7 +38,7 @@ pub(super) fn by_risk() -> String {
     )
 }
 
-/// How far a notification has come on each lane of people.
+/// Returns how far a notification has come on each lane of people.
 pub(super) async fn of_notification(
     mut reader: Session,
     notification_id: Uuid,

@@ -1,5 +1,5 @@
-//! The windows of a bearing as pages and API show them: what stands beside each event, and the verdict of its
-//! judgement, both out of indexes.
+//! Reads the windows of a bearing as pages and API show them: the values of each event, and the
+//! verdict of its judgement, both out of indexes.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -86,7 +86,8 @@ impl PageStore {
     }
 }
 
-/// What windows show whose events have no column of it: an earlier version stored them.
+/// Reads the shown values of windows whose events have no column of them: an earlier version stored
+/// them.
 async fn of_texts(
     connection: &mut Connection<'_>,
     windows: &[Window],

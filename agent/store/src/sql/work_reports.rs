@@ -1,11 +1,12 @@
-//! What people report of the work on a bearing. Each report stands in a row of its own, so a note stays
-//! whatever becomes of the work.
+//! Stores the reports of people on the work on a bearing. Each report stands in a row of its own,
+//! so a note stays whatever becomes of the work.
 //!
-//! A report goes to the open work of its bearing, whichever judgement it names: a judgement that a later one
-//! has replaced has no open work any more. Where no work is open, the report is a finding of the bearing.
-//! What was found belongs to one judgement, the inspected one, and the last report of it counts.
-//! A person at a page sees the open work and reports on all of it; a program that names none may mean that
-//! of one of several judgements, so its report sets none of them ([`Sets`]). `withdrawal` takes reports back, `inspected` finds the inspected judgement.
+//! A report goes to the open work of its bearing, whichever judgement it names: a judgement that a
+//! later one has replaced has no open work any more. Where no work is open, the report is a finding
+//! of the bearing. A finding belongs to one judgement, the inspected one, and the last report of it
+//! counts. A person at a page sees the open work and reports on all of it; a program that names
+//! none may mean the work of one of several judgements, so its report sets none of them ([`Sets`]).
+//! `withdrawal` takes reports back, `inspected` finds the inspected judgement.
 //!
 //! Invariant: a report that is of a known bearing is stored, once by its identity.
 
@@ -54,7 +55,8 @@ macro_rules! reports {
 pub(super) enum Sets {
     /// All of it.
     All,
-    /// That of the one judgement that has any; none where several have.
+    /// The work of the only judgement that has open work; nothing where several judgements have
+    /// some.
     One,
 }
 
@@ -260,7 +262,8 @@ pub(super) async fn of_bearing(
     Ok(rows.iter().map(report_of).filter_map(readable).collect())
 }
 
-/// How many inspected judgements have each verdict: of a judgement the last report that stands counts.
+/// Returns how many inspected judgements have each verdict. The last report on a judgement that was
+/// not taken back counts.
 pub(super) async fn verdicts(
     connection: &mut Connection<'_>,
 ) -> Result<Vec<(Verdict, u32)>, StoreError> {

@@ -84,7 +84,7 @@ impl Builtins {
 /// A message to the maintenance staff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffMessage {
-    /// The same for every attempt of one call.
+    /// The key, the same for every attempt of one call.
     pub idempotency_key: String,
     /// The text.
     pub message: String,

@@ -136,7 +136,7 @@ fn value_of(server: &str, answer: Answer) -> Result<Value, Failure> {
     )))
 }
 
-/// How many bytes a value has as JSON, counted without writing it.
+/// Returns how many bytes a value has as JSON, counted without writing it.
 fn json_bytes(value: &Value) -> Result<usize, serde_json::Error> {
     let mut count = Count(0);
     serde_json::to_writer(&mut count, value)?;

@@ -14,7 +14,7 @@ use super::{Failure, Invocation};
 pub struct Prompt {
     /// The tool that asks.
     pub tool: String,
-    /// What the model is to do: the tool's description and its own instructions.
+    /// The instructions to the model: the tool's description and its own instructions.
     pub instructions: String,
     /// The arguments: data.
     pub data: Value,
@@ -32,11 +32,11 @@ pub trait LanguageModel: Send + Sync {
     async fn answer(&self, prompt: &Prompt) -> Result<String, Failure>;
 }
 
-/// What was found and is judged before it is shown.
+/// The found items, which are judged before they are shown.
 pub(crate) struct FoundItems {
     /// The name under which the model is asked.
     pub(crate) tool: &'static str,
-    /// What the model is to name, and by which field.
+    /// The instructions to the model: which items to name, and by which field.
     pub(crate) instructions: &'static str,
     /// The question and the items: data.
     pub(crate) data: Value,
@@ -68,10 +68,10 @@ pub(crate) async fn relevant(
     Ok(named.iter().filter_map(Value::as_i64).collect())
 }
 
-/// What a tool says without a model.
+/// The answer of a tool without a model.
 const NO_MODEL: &str = "needs a language model, and none is configured for this program";
 
-/// What a `prompt` tool is.
+/// A `prompt` tool.
 pub(crate) struct Asked<'a> {
     pub(crate) description: &'a str,
     pub(crate) instructions: &'a str,

@@ -43,7 +43,7 @@ pub struct Found {
     /// other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub close: Option<bool>,
-    /// True where the document is the plant's own, and none of those that come with the program.
+    /// True where the document is the plant's own, and does not come with the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own: Option<bool>,
     /// The title in English, where the document has one.
@@ -137,7 +137,7 @@ pub(crate) async fn run(
     Ok(answer)
 }
 
-/// What the model holds relevant of what was found.
+/// Returns the found passages that the model holds relevant; all of them if it fails.
 async fn filtered(model: &dyn LanguageModel, query: &str, mut found: Answer) -> Answer {
     let numbered = found.documents.iter().zip(1_i64..);
     let passages =

@@ -1,4 +1,4 @@
-//! How many MCP sessions and streams there may be: in all, and of one caller.
+//! Limits the number of MCP sessions and streams: in all, and of one caller.
 //!
 //! A session lives until it ends, or for [`IDLE`] without a request. A session more than allowed is refused
 //! with 429 before anything is kept of it; so is a stream. What a client says of itself is short.
@@ -59,7 +59,7 @@ impl Sessions {
         }
     }
 
-    /// Why a caller gets no further session, if none.
+    /// Returns why a caller gets no further session, if none.
     async fn full(&self, caller: u64) -> Option<String> {
         let live = self.manager.sessions.read().await;
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,8 +160,8 @@ pub(super) async fn bounded(
     next.run(request).await
 }
 
-/// Who calls, as the guard has found: the user or token by its name, whatever the header's spelling; on loopback without
-/// tokens every program is one caller.
+/// Returns who calls, as the guard has found: the user or token by its name, whatever the header's
+/// spelling; on loopback without tokens every program is one caller.
 fn caller_of(request: &Request) -> u64 {
     let mut hasher = DefaultHasher::new();
     let caller = request.extensions().get::<Caller>();
@@ -180,7 +180,7 @@ fn begins_session(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Value>(bytes).is_ok_and(|request| request["method"] == "initialize")
 }
 
-/// Why an `initialize` says too much, if it does.
+/// Returns why an `initialize` says too much, if it does.
 fn wordy(bytes: &[u8]) -> Option<String> {
     let request: Value = serde_json::from_slice(bytes).ok()?;
     let info = request["params"]["clientInfo"].to_string().len();

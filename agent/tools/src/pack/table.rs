@@ -77,7 +77,7 @@ pub struct DataTable {
 }
 
 impl DataTable {
-    /// Where a column stands.
+    /// Returns where a column stands.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|(own, _)| own == name)
     }

@@ -26,7 +26,7 @@ pub const KINDS: [&str; 9] =
 /// The name that stands for the data of a tool's own pack.
 pub(super) const OWN_PACK: &str = "pack";
 
-/// What an executor's `config` is read with.
+/// The setting in which an executor's `config` is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About<'a> {
     /// The tool's name.
@@ -69,7 +69,7 @@ pub enum Executor {
     },
     /// A request to the language model.
     Prompt {
-        /// What the model is told beside the tool's description (`config.instructions`).
+        /// The instructions to the model beside the tool's description (`config.instructions`).
         instructions: String,
     },
     /// Other tools, in sequence or side by side.

@@ -62,7 +62,7 @@ pub enum GraphResult {
     Table,
     /// `first`: the first row; without one the call fails.
     First {
-        /// What the caller is told then (`missing`).
+        /// The text for the caller then (`missing`).
         missing: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What programs do over the API: acknowledging, shelving, reporting work.
+//! The acts of programs over the API: acknowledging, shelving, reporting work.
 //!
 //! A browser's session acts by the forms of the pages, which carry its key; here it is refused.
 
@@ -167,7 +167,7 @@ pub(crate) struct FollowUpBody {
     found: Option<Found>,
 }
 
-/// What is answered where a report names no action and several are open.
+/// The answer where a report names no action and several are open.
 const SEVERAL_OPEN: &str = "the report is kept and sets no action: number is absent and the work of several \
                             judgements is open; send it again with event_id and number of one of them";
 

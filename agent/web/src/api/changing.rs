@@ -1,5 +1,6 @@
-//! What administrators' programs do to the plant over the API: taking out, renaming, replacing, releasing.
-//! Each answers what was changed, or with `dry_run` what would be.
+//! Changes of the plant by administrators' programs over the API: taking out, renaming, replacing,
+//! releasing. Each answers with the change that was made, or with `dry_run` the one that would be
+//! made.
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;

@@ -20,7 +20,7 @@ use crate::plant::{EpisodeDetail, ShelfEnd};
 use crate::problem::Problem;
 use crate::{Shared, acts, audit, language};
 
-/// What a link leads to.
+/// The state of the alarm that a link is for.
 enum Standing {
     /// It can be acknowledged.
     Waits,
@@ -46,7 +46,7 @@ pub(super) async fn page(
     }
 }
 
-/// What the form sends.
+/// The fields of the form.
 #[derive(Debug, Deserialize)]
 pub(super) struct LinkForm {
     #[serde(default)]
@@ -74,7 +74,7 @@ pub(super) async fn acknowledge(
     }
 }
 
-/// What the form of a shelf sends.
+/// The fields of the form of a shelf.
 #[derive(Debug, Deserialize)]
 pub(super) struct LinkShelfForm {
     #[serde(default)]
@@ -133,7 +133,7 @@ async fn put_off(
     Ok((claim, found.ok_or_else(|| Problem::unknown("episode"))?))
 }
 
-/// Who acts by a link: its recipient, with the name that was typed.
+/// Returns the signature of an act by a link: its recipient, with the name that was typed.
 fn signed(typed: &str, claim: &AckClaim) -> String {
     match typed.trim() {
         "" => claim.recipient.clone(),
@@ -159,7 +159,7 @@ async fn acknowledged(
     Ok((claim, found.ok_or_else(|| Problem::unknown("episode"))?))
 }
 
-/// What a link says, and its episode.
+/// Reads a link; returns its content and its episode.
 async fn read(
     shared: &Shared,
     peer: Option<Peer>,

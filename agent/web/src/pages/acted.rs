@@ -1,5 +1,5 @@
-//! Who did what, in the reader's language. The record keeps one form of words ([`crate::audit`]), which programs
-//! read; a page tells it in the words of the other pages.
+//! Tells who did what, in the reader's language. The record keeps one form of words
+//! ([`crate::audit`]), which programs read; a page tells it in the words of the other pages.
 
 use minijinja::context;
 use minijinja::value::Value;
@@ -86,7 +86,7 @@ fn told(action: &str, what: &str, language: Language) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-/// What stands before ` by "name"`, the name, and what stands behind it.
+/// Splits a text at ` by "name"`: returns the part before it, the name, and the part behind it.
 fn parts_of(what: &str) -> (&str, Option<String>, &str) {
     let none = (what, None, "");
     let Some((subject, quoted)) = what.split_once(" by \"") else { return none };

@@ -108,8 +108,8 @@ fn path(points: &[[f64; 3]], scale: &Scale, is_one_sided: bool) -> String {
     path
 }
 
-/// Where the lines of bearing and shaft stand; none in the waveform, and in the spectrum, whose lowest hundredth
-/// holds all of them.
+/// Returns the positions of the lines of bearing and shaft; empty in the waveform, and in the
+/// spectrum, whose lowest hundredth holds all of them.
 fn marks(drawn: &CaptureDrawn, kind: CaptureCurveKind, scale: &Scale) -> Vec<Value> {
     let at = |hz: f64| match kind {
         CaptureCurveKind::Envelope => Some(hz),

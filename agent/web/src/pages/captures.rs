@@ -40,7 +40,7 @@ const AFTER_S: f64 = 60.0;
 /// Site, machine, bearing and capture of an address.
 pub(super) type CaptureNames = (String, String, String, String);
 
-/// What is asked of the page.
+/// The query of the page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PageAsked {
@@ -52,7 +52,7 @@ pub(super) struct PageAsked {
     part: String,
 }
 
-/// What is asked of the sound.
+/// The query of the sound.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SoundAsked {
@@ -142,7 +142,7 @@ async fn gather(
     })
 }
 
-/// Where the script finds the curves that the page draws.
+/// Returns the address of the curves that the page draws, for the script.
 fn curves_address(address: &str, over: Option<Uuid>, is_whole: bool) -> String {
     let part = if is_whole { "all" } else { "window" };
     let over = over.map_or_else(String::new, |over| format!("&over={over}"));
@@ -174,7 +174,7 @@ fn facts(drawn: &CaptureDrawn, language: Language) -> Value {
     context! { stretch, band, lost }
 }
 
-/// Why the capture is shorter than was asked for.
+/// Says why the capture is shorter than was asked for.
 fn cut_short(cut: CaptureCut, language: Language) -> String {
     let told = match cut {
         CaptureCut::Rate => Text::new(

@@ -11,8 +11,8 @@ use crate::plant::ChannelRow;
 /// Characters of an error that a page shows.
 const ERROR: usize = 300;
 
-/// What the words of an error mean to a person, by what errors of mail servers, HTTP and TLS hold. The
-/// first that fits; the error itself stands beside it.
+/// The meaning of an error for a person, by the words that errors of mail servers, HTTP and TLS
+/// contain. The first that fits is shown, with the error itself beside it.
 const MEANINGS: [(&str, &[&str]); 7] = [
     (
         "channel_login",

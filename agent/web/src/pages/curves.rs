@@ -17,7 +17,7 @@ use crate::problem::Problem;
 /// Columns of a curve: two for each pixel of a plot over the whole page, so that a first zoom is drawn at once.
 const COLUMNS: usize = 2000;
 
-/// What is asked of the curves.
+/// The query of the curves.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CurvesAsked {
@@ -70,7 +70,7 @@ pub(super) async fn json(
     Ok(axum::Json(CurvesBody { shaft_hz, window_s, curves }).into_response())
 }
 
-/// Another capture of the same bearing.
+/// Returns the identity of another capture of the same bearing.
 async fn other_of(shared: &Shared, names: &CaptureNames, id: &str) -> Result<Uuid, Problem> {
     let (site, equipment, bearing, _) = names.clone();
     Ok(capture_found(shared, &(site, equipment, bearing, id.to_owned())).await?.row.capture_id)

@@ -76,7 +76,8 @@ const fn word(state: DemandState) -> &'static str {
     }
 }
 
-/// Why the gateway refuses, in the reader's language; the gateway's own words for a cause of a later version.
+/// Says why the gateway refuses, in the reader's language; the gateway's own words for a cause of a
+/// later version.
 fn refusal_in_words(refusal: &CaptureRefusal, language: Language) -> String {
     let minutes = refusal.wait_s.map_or(1, |seconds| seconds.div_ceil(60).max(1));
     let told = match refusal.cause.as_str() {
@@ -105,7 +106,7 @@ fn refusal_in_words(refusal: &CaptureRefusal, language: Language) -> String {
     told.in_language(language).to_owned()
 }
 
-/// Where the newest demand stands, for the script of the page that waits.
+/// Answers with the state of the newest demand, for the script of the page that waits.
 pub(super) async fn json(
     State(shared): State<Arc<Shared>>,
     Path(names): Path<Names>,

@@ -1,4 +1,4 @@
-//! Who is on duty now and next, and when nobody is.
+//! Shows who is on duty now and next, and when nobody is.
 
 use std::sync::Arc;
 

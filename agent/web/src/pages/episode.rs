@@ -1,5 +1,5 @@
-//! One episode: its three axes, and what a person does about it: remark, and look at what a shelf would hide.
-//! `forms` acknowledges and shelves, `reports` says what was found.
+//! One episode: its three axes, and the acts of a person on it: remark, and look at what a shelf
+//! would hide. `forms` acknowledges and shelves, `reports` records findings.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ pub(super) async fn remark(
     back(&viewer, &headers, &id, done)
 }
 
-/// What takes an acknowledgement back.
+/// The fields of the form that takes an acknowledgement back.
 #[derive(Debug, Deserialize)]
 pub(super) struct UnacknowledgeForm {
     form_key: String,
@@ -132,13 +132,14 @@ pub(super) async fn unacknowledge(
     back(&viewer, &headers, &id, done)
 }
 
-/// Until when an acknowledgement made at a time is taken back by a page; none where it is too late.
+/// Returns the time until which a page can take back an acknowledgement made at `at`; empty where
+/// it is too late.
 pub(super) fn undo_until(at: Option<Timestamp>, now: Timestamp) -> Value {
     let until = at.map(|at| at.plus_seconds(UNDO_S));
     show::value(until.filter(|until| now < *until))
 }
 
-/// What is asked before a shelf: for how long, and why.
+/// The query before a shelf: for how long, and why.
 #[derive(Debug, Deserialize)]
 pub(super) struct ShelfAsked {
     #[serde(flatten)]
@@ -147,7 +148,7 @@ pub(super) struct ShelfAsked {
     reason: String,
 }
 
-/// What a shelf would hide, before it is put up.
+/// Shows the messages that a shelf would hide, before it is put up.
 pub(super) async fn preview(
     State(shared): State<Arc<Shared>>,
     Technician(viewer): Technician,

@@ -209,7 +209,7 @@ fn acks(asked: &EpisodePageAsked, reader: &Reader) -> Vec<Value> {
     words.collect()
 }
 
-/// The same list as a file.
+/// Answers with the same list as a file.
 pub(super) async fn csv(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,

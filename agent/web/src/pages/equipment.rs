@@ -1,4 +1,4 @@
-//! A machine with its graph: a plain picture of what stands beside it, the same as a table, spare parts
+//! A machine with its graph: a plain picture of its neighbours, the same as a table, spare parts
 //! and documents.
 
 use std::sync::Arc;

@@ -123,7 +123,7 @@ pub(super) fn is_of(row: &BearingRow, user: Option<&str>) -> bool {
     user.is_some() && by == user
 }
 
-/// The risk of a filter; none where it is empty.
+/// Returns the risk of a filter; `None` where it is empty.
 pub(super) fn risk_of(word: &str) -> Result<Option<RiskLevel>, Problem> {
     if word.is_empty() {
         return Ok(None);
@@ -145,7 +145,7 @@ pub(super) fn with(address: &str, field: &str) -> String {
     format!("{address}{mark}{field}")
 }
 
-/// The sites of bearings, each once; none where there is nothing to choose.
+/// Returns the sites of bearings, each once; empty where there is nothing to choose.
 pub(super) fn sites<'a>(keys: impl Iterator<Item = &'a BearingKey>) -> Vec<String> {
     let sites: BTreeSet<&str> = keys.map(|key| key.site.as_str()).collect();
     if sites.len() < 2 { Vec::new() } else { sites.into_iter().map(str::to_owned).collect() }
@@ -262,7 +262,7 @@ fn filtered<'a>(
     Ok(found.collect())
 }
 
-/// The same list as a file.
+/// Answers with the same list as a file.
 pub(super) async fn csv(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
@@ -334,7 +334,7 @@ async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Re
     Ok(csv_file("bearings.csv", &HEAD, rows))
 }
 
-/// How many bearings have each risk; a tile filters, and ends its filter.
+/// Counts the bearings of each risk; a tile filters, and ends its filter.
 fn counts(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Value> {
     let levels = [RiskLevel::Critical, RiskLevel::Warning, RiskLevel::Watch, RiskLevel::Normal];
     let counted = levels.into_iter().map(|level| {
@@ -350,7 +350,7 @@ fn counts(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Valu
     counted.collect()
 }
 
-/// How many alarms wait for a person, and of how many bearings staff is not told.
+/// Counts the alarms that wait for a person, and the bearings of which staff is not told.
 fn states(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Value> {
     let of = |word: &str, count: usize| {
         let is_on = asked.state == word;

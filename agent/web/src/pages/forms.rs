@@ -26,7 +26,7 @@ pub(super) trait BearingForm: DeserializeOwned + Send + 'static {
     /// The part of the bearing's page that shows what was done.
     const PART: &'static str = "";
 
-    /// Does what the form says.
+    /// Performs the act of the form.
     fn act(
         self,
         shared: &Shared,
@@ -90,8 +90,8 @@ impl BearingForm for AckForm {
     }
 }
 
-/// Until when a shelf is asked for: a word (`tomorrow`, `monday`, `date` with `date`, `hours` with `hours`), an
-/// instant, or hours alone.
+/// The end of a shelf as it is asked for: a word (`tomorrow`, `monday`, `date` with `date`, `hours`
+/// with `hours`), an instant, or hours alone.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ShelfUntil {
     #[serde(default)]
@@ -109,7 +109,7 @@ impl ShelfUntil {
         Self { until: field(until), hours: field(hours), date: field(date) }
     }
 
-    /// The instant that is asked for; none where nothing is.
+    /// Returns the instant that is asked for; `None` where none is.
     pub(super) fn instant(&self, shared: &Shared) -> Result<Option<Timestamp>, Problem> {
         let hours = || self.hours.as_deref().map(typed_hours).transpose();
         let of = |end: ShelfEnd, got: &str| {
@@ -141,7 +141,7 @@ impl ShelfUntil {
     }
 }
 
-/// What a form of a shelf offers: the ends that people name, as instants.
+/// Returns the choices of a shelf's form: the ends that people name, as instants.
 pub(super) fn shelf_ends(shared: &Shared) -> Value {
     let plant = &shared.site.plant;
     context! {

@@ -1,5 +1,6 @@
-//! What a browser needs to install the pages on a phone, and what it shows without a network: the manifest, the
-//! icon, the page that says so, and an honest answer to an address that does not exist.
+//! The parts with which a browser installs the pages on a phone, and its pages without a network:
+//! the manifest, the icon, the page that says so, and an honest answer to an address that does not
+//! exist.
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};

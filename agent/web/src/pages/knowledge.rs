@@ -24,7 +24,7 @@ const MOST_WORK: u32 = 5000;
 /// Longest text that is searched for, characters.
 const LONGEST: usize = 200;
 
-/// What is searched for.
+/// The query of the search.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct SearchAsked {
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! What staff was told, and the gateways with what is refused of them.
+//! The pages of the messages to staff, and of the gateways with their refused events.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! Whether a row of a list is what a person searches for, as people type names: with and without the hyphens
-//! of a tag, or with another dash, in any case and in full width, each word somewhere in the row.
+//! Decides whether a row of a list is what a person searches for, as people type names: with and
+//! without the hyphens of a tag, or with another dash, in any case and in full width, each word
+//! somewhere in the row.
 
 /// Whether every word of `asked` stands in `text`.
 pub(super) fn fits(text: &str, asked: &str) -> bool {

@@ -48,7 +48,7 @@ static OF_USERS: LazyLock<Mutex<HashMap<String, usize>>> = LazyLock::new(Mutex::
 struct OnTheWay(String);
 
 impl OnTheWay {
-    /// Another form of this user, if it may have one.
+    /// Counts another form of this user; `None` if the user may have no further one.
     fn of(user: String) -> Option<Self> {
         let mut users = OF_USERS.lock().unwrap_or_else(PoisonError::into_inner);
         let count = users.entry(user.clone()).or_default();
@@ -149,7 +149,7 @@ pub(super) async fn serve(
     }
 }
 
-/// What takes a photo away.
+/// The fields of the form that removes a photo.
 #[derive(Debug, Deserialize)]
 pub(super) struct RemoveForm {
     form_key: String,
@@ -206,7 +206,7 @@ impl From<NoPhoto> for Problem {
 }
 
 impl PhotoKept {
-    /// Why a photo is not kept.
+    /// Returns why a photo is not kept.
     pub(crate) fn refusal(self) -> Option<Problem> {
         let told = match self {
             Self::Yes(_) => return None,

@@ -9,7 +9,7 @@ use crate::Shared;
 use crate::plant::{MachinePlace, MachinePlaces};
 use crate::problem::Problem;
 
-/// What is known of the machines beside their judgements.
+/// The graph's names, lines and designations of the machines, besides their judgements.
 pub(super) struct Places<'a> {
     graph: MachinePlaces,
     shared: &'a Shared,
@@ -48,7 +48,7 @@ impl<'a> Places<'a> {
         configured.or_else(|| self.graph.designations.get(&key.to_string()).cloned())
     }
 
-    /// The lines of these bearings, each once; none where there is nothing to choose.
+    /// Returns the lines of these bearings, each once; empty where there is nothing to choose.
     pub(super) fn lines<'k>(&self, keys: impl Iterator<Item = &'k BearingKey>) -> Vec<String> {
         let lines: BTreeSet<&str> = keys.filter_map(|key| self.line(key)).collect();
         lines.into_iter().map(str::to_owned).collect()
@@ -60,7 +60,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The element of a filter; none where it is empty.
+/// Returns the element of a filter; `None` where it is empty.
 pub(super) fn element_of(word: &str) -> Result<Option<Fault>, Problem> {
     if word.is_empty() {
         return Ok(None);

@@ -23,7 +23,7 @@ pub(super) fn heading(status: StatusCode) -> &'static str {
     }
 }
 
-/// A refusal in a language; none where only the English is known.
+/// Returns a refusal in a language; `None` where only the English is known.
 pub(super) fn refusal_in_language(detail: &str, language: Language) -> Option<String> {
     match language {
         Language::En => Some(detail.to_owned()),
@@ -128,7 +128,7 @@ fn ended(detail: &str) -> Option<String> {
     Some(format!("링크의 유효 기간이 끝났습니다({}).", written(at)))
 }
 
-/// What is refused of taking out, renaming and replacing.
+/// Returns the Korean text of a refusal to take out, rename or replace.
 fn change(detail: &str) -> Option<String> {
     if let Some(name) = detail.strip_prefix("nothing is known of ") {
         return Some(format!("{name}: 그런 이름이 없습니다. 이미 제거되었을 수 있습니다."));

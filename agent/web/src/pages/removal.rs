@@ -29,7 +29,7 @@ const ACTS: [(&str, &[&str]); 6] = [
 const ALLOWED: &str =
     "release_bearing, rename, forget, replace_gateway, release_gateway, forget_gateway";
 
-/// What is asked for; each field is empty where it is not.
+/// The query of the page; each field is empty where it is not asked for.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct RemovalAsked {
     #[serde(default)]
@@ -137,7 +137,7 @@ pub(super) async fn act(
     answered(&shared, &viewer, &reader, &form.asked, false).await
 }
 
-/// What is or would be changed, as a page.
+/// Returns the page that shows the change, made or proposed.
 async fn answered(
     shared: &Shared,
     viewer: &Viewer,
@@ -156,7 +156,7 @@ async fn answered(
     super::answer("removal.html", reader, gathered)
 }
 
-/// What was taken out, for the template: only what there is any of.
+/// Returns what was taken out for the template: only the kinds of which there is any.
 fn shown(asked: &RemovalAsked, out: &TakenOut) -> Value {
     fn names<T: ToString>(all: &[T]) -> Vec<String> {
         all.iter().map(ToString::to_string).collect()

@@ -1,8 +1,9 @@
-//! What people report of the work on a bearing: the form, which stands on the pages of the bearing, of its
-//! episode and of its work order, the reports that were made, and what a page says after one.
+//! Reports of people on the work on a bearing: the form, which stands on the pages of the bearing,
+//! of its episode and of its work order, the reports that were made, and the answer of a page after
+//! one.
 //!
-//! A report goes to the bearing's open work, whichever page it comes from; the page that a person is brought
-//! back to says what was recorded, and takes it back for ten minutes.
+//! A report goes to the bearing's open work, whichever page it comes from; the page to which a
+//! person returns says what was recorded, and takes it back for ten minutes.
 
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ const LISTED: u32 = 20;
 /// The verdict of whoever cannot say yet: the report is kept, and counts in no share of right judgements.
 const NOT_YET: &str = "unknown";
 
-/// What was found on the machine.
+/// The fields of the form for a finding on the machine.
 #[derive(Debug, Deserialize)]
 pub(super) struct FoundForm {
     form_key: String,
@@ -209,8 +210,8 @@ impl RecordedAsked {
         Self { recorded: word.to_owned() }
     }
 
-    /// What the page says of the report, which `back` is the path of. A word that names no report says
-    /// nothing.
+    /// Returns the values with which the page at the path `back` tells that the report was
+    /// recorded; `None` if the word names no report.
     pub(super) async fn shown(
         &self,
         shared: &Shared,
@@ -261,7 +262,7 @@ pub(super) async fn rows(shared: &Shared, key: &BearingKey) -> Result<Vec<Value>
     Ok(list.iter().map(show::value).collect())
 }
 
-/// What the form of a report needs: where it goes to, and the judgement that it names.
+/// Returns the values of a report's form: where it goes to, and the judgement that it names.
 pub(super) fn form(
     shared: &Shared,
     key: &BearingKey,
@@ -278,7 +279,7 @@ pub(super) fn form(
     }
 }
 
-/// What takes a report back.
+/// The fields of the form that takes a report back.
 #[derive(Debug, Deserialize)]
 pub(super) struct UndoForm {
     form_key: String,

@@ -175,8 +175,8 @@ const fn input_of(field: &Field) -> &'static str {
     }
 }
 
-/// What was sent: `entry`, `act` (`set`, `add`, `remove`), `digest`, `step` (`write` at the second press), and each
-/// field as `v.KEY`.
+/// The fields that were sent: `entry`, `act` (`set`, `add`, `remove`), `digest`, `step` (`write` at
+/// the second press), and each field as `v.KEY`.
 type Sent = [(String, String)];
 
 fn sent<'a>(form: &'a Sent, key: &str) -> &'a str {
@@ -367,7 +367,7 @@ const fn status_of(refused: &ConfigurationRefusal) -> StatusCode {
     }
 }
 
-/// A refusal: a sentence of the page, and what the program says of it.
+/// Returns a refusal: a sentence of the page, and the program's reason.
 fn told(refused: &ConfigurationRefusal, reader: &Reader) -> Value {
     let word = match refused {
         ConfigurationRefusal::Wrong(_) => "settings_wrong",

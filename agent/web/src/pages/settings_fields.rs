@@ -1,5 +1,6 @@
-//! What the page of settings offers: the tables of `agent.toml` and their keys, with the words and the form of
-//! each. What is not here (secrets, the broker, the store) is changed in the file itself.
+//! The fields of the page of settings: the tables of `agent.toml` and their keys, with the words
+//! and the form of each. Other keys (secrets, the broker, the store) are changed in the file
+//! itself.
 
 use pdm_shared::text::{Language, Text};
 use toml::Value;
@@ -325,19 +326,19 @@ const HOOK: TableForm = TableForm {
 };
 
 impl TableForm {
-    /// What the table is called.
+    /// Returns the name of the table.
     pub(super) fn name(&self, language: Language) -> &'static str {
         if language == Language::Ko { self.ko } else { self.en }
     }
 }
 
 impl Field {
-    /// What the key is called.
+    /// Returns the name of the key.
     pub(super) fn name(&self, language: Language) -> &'static str {
         if language == Language::Ko { self.ko } else { self.en }
     }
 
-    /// A value as the form shows it; none for one that the form cannot show.
+    /// Returns a value as the form shows it; `None` for one that the form cannot show.
     pub(super) fn written(&self, value: &Value) -> Option<String> {
         match (self.kind, value) {
             (FieldKind::List, Value::Array(all)) => {
@@ -354,7 +355,7 @@ impl Field {
         }
     }
 
-    /// The value of what was typed; none where the field was left empty.
+    /// Returns the value that was typed; `None` where the field was left empty.
     pub(super) fn value(&self, typed: &str) -> Result<Option<Value>, Problem> {
         let typed = typed.trim();
         if typed.is_empty() {

@@ -1,4 +1,4 @@
-//! How templates show values: figures with three digits, hours as hours or days, addresses.
+//! Shows values in templates: figures with three digits, hours as hours or days, addresses.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     });
 }
 
-/// The same with the words in bold that a document marks by two asterisks.
+/// Returns the same, with the words in bold that a document marks by two asterisks.
 pub(super) fn marked(text: &str) -> String {
     let parts: Vec<&str> = text.split("**").collect();
     // an odd number of marks is no pair: the text stands as it is
@@ -151,18 +151,19 @@ pub(super) fn hours(number: f64, language: Language) -> String {
     }
 }
 
-/// From which age on a figure is told with it, s. Chosen: above the period of the slowest gateways that measure
-/// by the hour.
+/// The age from which a figure is told with it, s. Chosen: above the period of the slowest gateways
+/// that measure by the hour.
 const TOLD_AGE_S: f64 = 2.0 * 3600.0;
-/// From which age on a figure is marked as old, s. Chosen: half a day, in which every configured gateway
-/// measures at least once.
+/// The age from which a figure is marked as old, s. Chosen: half a day, in which every configured
+/// gateway measures at least once.
 const OLD_S: f64 = 12.0 * 3600.0;
 
 /// A measurement that lies so far ahead of the clock is said to, s: its gateway's clock was or is ahead, and a time of
 /// judgement beside it is the earlier one. Chosen: clocks without a time service differ by less.
 const AHEAD_S: f64 = 60.0;
 
-/// How old a measurement is, where that matters, or how far ahead of the clock, and whether it is no present one.
+/// Says how old a measurement is, where that matters, or how far ahead of the clock; and whether it
+/// is too old for a present one.
 pub(super) fn age(
     at: Option<Timestamp>,
     now: Timestamp,

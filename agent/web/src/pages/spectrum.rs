@@ -36,7 +36,7 @@ pub(super) struct SpectrumAsked {
     at: Option<String>,
 }
 
-/// A spectrum with what it has to be read with.
+/// A spectrum with the values that are needed to read it.
 #[derive(Debug, Serialize)]
 struct Beside {
     event_id: EventId,

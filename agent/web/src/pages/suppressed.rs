@@ -1,4 +1,5 @@
-//! How pages mark a bearing of which staff is not told: why, until when and by whom, in the reader's language.
+//! Marks a bearing of which staff is not told: why, until when and by whom, in the reader's
+//! language.
 
 use minijinja::context;
 use minijinja::value::Value;
@@ -8,7 +9,7 @@ use pdm_shared::text::{Language, Text};
 
 use super::show;
 
-/// The mark of a suppression; none while staff is told.
+/// Returns the mark of a suppression; `None` while staff is told.
 pub(super) fn mark(suppression: &Suppression, language: Language) -> Option<Value> {
     let (until, by, why) = match suppression {
         Suppression::None => return None,

@@ -65,7 +65,7 @@ impl Figure {
     }
 }
 
-/// The hours of a range; none for all of it.
+/// Returns the hours of a range; `None` for all of it.
 fn hours_of(range: &str) -> Result<Option<f64>, Problem> {
     match range {
         "day" => Ok(Some(24.0)),
@@ -121,8 +121,8 @@ pub(super) async fn json(
     Ok(Json(trend).into_response())
 }
 
-/// Of each stretch of equal length the rows with the lowest and the highest figure, the worst risk, and the first
-/// one that has no figure, in their order.
+/// Returns, for each stretch of equal length, the rows with the lowest and the highest figure, the
+/// worst risk, and the first one that has no figure, in their order.
 fn thinned(rows: &[WindowRow], figure: impl Fn(&WindowRow) -> Option<f64>) -> Vec<&WindowRow> {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Vec::new() };
     if rows.len() <= WHOLE {

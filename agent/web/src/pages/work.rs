@@ -279,7 +279,7 @@ async fn gather(shared: &Shared, asked: &WorkPageAsked, reader: &Reader) -> Resu
     })
 }
 
-/// How many work orders are overdue and of each risk; a tile filters, and ends its filter.
+/// Counts the overdue work orders and those of each risk; a tile filters, and ends its filter.
 fn tiles(all: &[Card<'_>], asked: &WorkPageAsked, reader: &Reader) -> Vec<Value> {
     let late = all.iter().filter(|card| card.is_late()).count();
     let is_late = !asked.late.is_empty();
@@ -398,7 +398,7 @@ fn fits(card: &Card<'_>, places: &Places<'_>, asked: &str) -> bool {
     matching::fits(&format!("{} {bearing} {order} {}", card.key, actions.join(" ")), asked)
 }
 
-/// What became of an action.
+/// The fields of the form that sets the state of an action.
 #[derive(Debug, Deserialize)]
 pub(super) struct WorkForm {
     form_key: String,

@@ -1,8 +1,8 @@
-//! A work order, made for the thumb: which machine where, what to bring, lockout to tick, the procedure, photos,
-//! and what was found. Printed, it is a sheet without the frame of the page.
+//! A work order, made for the thumb: which machine where, what to bring, lockout to tick, the
+//! procedure, photos, and what was found. Printed, it is a sheet without the frame of the page.
 //!
-//! What to bring, lockout and procedure are those of the order's document ([`crate::plant::WorkSheet`]); the page
-//! says none of it by itself.
+//! The parts and tools, lockout and procedure are those of the order's document
+//! ([`crate::plant::WorkSheet`]); the page adds nothing to them.
 
 use std::sync::Arc;
 

@@ -52,7 +52,7 @@ fn the_three_kinds_are_told_by_their_content() {
     assert_eq!(check(&webp), Ok((PhotoKind::Webp, webp.as_slice())));
 }
 
-/// What phones append themselves is cut off: a film, a second picture, a trailer.
+/// Data that phones append is cut off: a film, a second picture, a trailer.
 #[test]
 fn what_phones_put_behind_a_picture_is_cut_off() {
     let jpeg = jpeg_with(4000, 3000, b"");

@@ -1,10 +1,10 @@
-//! What staff does to what stands: acknowledging and shelving.
+//! The acts of staff on alarms and bearings: acknowledging and shelving.
 
 use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
-/// What became of an acknowledgement.
+/// The outcome of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acknowledged {
     /// The alarm is acknowledged.
@@ -44,15 +44,15 @@ pub enum ShelfEnd {
 pub struct ShelfRequest {
     /// The bearing.
     pub key: BearingKey,
-    /// Until when; none to be told again.
+    /// The end of the shelf; `None` to be told again.
     pub until: Option<Timestamp>,
     /// The person.
     pub by: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What became of such a request.
+/// The outcome of such a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shelved {
     /// It holds.

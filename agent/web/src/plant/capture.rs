@@ -1,4 +1,4 @@
-//! What pages and API read of captured waveforms.
+//! The rows of captured waveforms for pages and API.
 
 use pdm_shared::capture::{CaptureDocument, CaptureReason};
 use pdm_shared::id::{BearingKey, EventId, GatewayId, MeasuringPoint};
@@ -63,7 +63,7 @@ impl CaptureRow {
 /// A capture with its document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptureFound {
-    /// What lists show of it.
+    /// The row for lists.
     pub row: CaptureRow,
     /// The document.
     pub document: CaptureDocument,
@@ -151,13 +151,13 @@ impl CaptureCurveKind {
 /// A curve, thinned to the columns of its plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptureCurve {
-    /// Which one.
+    /// The kind of curve.
     pub kind: CaptureCurveKind,
     /// Lowest and highest abscissa.
     pub range: (f64, f64),
     /// Abscissa, lowest and highest value of each column.
     pub points: Vec<[f64; 3]>,
-    /// The same of the capture that lies over it.
+    /// The points of the capture that lies over it.
     pub over: Option<Vec<[f64; 3]>>,
 }
 
@@ -166,7 +166,7 @@ pub struct CaptureCurve {
 pub struct CaptureMark {
     /// Its name, such as `BPFO`.
     pub name: String,
-    /// In multiples of the shaft frequency.
+    /// The order, in multiples of the shaft frequency.
     pub order: f64,
     /// Harmonics that are marked: 1 to this.
     pub harmonics: u32,

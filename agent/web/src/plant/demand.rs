@@ -86,7 +86,7 @@ impl CaptureDemandRow {
     }
 }
 
-/// What became of the wish for a waveform.
+/// The outcome of the wish for a waveform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CaptureDemanded {
     /// The gateway is asked.

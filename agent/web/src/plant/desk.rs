@@ -1,4 +1,4 @@
-//! What the pages of duty, knowledge and search read.
+//! The rows of the pages of duty, knowledge and search.
 
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -76,6 +76,6 @@ pub struct ArticleSection {
     pub title: String,
     /// Its text.
     pub body: String,
-    /// The same in English; empty if there is none.
+    /// The English text; empty if there is none.
     pub english: String,
 }

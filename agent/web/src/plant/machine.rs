@@ -1,4 +1,4 @@
-//! What pages read of the asset graph: machines with their neighbours, names and lines.
+//! The asset graph as pages read it: machines with their neighbours, names and lines.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct Neighbour {
     pub ended: bool,
 }
 
-/// A machine with what stands beside it in the asset graph.
+/// A machine with its neighbours in the asset graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Surroundings {
     /// The machine's id.
@@ -34,18 +34,18 @@ pub struct Surroundings {
     pub site: String,
     /// The machine's name.
     pub name: String,
-    /// What stands beside it, by relation and name.
+    /// The neighbours, by relation and name.
     pub neighbours: Vec<Neighbour>,
     /// Whether there are more neighbours than those.
     pub has_more: bool,
 }
 
-/// What the asset graph knows of a machine of a site.
+/// The asset graph's answer about a machine of a site.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MachineAround {
     /// The machine with its neighbours.
     Known(Surroundings),
-    /// It has a machine of this id, and does not say of which of these sites.
+    /// It has a machine of this id, and does not say in which of these sites.
     Unclear(Vec<String>),
     /// It does not know it.
     Unknown,
@@ -69,7 +69,7 @@ impl MachineAround {
     }
 }
 
-/// What the asset graph says of machines and bearings.
+/// The asset graph's names, lines and designations of machines and bearings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MachinePlaces {
     /// Machines by `site/machine`.
@@ -78,7 +78,7 @@ pub struct MachinePlaces {
     pub designations: BTreeMap<String, String>,
 }
 
-/// What a machine is called, and where it stands.
+/// The name of a machine, and its line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MachinePlace {
     /// Its name, where it has one beside its id.

@@ -1,4 +1,5 @@
-//! What the page of a work order reads: the order as its document tells it (`pdm.work_order/1`), and photos.
+//! The rows of the page of a work order: the order as in its document (`pdm.work_order/1`), and
+//! photos.
 
 use std::str::FromStr;
 
@@ -9,19 +10,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What a page shows of a work order. The fields are those of the document `pdm.work_order/1`, of which this
-/// is a part, so that page and document never say two things.
+/// A work order as a page shows it. The fields are those of the document `pdm.work_order/1`, of
+/// which this is a part, so that page and document never differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkSheet {
     /// The number of the order.
     pub number: String,
     /// The bearing and its place.
     pub subject: SheetSubject,
-    /// What is to be done, in one line.
+    /// The work to do, in one line.
     pub title: Text,
-    /// Why.
+    /// The reason for the order.
     pub reason: Text,
-    /// By when.
+    /// The schedule.
     pub schedule: SheetSchedule,
     /// Parts to bring.
     pub parts: Vec<SheetPart>,
@@ -31,7 +32,7 @@ pub struct WorkSheet {
     pub people: SheetResource,
     /// How long it takes.
     pub hours: SheetResource,
-    /// What is done for safety before anything else.
+    /// The safety steps before anything else.
     pub safety: Vec<SheetPassage>,
     /// The preparation.
     pub preparation: Vec<SheetPassage>,
@@ -50,18 +51,18 @@ pub struct SheetSubject {
     pub equipment_name: Option<Text>,
     /// Where on the machine the bearing is.
     pub location: Option<Text>,
-    /// The bearing's designation; none where it has to be checked.
+    /// The bearing's designation; `None` if it has to be checked.
     pub designation: Option<String>,
 }
 
-/// By when the work is done.
+/// The dates of the work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SheetSchedule {
-    /// As soon as the machine can be stopped.
+    /// Whether the work is done as soon as the machine can be stopped.
     pub at_once: bool,
-    /// By when the work is done.
+    /// The time by which the work is done.
     pub finish_by: Option<Timestamp>,
-    /// What the dates rest on.
+    /// The basis of the dates.
     pub basis: Text,
 }
 
@@ -70,9 +71,9 @@ pub struct SheetSchedule {
 pub struct SheetPart {
     /// Its name.
     pub name: Text,
-    /// Its designation; none where it has to be checked.
+    /// Its designation; `None` if it has to be checked.
     pub designation: Option<String>,
-    /// What the fitter is told of it.
+    /// The note for the fitter.
     pub note: Text,
 }
 
@@ -164,7 +165,7 @@ pub struct PhotoFile {
     pub content: Vec<u8>,
 }
 
-/// What became of a photo.
+/// The outcome of keeping a photo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhotoKept {
     /// It is kept.

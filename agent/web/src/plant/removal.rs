@@ -1,6 +1,6 @@
-//! Taking out what is gone, giving what has another name its new one, and admitting a gateway that was
-//! replaced or moved: what is asked for, and what became of it. The agent does it the same way for its
-//! command line.
+//! Removing parts of the plant that are gone, giving those with another name the new one, and
+//! admitting a gateway that was replaced or moved: the request, and its outcome. The agent does it
+//! the same way for its command line.
 
 use pdm_service::http::server::Peer;
 use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayKey, NameError, SiteId};
@@ -13,9 +13,9 @@ use serde::Serialize;
 pub struct PlantPart {
     /// The site.
     pub site: SiteId,
-    /// The machine; none for all of the site.
+    /// The machine; `None` for all of the site.
     pub equipment: Option<EquipmentId>,
-    /// The bearing; none for all of the machine.
+    /// The bearing; `None` for all of the machine.
     pub bearing: Option<BearingId>,
 }
 
@@ -47,7 +47,8 @@ impl PlantPart {
             && self.bearing.is_some() == other.bearing.is_some()
     }
 
-    /// The same bearing in the part that `self` was renamed to; none where they name different levels.
+    /// Returns the same bearing in the part that `self` was renamed to; `None` where they name
+    /// different levels.
     pub fn renamed(&self, to: &Self, key: &BearingKey) -> Option<BearingKey> {
         self.is_level_with(to).then(|| BearingKey {
             site: to.site.clone(),
@@ -57,7 +58,7 @@ impl PlantPart {
     }
 }
 
-/// What a person asks for of a part of the plant or of a gateway.
+/// A change that a person asks for, of a part of the plant or of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlantChange {
     /// It is gone: take it out.
@@ -91,9 +92,9 @@ pub enum PlantChange {
 /// A change of the plant, and who asks for it.
 #[derive(Debug, Clone)]
 pub struct ChangeRequest {
-    /// What is asked for.
+    /// The change.
     pub change: PlantChange,
-    /// Whose login asks, as the record of acts names it.
+    /// The login that asks, as the record of acts names it.
     pub who: String,
     /// The person.
     pub by: String,
@@ -138,14 +139,14 @@ impl TakenOut {
     }
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changed {
     /// It was made, or would be.
     Done(TakenOut),
     /// Nothing of that name is known.
     Unknown(String),
-    /// It is none that can be made: why.
+    /// The change cannot be made: why.
     Unfit(String),
     /// The new name is known already, and the history of both would stand under it: nothing was changed.
     Joins(Vec<BearingKey>),

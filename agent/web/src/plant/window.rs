@@ -1,4 +1,4 @@
-//! What pages and API read of a bearing's windows.
+//! The rows of a bearing's windows for pages and API.
 
 use pdm_shared::event::SpectrumLines;
 use pdm_shared::fault::Fault;

@@ -40,7 +40,7 @@ pub struct WorkRow {
     pub found: Option<Found>,
 }
 
-/// For how long a report can be taken back, s.
+/// The time for which a report can be taken back, s.
 pub const UNDO_S: f64 = 600.0;
 
 /// A report of a person on the work of a bearing, as it was recorded.
@@ -75,7 +75,7 @@ pub struct ReportRow {
     pub withdrawn_by: Option<String>,
 }
 
-/// What became of taking a report back.
+/// The outcome of taking a report back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Withdrawn {
     /// It is taken back, and its work stands as before.

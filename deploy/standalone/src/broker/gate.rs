@@ -59,7 +59,7 @@ pub(super) struct ShutGate {
     certified: Option<Certified>,
 }
 
-/// What a gate with certificates needs for each connection.
+/// The parts that a gate with certificates needs for each connection.
 #[derive(Clone)]
 struct Certified {
     tls: TlsAcceptor,
@@ -203,7 +203,7 @@ async fn relayed(
 /// The client's side, with what it publishes held to the rules of its name.
 struct Checked<C> {
     client: C,
-    /// The name of its certificate; none on loopback without certificates.
+    /// The name of its certificate; `None` on loopback without certificates.
     name: Option<String>,
     names: Arc<KnownNames>,
     packets: Packets,

@@ -21,10 +21,11 @@ const SESSION_EXPIRY: u8 = 0x11;
 /// Flags of a CONNECT that say that a user name and a password end it.
 const WITH_LOGIN: u8 = 0b1100_0000;
 
-/// What is known of a stream of packets.
+/// The state of a stream of packets.
 #[derive(Debug)]
 pub(super) struct Packets {
-    /// User name and password that end a CONNECT, as they stand in the packet; none: it passes as it is.
+    /// User name and password that end a CONNECT, as they stand in the packet; `None`: it passes as
+    /// it is.
     login: Option<Vec<u8>>,
     /// Bytes that are not checked yet.
     held: Vec<u8>,
@@ -32,14 +33,14 @@ pub(super) struct Packets {
     passing: usize,
 }
 
-/// What a packet claims, which the name of the client must allow.
+/// A claim of a packet, which the name of the client must allow.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Claim<'a> {
-    /// To be the client of this id.
+    /// The claim to be the client of this id.
     ClientId(&'a str),
-    /// That the broker keeps a session under this id while the client is away.
+    /// The claim that the broker keeps a session under this id while the client is away.
     Session(&'a str),
-    /// To publish on this topic.
+    /// The claim to publish on this topic.
     Topic(&'a str),
 }
 
@@ -47,13 +48,13 @@ pub(super) enum Claim<'a> {
 enum Start {
     /// More bytes are needed.
     Unknown,
-    /// A CONNECT of so many bytes.
+    /// A CONNECT of this many bytes.
     Connect { length: usize, connect: Connect },
-    /// Another packet of so many bytes, which publishes on this topic or on none.
+    /// Another packet of this many bytes, which publishes on this topic or on none.
     Packet { length: usize, topic: Option<String> },
 }
 
-/// What a CONNECT says.
+/// The content of a CONNECT.
 #[derive(Debug)]
 struct Connect {
     client_id: String,
@@ -72,8 +73,8 @@ fn malformed() -> io::Error {
 }
 
 impl Packets {
-    /// No packets yet; each CONNECT gets this user name and password, with their lengths before them, if there
-    /// are some.
+    /// Creates the state before the first packet. Each CONNECT gets this user name and password,
+    /// with their lengths before them, if there are some.
     pub(super) const fn with_login(login: Option<Vec<u8>>) -> Self {
         Self { login, held: Vec::new(), passing: 0 }
     }
@@ -190,7 +191,7 @@ fn start(bytes: &[u8]) -> io::Result<Start> {
     }
 }
 
-/// The bytes of a variable length and its value; none if it is not whole yet.
+/// Returns the bytes of a variable length and its value; `None` if it is not whole yet.
 fn remaining_length(bytes: &[u8]) -> io::Result<Option<(usize, usize)>> {
     let mut value = 0;
     for (at, byte) in bytes.iter().take(4).enumerate() {
@@ -208,7 +209,7 @@ fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))
 }
 
-/// What the body of a CONNECT says.
+/// Reads the body of a CONNECT.
 fn connect(body: &[u8]) -> io::Result<Connect> {
     let parsed = || {
         let (_protocol, rest) = text(body)?;

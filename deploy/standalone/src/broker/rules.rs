@@ -1,4 +1,4 @@
-//! Who may publish what, by the name of the client's certificate.
+//! Decides who may publish what, by the name of the client's certificate.
 //!
 //! The rules are those of `deploy/mosquitto/acl` for what is published: a gateway speaks under its own
 //! name alone, staff acknowledges, shelves, reports work and asks for waveforms, the agent may everything. What is read is not restricted. A topic is
@@ -136,7 +136,8 @@ fn is_gateway(name: &str) -> bool {
     name != STAFF && !name.is_empty()
 }
 
-/// The common name of a certificate's subject; none if it has none or another than UTF-8.
+/// Returns the common name of a certificate's subject; `None` if it has none, or one that is not
+/// UTF-8.
 pub(super) fn common_name(certificate: &CertificateDer<'_>) -> Option<String> {
     let (_, certificate, _) = element(certificate)?;
     let (_, mut body, _) = element(certificate)?;

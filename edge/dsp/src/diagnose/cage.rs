@@ -1,19 +1,19 @@
-//! Do the lines of the cage stand? A comb of its first six multiples against the same comb at
-//! unrelated orders of the same spectrum.
+//! Checks whether the lines of the cage stand: a comb of its first six multiples against the same
+//! comb at unrelated orders of the same spectrum.
 //!
-//! The cage's lines say that something modulates once a turn of the cage: its own damage, or a
+//! Lines of the cage show that something modulates once a turn of the cage: its own damage, or a
 //! damaged rolling element that passes the load zone with it. One record cannot tell the two apart
-//! by these lines alone, so they are told and never named. Beside them [`super::spin`] looks for what
-//! only a rolling element has.
+//! by these lines alone, so they are told and never named. Beside them [`super::spin`] looks for
+//! lines that only a rolling element has.
 
 use super::Request;
 use super::levels::{log_levels, mask_shaft, widen};
 use crate::robust::{MAD_TO_SIGMA, median_and_mad};
 use crate::spectrum::Spectrum;
 
-/// From how many standard deviations the lines stand, in the raw and in the pre-whitened look
-/// (chosen: of 144 sound channels the largest has 3.9, and that bearing's rollers failed later;
-/// race defects reach 3.2, the one record that shows by them has 6.3).
+/// The number of standard deviations from which the lines stand, in the raw and in the pre-whitened
+/// look (chosen: of 144 sound channels the largest has 3.9, and that bearing's rollers failed
+/// later; race defects reach 3.2, the one record that shows by them has 6.3).
 pub const STANDS: f64 = 5.0;
 /// Shaft turns below which they are not resolved from their neighbours (chosen: 24 cage turns).
 pub const LEAST_TURNS: f64 = 60.0;
@@ -40,7 +40,7 @@ pub fn standing(spectrum: &Spectrum, shaft_hz: f64, request: &Request) -> Cage {
     standing_in(&log_levels(spectrum, shaft_hz), spectrum.df_hz, shaft_hz, request)
 }
 
-/// The same from levels (dB over the local floor) of lines `df` Hz apart.
+/// Measures the same from levels (dB over the local floor) of lines `df` Hz apart.
 pub fn standing_in(levels: &[f64], df: f64, shaft_hz: f64, request: &Request) -> Cage {
     let tolerance = request.order_tolerance.max(0.005);
     let ftf = request.orders.ftf.get();

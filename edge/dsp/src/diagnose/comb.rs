@@ -1,4 +1,4 @@
-//! How high does the comb of an order stand in one spectrum?
+//! Measures how high the comb of an order stands in one spectrum.
 //!
 //! The comb level of an order is the weighted mean level (dB, 0 to 24) of its first four harmonics;
 //! harmonics that fall on shaft multiples are left out. The level of an asked order is the largest
@@ -128,7 +128,8 @@ pub fn tooth_level(spectrum: &LogSpectrum, shaft_hz: f64, order: f64) -> f64 {
     spectrum.levels.get(low..high).map_or(0.0, |part| part.iter().copied().fold(0.0, f64::max))
 }
 
-/// Is an order so far from every shaft multiple that a shaft line's main lobe does not reach it?
+/// Whether an order is so far from every shaft multiple that a shaft line's main lobe does not
+/// reach it.
 fn is_apart_from_shaft(order: f64, lines_per_order: f64, resolution: f64) -> bool {
     let off = (order - order.round()).abs() * lines_per_order;
     off > 2.0 * resolution + 0.5 + SHAFT_WANDER * order * lines_per_order

@@ -1,4 +1,4 @@
-//! From the spectra of logarithmic envelopes to a few figures for each part.
+//! Computes a few figures for each part from the spectra of logarithmic envelopes.
 //!
 //! The comb level of each defect order is compared with that of unrelated orders of the same
 //! spectrum, in fixed units: a foreign comb that lifts some unrelated orders cannot change the unit.
@@ -6,10 +6,10 @@
 //! clipped, and the smaller counts: tones that beat show in the first alone. Only where steady lines
 //! stand at a dozen multiples in a row of a defect frequency, as impacts without slip make them, the
 //! record as it is decides.
-//! What else could make the lines takes its share away: a slower comb whose tooth they are, and a
-//! whole multiple of the shaft that the speed is not known well enough to exclude ([`Figures::share`]).
-//! [`super::rule`] weighs what is left. Invariant: in every figure more speaks for the part, so no
-//! weight of the rule is negative.
+//! Other explanations of the lines take their share away: a slower comb whose tooth they are, and a
+//! whole multiple of the shaft that the speed is not known well enough to exclude
+//! ([`Figures::share`]). [`super::rule`] weighs what is left. Invariant: a higher figure always
+//! speaks more for the part, so no weight of the rule is negative.
 
 use pdm_shared::units::Band;
 
@@ -64,8 +64,8 @@ const BEST_SPECTRA: usize = 5;
 /// recordings' families those named by their own part have 2.9 and more, belts and neighbours in the
 /// generated records 1.2 and less; with 2 dB the folds name the same.
 const OWN_ENOUGH_DB: f64 = 3.0;
-/// Steady lines are kept if so many multiples in a row of a defect frequency are steady: impacts that
-/// hardly slip. Families of drives and gears have seven in a row.
+/// The number of multiples in a row of a defect frequency that have to be steady for steady lines
+/// to be kept: impacts that hardly slip. Families of drives and gears have seven in a row.
 const LEAST_TEETH: usize = 12;
 /// Highest multiple of something slower that is looked for: higher ones have faded.
 const SLOWEST_COMB: u32 = 12;
@@ -78,8 +78,8 @@ const WHOLE_STATED: f64 = 0.01;
 /// stands 1 % off four times its shaft, beside twice the spin of a 6203.
 const WHOLE_OTHER: f64 = 0.015;
 /// Mean level of the envelope's first two shaft harmonics from which they give the speed, dB: the
-/// levels are means of some thirty spectra, whose noise stays below 3. The third is none of them: the
-/// outer race of a 6203 stands at 3.05 orders and would pose as it.
+/// levels are means of some thirty spectra, whose noise stays below 3. The third harmonic is not
+/// used: the outer race of a 6203 stands at 3.05 orders and would pose as it.
 const SHAFT_STANDS_DB: f64 = 5.0;
 /// The first of the two has to stand itself, dB: where the second stands alone it is a line of something else.
 /// Paderborn's inverter has one at 52.5 Hz, which is twice a speed stated 5 % high and leaves the first
@@ -104,7 +104,7 @@ pub const NAMES: [&str; COUNT] = [
 pub struct Figures {
     /// Comb level above the median of unrelated orders, mean of all spectra, in units of 2 dB.
     pub excess: f64,
-    /// The same of the whole band's spectra alone, at the speed that suits it best.
+    /// The excess of the whole band's spectra alone, at the speed that suits it best.
     pub excess_whole: f64,
     /// Mean level of the best two of harmonics 1 to 3 in the five best spectra, dB.
     pub height_db: f64,
@@ -152,8 +152,8 @@ impl Figures {
     }
 }
 
-/// What speaks for a part counts by the share that is its own; what speaks against it counts in
-/// full.
+/// Returns the part's share of a value. A value in favour of the part counts by the share that is
+/// its own; a value against it counts in full.
 fn part_of(value: f64, share: f64) -> f64 {
     if value > 0.0 { value * share } else { value }
 }
@@ -161,7 +161,7 @@ fn part_of(value: f64, share: f64) -> f64 {
 /// Everything the rule weighs of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Evidence {
-    /// Of each part.
+    /// The figures of each part.
     pub parts: PerPart<Figures>,
     /// The comb of the cage.
     pub cage: CageComb,
@@ -177,7 +177,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Does the stated speed not fit? Then nothing is named.
+    /// Whether the stated speed does not fit; nothing is named then.
     pub const fn is_misfit(&self) -> bool {
         matches!(self.speed, SpeedFit::Misfit(_) | SpeedFit::MayMisfit(_))
     }
@@ -272,7 +272,8 @@ fn weighed(
     Evidence { parts, cage, stranger, speed, ..Evidence::default() }
 }
 
-/// How surely a line is no whole multiple of a shaft frequency that is known within a ratio, 0 to 1.
+/// Returns how surely a line is no whole multiple of a shaft frequency that is known within a
+/// ratio, 0 to 1.
 fn off_whole(hz: f64, shaft_hz: f64, ratio: f64, turns: f64) -> f64 {
     let order = hz / shaft_hz;
     let half_a_line = 0.5 / turns.min(super::spectra::BLOCK_TURNS[0]);
@@ -322,7 +323,7 @@ impl Search {
     }
 }
 
-/// What one spectrum shows.
+/// The findings in one spectrum.
 struct InSpectrum {
     parts: PerPart<Found>,
     /// Excess and place of each unrelated order.

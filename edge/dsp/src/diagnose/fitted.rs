@@ -33,7 +33,7 @@ pub const FITTED_SHORT: Rule = Rule {
 /// recordings have 51 turns and more, but for the snapshots of a second of NASA/IMS).
 pub const SHORT_TURNS: f64 = 45.0;
 
-/// The rule for a record with so many shaft turns.
+/// Returns the rule for a record with `turns` shaft turns.
 pub const fn fitted(turns: f64) -> Rule {
     if turns < SHORT_TURNS { FITTED_SHORT } else { FITTED }
 }

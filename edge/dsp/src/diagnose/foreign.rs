@@ -31,9 +31,9 @@ const SLOWEST_COMB: u32 = 12;
 const SPEED_LINES: f64 = 1.0 / 6.0;
 /// How far the mean speed of a band's envelope may be off the record's, as a ratio (chosen).
 const STEADY: f64 = 0.0005;
-/// How far a candidate may be off a shaft multiple and still be held against the comb, as a ratio: a
-/// quarter of a percent, eight times [`super::levels`]' wander, so that a speed that drifts between
-/// the band's impacts and the shaft's line is covered.
+/// How far a candidate may be off a shaft multiple and still be compared with the comb, as a ratio:
+/// a quarter of a percent, eight times [`super::levels`]' wander, so that a speed that drifts
+/// between the band's impacts and the shaft's line is covered.
 const NEAR_MULTIPLE: f64 = 0.0025;
 /// Shaft turns in a block of the spectra that may have found a candidate.
 const COARSE_TURNS: f64 = 50.0;
@@ -50,7 +50,7 @@ pub struct KnownSpeed {
     pub tolerance: f64,
     /// The record gave it.
     pub by_record: bool,
-    /// The same by the peaks of its lines, Hz, see [`super::speed::FoundSpeed`].
+    /// The shaft frequency by the peaks of its lines, Hz, see [`super::speed::FoundSpeed`].
     pub fine_hz: f64,
 }
 
@@ -80,12 +80,12 @@ impl<'a> Scene<'a> {
             .map(|i| (i, self.levels[i]))
     }
 
-    /// Where the peak near a frequency stands, Hz.
+    /// Returns where the peak near a frequency stands, Hz.
     fn peak_hz(&self, hz: f64) -> f64 {
         self.peak_within(hz, 2.0)
     }
 
-    /// Where the strongest line within ± `reach` lines peaks, Hz.
+    /// Returns where the strongest line within ± `reach` lines peaks, Hz.
     fn peak_within(&self, hz: f64, reach: f64) -> f64 {
         self.spectrum.peak_at(&self.levels, hz, reach).map_or(hz, |peak| peak.0)
     }
@@ -110,7 +110,8 @@ impl<'a> Scene<'a> {
             .or_else(|| self.slower_comb(hz, if part == Fault::Ball { 3 } else { 2 }))
     }
 
-    /// Do all harmonics of the candidate that stand out sit on multiples of a mains line?
+    /// Returns mains as the cause if all harmonics of the candidate that stand out sit on multiples
+    /// of a mains line.
     fn mains(&self, hz: f64) -> Option<ForeignCause> {
         let df = self.spectrum.df_hz;
         MAINS_HZ
@@ -160,12 +161,13 @@ impl<'a> Scene<'a> {
         self.strongest(hz, 1.0).map(|(i, _)| self.spectrum.amplitude[i])
     }
 
-    /// Is the candidate one tooth of a shaft comb? Far from a multiple of the shaft speed, as far as
-    /// that is known, it is not; near one it is unless it stands clearly above the other teeth. On
-    /// one it is in any case, where the record itself gives the speed: vanes, gear teeth and poles
-    /// are whole numbers, what a bearing part passes in a turn is not. Where nothing in the record
-    /// gives it, an order near a whole number is believed: not to would keep three of 1444 sound
-    /// machines with vanes from a name, and nine of 110 simulated faults, too.
+    /// Returns the shaft as the cause if the candidate is one tooth of a shaft comb. Far from a
+    /// multiple of the shaft speed, as far as that is known, it is not; near one it is unless it
+    /// stands clearly above the other teeth. On a multiple it is in any case, where the record
+    /// itself gives the speed: vanes, gear teeth and poles are whole numbers a turn, the passing
+    /// frequency of a bearing part is not. Where nothing in the record gives the speed, an order
+    /// near a whole number is believed: not to believe it would keep three of 1444 sound machines
+    /// with vanes, and nine of 110 simulated faults, from a name.
     fn shaft_harmonic(&self, hz: f64) -> Option<ForeignCause> {
         let n = (hz / self.shaft_hz).round();
         let off = (hz - n * self.shaft_hz).abs();
@@ -176,8 +178,8 @@ impl<'a> Scene<'a> {
         (n >= 2.0 && (is_whole || is_tooth())).then_some(ForeignCause::ShaftHarmonic(n as u32))
     }
 
-    /// Does the candidate stand on a whole multiple of the shaft speed, as the record or the
-    /// envelope's own line at the shaft speed gives it?
+    /// Whether the candidate stands on a whole multiple of the shaft speed, as the record or the
+    /// envelope's own line at the shaft speed gives it.
     fn is_whole(&self, hz: f64) -> bool {
         let df = self.spectrum.df_hz;
         let own = self.own_shaft_hz().map(|shaft_hz| (shaft_hz, PEAK_LINES));
@@ -205,8 +207,9 @@ impl<'a> Scene<'a> {
         .then_some(ForeignCause::CageHarmonic(elements as u32))
     }
 
-    /// Something slower strikes once a turn of its own (a belt, a geared shaft) and one of its
-    /// multiples falls here. A rolling element's spin is half of its line, hence `least` 3 for it.
+    /// Finds a slower comb: something strikes once a turn of its own (a belt, a geared shaft), and
+    /// one of its multiples falls here. A rolling element's spin is half of its line, hence `least`
+    /// 3 for it.
     fn slower_comb(&self, hz: f64, least: u32) -> Option<ForeignCause> {
         (least..=SLOWEST_COMB)
             .map(|n| (n, hz / f64::from(n)))
@@ -215,7 +218,7 @@ impl<'a> Scene<'a> {
             .map(|(_, spacing)| ForeignCause::Comb(spacing))
     }
 
-    /// Do the low teeth of a comb stand about as high as its `n`-th?
+    /// Whether the low teeth of a comb stand about as high as its `n`-th.
     fn is_tooth(&self, hz: f64, spacing: f64, n: f64) -> bool {
         let teeth: Vec<f64> = (1..=5)
             .map(f64::from)
@@ -226,8 +229,9 @@ impl<'a> Scene<'a> {
         usual >= COMB_LEVEL_DB && self.level(hz) - usual < TOOTH_LEAD_DB
     }
 
-    /// Does the first harmonic stand, or if it drowns the second and the third? A family without
-    /// belongs to a line at one of its multiples: one of even multiples alone to the second.
+    /// Whether the first harmonic stands or, if it drowns, the second and the third. A family
+    /// without these belongs to a line at one of its multiples: one of even multiples alone to the
+    /// second.
     fn has_base(&self, hz: f64) -> bool {
         let stands = |k: f64| self.level(k * hz) >= BASE_LEVEL_DB;
         stands(1.0) || (stands(2.0) && stands(3.0))

@@ -1,10 +1,11 @@
-//! What stood in the envelope spectra of a measuring point from the first day.
+//! Keeps the lines that stood in the envelope spectra of a measuring point from the first day.
 //!
-//! While the baseline is learnt, each thorough look leaves its [`Past`]: for every spectrum the lines that
-//! stand, on the order axis, how far each part's comb and the cage's stood, and the speed. Later looks are
-//! held against the mean of them: what stood already is taken off each line, less what is left to every
-//! line ([`LEFT_DB`]), before combs are read. Invariants: a past never holds a line that its first look did
-//! not show, so it can only fall while it is learnt; its bytes stay below [`MOST_BYTES`].
+//! While the baseline is learnt, each thorough look leaves its [`Past`]: for every spectrum the
+//! standing lines on the order axis, the level of each part's comb and of the cage's, and the
+//! speed. Later looks are compared with the mean of them: the level that stood already is taken off
+//! each line, except for a rest that every line keeps ([`LEFT_DB`]), before combs are read.
+//! Invariants: a past never holds a line that its first look did not show, so it can only fall
+//! while it is learnt; its bytes stay below [`MOST_BYTES`].
 
 use pdm_shared::fault::Fault;
 
@@ -25,14 +26,15 @@ pub const MOST_BYTES: usize = 18_500;
 const BINS: f64 = 200.0;
 /// Steps of a kept level, dB.
 const STEP_DB: f64 = 0.1;
-/// From this level above unrelated combs on, in the mean of all spectra, the comb of a part is said to have
-/// stood since commissioning, dB. Chosen: half of the excess that a named part has at least.
+/// The level above unrelated combs, in the mean of all spectra, from which the comb of a part is
+/// said to have stood since commissioning, dB. Chosen: half of the excess that a named part has at
+/// least.
 const STOOD_DB: f64 = 3.0;
 
 /// The spectra of one record, as it is and with its steady lines clipped.
 pub(super) type BothSources<'a> = (&'a [LogSpectrum], &'a [LogSpectrum]);
 
-/// What stood in the looks at one measuring point in one operating state.
+/// The lines that stood in the looks at one measuring point in one operating state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Past {
     looks: u32,
@@ -40,7 +42,7 @@ pub struct Past {
     shaft_hz: f64,
     /// Mean level of each part's comb above unrelated ones, dB.
     parts_db: PerPart<f64>,
-    /// The same of the cage's.
+    /// Mean level of the cage's comb above unrelated ones, dB.
     cage_db: f64,
     spectra: Vec<KeptSpectrum>,
 }
@@ -52,7 +54,7 @@ struct KeptSpectrum {
     is_clipped: bool,
     /// Orders that two lines must lie apart to be told from each other.
     resolution: f64,
-    /// By rising bin.
+    /// The lines by rising bin.
     lines: Vec<KeptLine>,
 }
 
@@ -64,7 +66,7 @@ struct KeptLine {
 }
 
 impl Past {
-    /// What one look shows.
+    /// Returns the past of one look.
     pub(super) fn of_look(
         (as_it_is, clipped): BothSources<'_>,
         (shaft_hz, turns): (f64, f64),
@@ -125,12 +127,12 @@ impl Past {
         parts.chain([(Fault::Cage, self.cage_db)]).filter(|(_, db)| *db >= STOOD_DB).collect()
     }
 
-    /// How far the cage's comb stood above unrelated ones, dB; never below 0.
+    /// Returns how far the cage's comb stood above unrelated ones, dB; never below 0.
     pub const fn cage_db(&self) -> f64 {
         self.cage_db.max(0.0)
     }
 
-    /// Takes what stood off the lines of a look.
+    /// Takes the standing levels off the lines of a look.
     pub(super) fn take_off(&self, spectra: &mut [LogSpectrum], is_clipped: bool, shaft_hz: f64) {
         for spectrum in spectra {
             let Some(kept) = self.spectrum(spectrum.slot, is_clipped) else { continue };

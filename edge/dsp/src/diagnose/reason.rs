@@ -1,4 +1,4 @@
-//! Why no fault is named although lines stand: what a person reads instead of a name.
+//! The reasons why no fault is named although lines stand: a person reads them instead of a name.
 
 use pdm_shared::fault::Fault;
 

@@ -1,4 +1,4 @@
-//! The rule that names a part: one weighted sum of a part's figures, held against one threshold.
+//! The rule that names a part: one weighted sum of a part's figures, compared with one threshold.
 //!
 //! The sum is a logistic regression whose weights cannot be negative, so every figure speaks for a
 //! part: another cause takes its share of the figures away and is no veto of its own. The constants
@@ -25,15 +25,16 @@ const CAGE_UNEVEN_DB: f64 = 5.0;
 /// Excess of inner race and rolling element below which the cage's comb is the cage's own, units: belts
 /// and rolling elements that show such a comb have at least 2.2.
 const CAGE_ALONE: f64 = 1.0;
-/// The same of the outer race, whose line is a tooth of the cage's comb: as many times the cage as
-/// there are elements.
+/// The limit for the outer race, whose line is a tooth of the cage's comb: as many times the cage
+/// as there are elements.
 const CAGE_BESIDE_OUTER: f64 = 2.0;
 /// How sure the cage's lines are where they stand and nothing is named by them.
 pub const CAGE_SCORE: f64 = 0.75;
-/// By how much the cage's comb must have grown since the baseline to name a rolling element, dB: 2 dB above
-/// the strongest record that is no ball and whose races are quiet on the rigs of the study that proposed the
-/// figure (5.4 dB, CWRU 158). On the recordings at hand such records reach 3.8 dB, so leave-one-rig-out gives
-/// 5.2 to 5.8 dB and names the same nine of 25 balls; the least of them has 8.4 dB.
+/// The rise of the cage's comb since the baseline that names a rolling element, dB: 2 dB above the
+/// strongest record that is no ball and whose races are quiet on the rigs of the study that
+/// proposed the figure (5.4 dB, CWRU 158). On the recordings at hand such records reach 3.8 dB, so
+/// leave-one-rig-out gives 5.2 to 5.8 dB and names the same nine of 25 balls; the least of them has
+/// 8.4 dB.
 const NEW_COMB_DB: f64 = 7.4;
 /// Excess of outer and inner race below which that comb is not theirs, units: an outer race that stands at a
 /// multiple of the cage's order lifts its teeth (up to 13.4 dB in the recordings).
@@ -66,15 +67,15 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// How far a part's figures lie above the threshold, log odds of the regression; negative: no
-    /// name.
+    /// Returns how far a part's figures lie above the threshold, log odds of the regression;
+    /// negative: no name.
     pub fn strength(&self, figures: &Figures) -> f64 {
         let values = figures.values();
         let sum: f64 = self.weights.iter().zip(values).map(|(w, v)| w * v).sum();
         sum + self.offset - self.threshold
     }
 
-    /// How sure a part of this strength is, 0 to 0.99; 0.7 at the threshold.
+    /// Returns how sure a part of this strength is, 0 to 0.99; 0.7 at the threshold.
     pub fn confidence(&self, strength: f64) -> f64 {
         let odds = (NAMING_CONFIDENCE / (1.0 - NAMING_CONFIDENCE)).ln() + self.slope * strength;
         (1.0 / (1.0 + (-odds).exp())).min(MOST_CONFIDENCE)
@@ -136,7 +137,7 @@ pub fn most_excess(evidence: &Evidence) -> f64 {
     evidence.parts.iter().map(|(_, figures)| figures.values()[0]).fold(0.0, f64::max)
 }
 
-/// Does the cage's comb stand, and no part's lines beside it?
+/// Whether the cage's comb stands, and no part's lines beside it.
 pub fn is_cage(evidence: &Evidence) -> bool {
     let is_quiet = |(part, figures): (Part, &Figures)| {
         figures.excess < if part == Part::OuterRace { CAGE_BESIDE_OUTER } else { CAGE_ALONE }
@@ -147,14 +148,14 @@ pub fn is_cage(evidence: &Evidence) -> bool {
         && evidence.parts.iter().all(is_quiet)
 }
 
-/// By how much the cage's comb is new since the baseline, dB, where that names a rolling element: the comb
-/// stands, and the races are quiet. `None` without a past.
+/// Returns by how much the cage's comb is new since the baseline, dB, where that names a rolling
+/// element: the comb stands, and the races are quiet. `None` without a past.
 pub fn new_comb_db(evidence: &Evidence) -> Option<f64> {
     grown_comb_db(evidence).filter(|db| *db >= NEW_COMB_DB)
 }
 
-/// By how much the cage's comb has grown since the baseline, dB, where it may be a rolling element's: the races
-/// are quiet and the stated speed fits. `None` without a past.
+/// Returns by how much the cage's comb has grown since the baseline, dB, where it may be a rolling
+/// element's: the races are quiet and the stated speed fits. `None` without a past.
 pub fn grown_comb_db(evidence: &Evidence) -> Option<f64> {
     let is_quiet = |part: Part| evidence.parts[part].values()[0] < QUIET_RACES;
     let are_quiet = is_quiet(Part::OuterRace) && is_quiet(Part::InnerRace);

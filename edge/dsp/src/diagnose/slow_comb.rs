@@ -34,8 +34,9 @@ const NEXT: f64 = 1.012;
 const APART: [f64; 3] = [0.045, 0.04, 0.03];
 const APART_FROM_SHAFT: f64 = 0.06;
 
-/// How far the cage's comb stands above unrelated slow combs, dB: of the record as it is and with its steady
-/// lines clipped the smaller; `None` where the record holds too few turns.
+/// Returns how far the cage's comb stands above unrelated slow combs, dB: the smaller one of the
+/// record as it is and of the record with its steady lines clipped; `None` where the record holds
+/// too few turns.
 pub(super) fn level_db(
     (as_it_is, clipped): (&[LogSpectrum], &[LogSpectrum]),
     (tried_hz, turns): (&[f64], f64),
@@ -115,7 +116,7 @@ fn between(get: impl Fn(usize) -> f64, at: f64) -> f64 {
     (1.0 - share) * get(low) + share * get(low + 1)
 }
 
-/// Is a slow order no relation of the cage's or the shaft's?
+/// Whether a slow order has no relation to the cage's or the shaft's.
 fn is_unrelated(order: f64, ftf: f64) -> bool {
     let [own, half_or_twice, mirrored] = APART;
     let is_near = |other: f64, ratio: f64| (other / order - 1.0).abs() <= ratio;

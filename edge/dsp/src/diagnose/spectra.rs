@@ -20,12 +20,12 @@ const DIVISIONS: [u8; 4] = [1, 2, 4, 8];
 /// Shaft turns in one block of an averaged spectrum: the first resolves sidebands of the cage, the
 /// second bears slip.
 pub const BLOCK_TURNS: [f64; 2] = [100.0, 30.0];
-/// A line is clipped to so many times the median magnitude of the lines around it.
+/// The multiple of the median magnitude of the lines around it to which a line is clipped.
 const CLIP: f64 = 2.0;
 /// Lines over which that median is taken.
 const CLIP_BLOCK: usize = 64;
-/// What is added to the squared envelope before the logarithm, as a share of its mean: instants of
-/// nothing must not outweigh the rest.
+/// The amount added to the squared envelope before the logarithm, as a share of its mean: instants
+/// of silence must not outweigh the rest.
 const LEAST_SHARE: f64 = 1e-6;
 /// Fewest lines of a spectrum that tells anything.
 const LEAST_LINES: usize = 32;

@@ -44,8 +44,8 @@ pub struct FoundSpeed {
     pub speed: Rpm,
     /// True if the record gave it.
     pub estimated: bool,
-    /// The same by the peaks of the teeth that stand, Hz: what a doubtful whole number is held
-    /// against.
+    /// The frequency by the peaks of the teeth that stand, Hz, with which a doubtful whole number
+    /// is compared.
     pub fine_hz: f64,
 }
 

@@ -1,11 +1,12 @@
-//! Do the lines of a rolling element's own spin stand beside the cage's?
+//! Checks whether the lines of a rolling element's own spin stand beside the cage's.
 //!
-//! Everything else that a bearing does repeats with the shaft and the cage alone: BPFO is so many
-//! times FTF, BPFI so many times the difference of shaft and cage, and their sidebands are sums of
-//! both. Only the spin of a rolling element is no such sum. So all orders `m + n · FTF` are taken
-//! out; a ladder of lines FTF apart around 2×BSF that is left has no other part as its cause. It
-//! is read where the cage's lines stand ([`super::cage`]): a damaged rolling element meets the load
-//! zone once a turn of the cage, and its ordinary family has then too little at 2×BSF itself.
+//! All other motion of a bearing repeats with the shaft and the cage alone: BPFO is a whole
+//! multiple of FTF, BPFI a whole multiple of the difference of shaft and cage, and their sidebands
+//! are sums of both. Only the spin of a rolling element is no such sum. So all orders `m + n · FTF`
+//! are taken out; a ladder of lines FTF apart around 2×BSF that is left has no other part as its
+//! cause. It is read where the cage's lines stand ([`super::cage`]): a damaged rolling element
+//! meets the load zone once a turn of the cage, and its ordinary family has then too little at
+//! 2×BSF itself.
 //!
 //! Invariant: a record too short to tell the sums from each other gives nothing.
 
@@ -15,9 +16,9 @@ use super::{Request, cage};
 use crate::robust::{MAD_TO_SIGMA, median_and_mad};
 use crate::spectrum::Spectrum;
 
-/// From how many standard deviations the ladder stands, in the look as it is and pre-whitened alike
-/// (chosen: of the 45 recordings long enough the one that shows by it has 4.7 in both, the next,
-/// an inner race, 2.0).
+/// The number of standard deviations from which the ladder stands, in the look as it is and
+/// pre-whitened alike (chosen: of the 45 recordings long enough the one that shows by it has 4.7 in
+/// both, the next, an inner race, 2.0).
 pub const STANDS: f64 = 3.3;
 /// Rungs, as turns of the cage from the centre, with their weights (chosen).
 const RUNGS: [(f64, f64); 5] = [(-2.0, 0.5), (-1.0, 1.0), (0.0, 1.0), (1.0, 1.0), (2.0, 0.5)];
@@ -134,7 +135,8 @@ impl Ladder {
     }
 }
 
-/// Is an order a multiple of the shaft plus or minus a multiple of the cage, as far as told?
+/// Whether an order is, within the resolution, a multiple of the shaft plus or minus a multiple of
+/// the cage.
 fn is_sum(order: f64, ftf: f64, line: f64) -> bool {
     (-CAGE_MULTIPLES..=CAGE_MULTIPLES).map(f64::from).any(|n| {
         let rest = order - n * ftf;

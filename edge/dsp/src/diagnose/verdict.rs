@@ -1,4 +1,4 @@
-//! From the figures of one record to its verdict and the confidence of it.
+//! Derives the verdict and its confidence from the figures of one record.
 
 use pdm_shared::fault::Fault;
 
@@ -71,7 +71,7 @@ impl Ranked {
         &self.evidence.parts[self.order[0]]
     }
 
-    /// Is the strongest part named by its figures?
+    /// Whether the strongest part is named by its figures.
     pub fn is_named(&self) -> bool {
         self.scores[self.order[0]] >= NAMING_CONFIDENCE && !self.evidence.is_misfit()
     }
@@ -82,7 +82,7 @@ impl Ranked {
         Some((first.fault(), second.fault()))
     }
 
-    /// Is the strongest part worth mentioning, or the spin?
+    /// Whether the strongest part is worth mentioning, or the spin.
     pub fn is_worth_mentioning(&self) -> bool {
         self.spin.is_some() || self.scores[self.order[0]] >= MENTION_CONFIDENCE
     }

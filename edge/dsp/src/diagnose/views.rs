@@ -1,5 +1,5 @@
-//! Two looks at the whole band, as it is and pre-whitened: do the lines of the cage and of a rolling
-//! element's spin stand in both?
+//! Looks at the whole band twice, as it is and pre-whitened, and checks whether the lines of the
+//! cage and of a rolling element's spin stand in both.
 //!
 //! They are taken from the random part ([`crate::separate`]) at the resolution of the whole record,
 //! which the cage's slow lines need. Invariant: a look that cannot tell gives a cage of 0.
@@ -54,7 +54,7 @@ pub fn looks(
         .collect()
 }
 
-/// From 0 to the Nyquist frequency.
+/// Returns the band from 0 to the Nyquist frequency.
 pub fn whole_band(rate_hz: f64) -> Option<Band> {
     Band::new(0.0, rate_hz / 2.0).ok()
 }

@@ -209,7 +209,8 @@ fn a_standing_alarm_keeps_its_rise_and_the_newest_and_leaves_room_for_others() {
     assert!(standing::has_rise(&again, &point(0)) && standing::has_rise(&again, &point(1)));
 }
 
-/// What came while one capture was written is taken into the rings before the next one is written.
+/// Blocks that come while one capture is written are taken into the rings before the next one is
+/// written.
 #[test]
 fn what_comes_while_a_file_is_written_is_taken_in_before_the_next() {
     const POINTS: usize = 8;

@@ -27,7 +27,7 @@ pub(super) struct Analysis {
     pub(super) event: Event,
     /// How the file was read.
     pub(super) input: Option<Arc<Interpretation>>,
-    /// What is to be said of the recording that it was held against.
+    /// Notes on the recording with which it was compared.
     pub(super) notes: Vec<String>,
     pub(super) machine: Machine,
     /// `None` if the signal cannot be judged.
@@ -148,7 +148,8 @@ fn unfit(path: &Path, why: &dyn std::fmt::Display) -> Failure {
     Failure::new(Exit::BadInput, anyhow::anyhow!("{}: {why}", path.display()))
 }
 
-/// What stood in the recording that a person calls sound; none where that recording names a part itself.
+/// Returns the past of the recording that a person calls sound; `None` if that recording names a
+/// part itself.
 fn past(
     (job, given): (&Job, &RecordingArgs),
     file: &Path,

@@ -17,11 +17,11 @@ use crate::settings::SourceSettings;
 use crate::source::values::{PointValue, PointValues};
 use crate::source::{Block, Source, SourceError, SourceHost, SourceInput};
 
-/// What is waited beyond the time of the first block, so that a connection that gives up at that time says
-/// so itself.
+/// The time to wait beyond that of the first block, so that a connection that gives up at that time
+/// says so itself.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// What a person can do about an address behind which nobody answers.
+/// The advice on an address behind which nobody answers.
 const UNREACHED: &str = "is the device on, are host and port right, does a firewall lie between?";
 
 type Read = Result<Option<Block>, SourceError>;
@@ -76,7 +76,7 @@ impl<'a> LiveLook<'a> {
         Self { what, source, host, rate_hz, wanted, has_answered, told, wait, until }
     }
 
-    /// What the source has brought until the time is up.
+    /// Returns the finding on what the source has brought until the time is up.
     pub(super) fn finding(self) -> Finding {
         match self.next() {
             Ok(Ok(Some(Block { values: Some(values), .. }))) => self.values_read(&values),
@@ -91,7 +91,7 @@ impl<'a> LiveLook<'a> {
         self.told.recv_timeout(self.until.saturating_duration_since(Instant::now()))
     }
 
-    /// What the source states to be wrong, behind a text.
+    /// Appends the faults that the source reports to a text.
     fn with_reasons(&self, text: String) -> String {
         let reasons = self.host.remarks.reasons();
         if reasons.is_empty() { text } else { format!("{text}; {}", reasons.join("; ")) }
@@ -118,7 +118,7 @@ impl<'a> LiveLook<'a> {
         Finding { what: self.what, outcome: Err((Exit::Config, text)) }
     }
 
-    /// What a transmitter gives; a value that is missing is a failure.
+    /// Returns the finding on a transmitter's values; a value that is missing is a failure.
     fn values_read(self, values: &PointValues) -> Finding {
         let texts: Vec<String> = values
             .values

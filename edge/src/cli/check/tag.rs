@@ -9,7 +9,7 @@ use super::Finding;
 use crate::source::SourceError;
 use crate::source::speed_tag::{SpeedTagSettings, TagAnswer, look_at_tag};
 
-/// What is waited beyond the time of the look, for the thread to tell.
+/// The time to wait beyond that of the look, for the thread to report.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A tag that is looked at, on a thread of its own.

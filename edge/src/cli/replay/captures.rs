@@ -106,7 +106,7 @@ fn windows_of(document: &CaptureDocument) -> Vec<u64> {
     firsts
 }
 
-/// When a sample was taken.
+/// Returns when a sample was taken.
 fn time_of(document: &CaptureDocument, sample: u64) -> Timestamp {
     let before = document.gaps.iter().filter(|gap| gap.before_sample <= sample);
     let missing_s: f64 = before.map(|gap| gap.missing_s).sum();
@@ -128,7 +128,7 @@ struct Course {
 }
 
 impl Bearing<'_> {
-    /// The event of a window; none where another capture has shown it already.
+    /// Returns the event of a window; `None` where another capture has shown it already.
     fn measured(
         &mut self,
         captures: &[CapturedRecording],

@@ -21,8 +21,8 @@ fn hourly(n: i64, number: i64, level: f64, kurtosis: f64) -> Observation {
     )
 }
 
-/// What was told of a machine's bearings at these hours, and hours with an alarm by bearing.
-/// `at`: level and kurtosis of a bearing at an hour; `None`: the machine stands.
+/// Returns the changes that were told of a machine's bearings at these hours, and the hours with an
+/// alarm by bearing. `at`: level and kurtosis of a bearing at an hour; `None`: the machine stands.
 fn watched(
     bearings: usize,
     hours: std::ops::Range<i64>,
@@ -101,7 +101,7 @@ fn a_load_that_bearings_find_on_different_days_is_told_once() {
     assert_eq!(told.len(), 2, "a further load is news: {told:?}");
 }
 
-/// What one bearing does alone is no load, however flat.
+/// A change of one bearing alone is no load, however flat.
 #[test]
 fn a_step_of_one_bearing_alone_is_an_anomaly() {
     let level = |i: usize, n: i64| if i == 1 && n >= 200 { 1.5 } else { 1.0 };

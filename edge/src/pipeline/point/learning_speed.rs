@@ -30,7 +30,7 @@ const FIRST_ASKED: u32 = 10;
 /// The speeds of a point by operating state.
 pub(super) type StateSpeeds = BTreeMap<String, StateSpeed>;
 
-/// What one state knows of its speed.
+/// The speed of one state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StateSpeed {
     /// The configured speed at that time, rpm, and what stated the speeds that the ratio is of.
@@ -86,7 +86,7 @@ impl Point {
         WindowSpeed { speed, state, stated, learnt }
     }
 
-    /// How far the true speed may be off a stated one, as a ratio.
+    /// Returns how far the true speed may be off a stated one, as a ratio.
     pub(super) fn tolerance_of(&self, stated_by: SpeedSource) -> f64 {
         if stated_by == SpeedSource::Tachometer { 0.0 } else { self.settings.speed_tolerance }
     }
@@ -156,7 +156,7 @@ impl Point {
         }
     }
 
-    /// Was it learnt against what states the speed now?
+    /// Whether it was learnt against the source that states the speed now.
     fn holds(&self, known: &StateSpeed, stated_by: SpeedSource) -> bool {
         let is_same = (known.configured_rpm / self.settings.speed.get() - 1.0).abs() < 1e-6;
         is_same && known.stated_by == stated_by
@@ -173,7 +173,7 @@ impl Point {
     }
 }
 
-/// What is known once the mean is asked; `None` while it goes on.
+/// Returns the next course of the speed once the mean is asked; `None` while the learning goes on.
 fn next_course(mean: &SpeedMean, request: &Request, is_last: bool) -> Option<SpeedCourse> {
     let asked = mean.windows() / FIRST_ASKED;
     let is_due = mean.windows().is_multiple_of(FIRST_ASKED) && asked.is_power_of_two();
@@ -188,7 +188,7 @@ fn as_text<S: Serializer>(mean: &SpeedMean, serializer: S) -> Result<S::Ok, S::E
     serializer.serialize_str(&STANDARD.encode(mean.to_bytes()))
 }
 
-/// The mean of a text; of one that is none, learning begins anew.
+/// Reads the mean from a text; a text that is no mean begins the learning anew.
 fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SpeedMean, D::Error> {
     let text = String::deserialize(deserializer)?;
     let bytes = STANDARD.decode(text).unwrap_or_default();

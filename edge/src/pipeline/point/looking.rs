@@ -59,10 +59,10 @@ pub(super) struct Seen {
     pub(super) spectra: Option<Spectra>,
 }
 
-/// A line that stands so far above those at the last look, dB, at this level or above, dB, in so many
-/// windows in a row, brings the next look forward while the baseline is learnt. No data chose them: a
-/// rise of 9 dB in three windows is a line almost three times as high, and a look too many costs time
-/// alone.
+/// The rise (dB), the level (dB) and the number of windows in a row of a line that brings the next
+/// look forward while the baseline is learnt: the line stands this far above those at the last
+/// look, at this level or above, in this many windows. No data chose them: a rise of 9 dB in three
+/// windows is a line almost three times as high, and a look too many costs only time.
 const RISE: (f64, f64, u32) = (9.0, 15.0, 3);
 
 impl Point {
@@ -215,7 +215,7 @@ impl Point {
     }
 }
 
-/// True if `at` is less than `seconds` after `since`; false if the clock was set back between them.
+/// Whether `at` is less than `seconds` after `since`; false if the clock was set back between them.
 fn is_within(at: Timestamp, since: Timestamp, seconds: f64) -> bool {
     (0.0..seconds).contains(&at.seconds_since(since))
 }

@@ -1,10 +1,12 @@
-//! What stood in the looks at a measuring point while the baseline of an operating state was learnt.
+//! Keeps the lines that stood in the looks at a measuring point while the baseline of an operating
+//! state was learnt.
 //!
-//! A look while the baseline is learnt adds to the past of its state; a look afterwards is held against it. It
-//! is kept under a key of its own in the spool, in the transaction of the events it was learnt with, because it
-//! is large and changes only while something is learnt. Invariants: nothing is learnt once the baseline is
-//! complete; a look that names a part, or whose speed does not fit, teaches nothing, and a bearing that was
-//! named while it was learnt has no past: what is damaged from the first day stays named.
+//! A look while the baseline is learnt adds to the past of its state; a later look is compared with
+//! it. The past is kept under a key of its own in the spool, in the transaction of the events it
+//! was learnt with, because it is large and changes only while something is learnt. Invariants:
+//! nothing is learnt once the baseline is complete; a look that names a part, or whose speed does
+//! not fit, adds nothing, and a bearing that was named while it was learnt has no past, so damage
+//! from the first day stays named.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +52,7 @@ pub(super) struct Pasts {
     has_changed: bool,
 }
 
-/// What a past holds for: it says nothing of other orders, bands or rates.
+/// The conditions of a past: it does not apply to other orders, bands or rates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct MeasuredBy {
     rate_hz: f64,
@@ -83,7 +85,8 @@ impl Pasts {
         Self { measured, of_state: BTreeMap::new(), has_changed: false }
     }
 
-    /// What a look in a state is held against; nothing where its window has another rate.
+    /// Returns the past with which a look in a state is compared; [`Against::Nothing`] where its
+    /// window has another rate.
     pub(super) fn against(&self, state: &str, stage: Stage, rate: SampleRate) -> Against<'_> {
         if (rate.get() / self.measured.rate_hz - 1.0).abs() > SAME_RATE {
             return Against::Nothing;

@@ -27,7 +27,7 @@ const HIGHEST: f64 = 1000.0;
 const NO_WAVEFORM: &str =
     "values of a transmitter without a waveform: defect lines cannot be looked for";
 
-/// What the values of a point say together.
+/// The summary of the values of a point.
 struct Summary {
     time_domain: TimeDomain,
     quality: SignalQuality,

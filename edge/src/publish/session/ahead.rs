@@ -53,12 +53,12 @@ pub(super) struct FoundRows {
 }
 
 impl Ahead {
-    /// True if no row is held and no query runs.
+    /// Whether no row is held and no query runs.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.query.is_none()
     }
 
-    /// True if another query shall start: fewer rows than `low` are held and none runs.
+    /// Whether another query shall start: fewer rows than `low` are held and none runs.
     pub(super) fn wants_more(&self, low: usize) -> bool {
         self.query.is_none() && self.rows.len() < low
     }

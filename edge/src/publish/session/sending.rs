@@ -215,7 +215,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// What the status says beside the progress.
+    /// Returns the statements of the status besides the progress.
     fn said(&self) -> Said {
         Said {
             troubles: self.publisher.remarks.troubles(),

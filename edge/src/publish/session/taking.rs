@@ -100,8 +100,8 @@ impl Session<'_> {
         }
     }
 
-    /// Takes a demand for a capture; false if the topic is none of a demand. Demands for bearings of other
-    /// gateways of the site come too, and are theirs.
+    /// Takes a demand for a capture; returns false if the topic is not that of a demand. Demands
+    /// for bearings of other gateways of the site come too, and are theirs.
     fn is_demand(&self, topic: &str, payload: &[u8], is_retained: bool) -> bool {
         let Publisher { settings, capturing, clock, answers, .. } = self.publisher;
         let Some(Topic::Bearing { key, what: BearingTopic::Capture }) =

@@ -198,7 +198,8 @@ fn files_are_read_by_the_keys_of_a_source_as_by_the_options_of_the_command_line(
     assert!(parse(&path, &live).expect_err("no files").to_string().contains("only for kind"));
 }
 
-/// Without the table nothing is captured; a budget that is none or absurd is refused with its line.
+/// Without the table nothing is captured; a budget that is no number or absurd is refused with its
+/// line.
 #[test]
 fn captures_are_off_without_their_table_and_absurd_budgets_are_refused() {
     let (settings, _log) = parse(Path::new("edge.toml"), EXAMPLE).expect("valid");

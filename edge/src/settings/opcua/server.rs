@@ -1,4 +1,4 @@
-//! How a server is reached: address, protection, login.
+//! The settings for reaching a server: address, protection, login.
 
 use std::time::Duration;
 

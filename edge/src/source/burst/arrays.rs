@@ -72,7 +72,7 @@ impl Bursts {
         self.ready.pop_front()
     }
 
-    /// Something was lost: what waits will not become whole.
+    /// Notes that something was lost: bursts that wait will not become whole.
     pub(in crate::source) fn gap(&mut self) {
         for _burst in self.open.drain(..) {
             self.given_up.give_up();
@@ -137,7 +137,7 @@ impl Bursts {
         Ok(())
     }
 
-    /// When the first sample was taken, where the time stamp is to say it.
+    /// Returns when the first sample was taken, where the time stamp is to say it.
     fn start(
         &mut self,
         time_ms: Option<u64>,

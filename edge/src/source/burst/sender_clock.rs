@@ -1,4 +1,4 @@
-//! Which of a sender's times date its bursts.
+//! Decides which of a sender's times date its bursts.
 //!
 //! A time in the past is taken: the burst may have waited on its way. A time that cannot be (before
 //! 2020, ahead of the gateway's clock, the same one for other samples, or hours off by a time zone
@@ -64,7 +64,7 @@ impl SenderClock {
         None
     }
 
-    /// How many bursts in a row came live and were late by the same time, that of a time zone.
+    /// Returns how many bursts in a row came live and late by the same time, that of a time zone.
     fn live_with_offset(&mut self, late_s: f64) -> u32 {
         let now = self.host.clock.uptime();
         let is_zone = late_s > ZONE_S.0 - ZONE_S.1 && late_s.rem_euclid(ZONE_S.0) < ZONE_S.1;

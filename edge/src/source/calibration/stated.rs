@@ -3,8 +3,9 @@
 use super::{AccelUnit, Calibration};
 use crate::source::interpretation::{StatedUnit, UnitKind};
 
-/// Why numbers of a live source are refused of which neither the source nor the configuration states a
-/// unit. `decides`: the keys of the source that state one, beside those of every source.
+/// Returns why numbers of a live source are refused of which neither the source nor the
+/// configuration states a unit. `decides`: the keys of the source that state one, beside those of
+/// every source.
 pub(in crate::source) fn no_unit(whose: &str, are_integers: bool, decides: &str) -> String {
     let what = if are_integers { "integers" } else { "numbers without a unit" };
     let keys = if are_integers {
@@ -22,7 +23,7 @@ impl Calibration {
     /// The calibration of numbers in a unit that their sender states.
     ///
     /// # Errors
-    /// How the unit contradicts this calibration, or why it is none of acceleration.
+    /// How the unit contradicts this calibration, or why it is no unit of acceleration.
     pub(in crate::source) fn in_stated_unit(self, text: &str) -> Result<Self, String> {
         let spelling: String = text.chars().take(40).collect();
         let kind = StatedUnit::parse(&spelling).map(|unit| unit.kind);

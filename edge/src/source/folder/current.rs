@@ -24,8 +24,8 @@ pub(super) struct Current {
 }
 
 impl Current {
-    /// The instant of the next snapshot, of which so many of the folder were measured before; counts its
-    /// length.
+    /// Returns the instant of the next snapshot, where `measured` snapshots of the folder were
+    /// measured before; counts its length.
     pub(super) fn started_at(
         &mut self,
         block: &Block,
@@ -46,7 +46,7 @@ impl Current {
         }
     }
 
-    /// How the snapshot was read, with what dated it.
+    /// Returns how the snapshot was read, with what dated it.
     pub(super) fn input(
         &self,
         block: &Block,

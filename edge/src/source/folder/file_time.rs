@@ -25,7 +25,7 @@ pub(super) struct FileTime {
     pub(super) at: Timestamp,
     /// The name of the file states it.
     pub(super) is_of_name: bool,
-    /// What a person should know of it.
+    /// A note on it for the person.
     pub(super) note: String,
 }
 
@@ -49,7 +49,7 @@ struct Digits<'a> {
 }
 
 impl Digits<'_> {
-    /// A number of exactly so many digits, after at most one separator.
+    /// Reads a number of exactly `digits` digits, after at most one separator.
     fn number(&mut self, digits: usize) -> Option<u32> {
         let separated = self.rest.first().is_some_and(|byte| b"-_.:T t".contains(byte));
         let from = usize::from(separated);

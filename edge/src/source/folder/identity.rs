@@ -1,4 +1,4 @@
-//! Which file is which: the files of a folder against those that were seen before.
+//! Recognises the files of a folder among those that were seen before.
 //!
 //! A file is the same as before if place, size and last change are the same; if only its last change
 //! differs, its content decides; and a file at a new place is one that was renamed if the size, the
@@ -18,7 +18,7 @@ use super::continued;
 /// Bytes at either end of a file that are compared.
 pub(super) const END_BYTES: u64 = 64 * 1024;
 
-/// What is remembered of a file.
+/// The record of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct FileRecord {
     pub(super) path: PathBuf,
@@ -48,7 +48,7 @@ pub(super) struct FileRecord {
     /// The first samples of a file that has grown, which were measured before it grew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) grown_from: Option<u64>,
-    /// Since when it is no longer in the folder, ms since 1970.
+    /// The time since which it is no longer in the folder, ms since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) gone_ms: Option<i64>,
 }

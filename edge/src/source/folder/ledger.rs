@@ -1,4 +1,4 @@
-//! What was measured of a folder, on its way from the reader to the commit.
+//! Carries the records of a folder's measured files from the reader to the commit.
 //!
 //! The reader notes what it read of a file; the measurer takes the notes over with the blocks that
 //! they belong to, so that they are committed in the transaction of the events of these blocks.

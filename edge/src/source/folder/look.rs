@@ -1,4 +1,4 @@
-//! A look at the folder: what came, went, was renamed or is still being written.
+//! A look at the folder: files that came, went, were renamed or are still being written.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use super::listing::{by_numbers, list};
 use super::{Folder, Ready, log, ready};
 
 impl Folder {
-    /// Looks at the folder: what came, went, was renamed or is still being written.
+    /// Looks at the folder: files that came, went, were renamed or are still being written.
     pub(super) fn look(&mut self) {
         self.last_look = Some(Instant::now());
         let Some(listed) = self.list() else { return };
@@ -30,7 +30,7 @@ impl Folder {
         self.tell();
     }
 
-    /// The files that are there; none while a folder is away, which is told once.
+    /// Returns the files that are there; `None` while a folder is away, which is told once.
     fn list(&mut self) -> Option<Vec<SeenFile>> {
         match list(&self.settings.paths) {
             Ok(listed) => {

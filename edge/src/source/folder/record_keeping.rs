@@ -65,7 +65,7 @@ impl Records {
         &mut self.all
     }
 
-    /// True if a file is where it was, unchanged.
+    /// Whether a file is where it was, unchanged.
     pub(super) fn knows(&self, file: &SeenFile) -> bool {
         let record = self.by_path.get(&file.path).and_then(|number| self.all.get(number));
         record
@@ -105,7 +105,7 @@ impl Records {
         number
     }
 
-    /// A file of which so many samples were measured before it grew.
+    /// Notes that this many samples of a file were measured before it grew.
     pub(super) fn set_grown(&mut self, number: u64, samples: u64) {
         if let Some(record) = self.all.get_mut(&number) {
             record.grown_from = Some(samples);
@@ -201,8 +201,8 @@ impl Records {
         }
     }
 
-    /// The form that most files have, of those with so many channels; of equally many files, the
-    /// form of the one that came first.
+    /// Returns the form of most files, among those with at least `least_channels` channels; of
+    /// equally many files, the form of the one that came first.
     pub(super) fn form_of_most(&self, least_channels: usize) -> Option<Form> {
         let mut counts: Vec<((usize, f64), usize)> = Vec::new();
         for form in self.all.values().filter_map(|record| record.form) {
@@ -297,7 +297,7 @@ impl Records {
         }
     }
 
-    /// True if there are notes that no block has taken along.
+    /// Whether there are notes that no block has taken along.
     pub(super) const fn has_notes(&self) -> bool {
         self.has_notes
     }

@@ -11,7 +11,7 @@ use super::*;
 
 struct Bench {
     folder: tempfile::TempDir,
-    /// What was committed.
+    /// The committed records.
     memory: BTreeMap<String, Vec<u8>>,
     remarks: Remarks,
 }
@@ -48,7 +48,7 @@ impl Bench {
     }
 
     /// Reads what is left, commits it, and returns the marks and times that were measured. A `kill`
-    /// ends the run after so many blocks, the last of which is not committed.
+    /// ends the run after this many blocks, the last of which is not committed.
     fn run(&mut self, kill: Option<usize>) -> Vec<(u32, Timestamp)> {
         self.run_with(self.settings(), kill)
     }

@@ -1,4 +1,5 @@
-//! What was lost of a framed stream: counted at once, logged at most every ten seconds with its sum.
+//! Counts the losses of a framed stream at once, and logs them at most every ten seconds with their
+//! sum.
 
 use std::time::Duration;
 
@@ -14,8 +15,9 @@ const QUIET: Duration = Duration::from_secs(10);
 /// Difference of the sender's clock from the gateway's above which a remark says so, s.
 const CLOCKS_APART_S: f64 = 5.0;
 
-/// Late blocks in a row that are no network which turned some around, but a count that does not go on:
-/// one of 32 bits that began anew, or one that stands still. Chosen: no path turns so many around.
+/// The number of late blocks in a row that no network explains by turning some around: their count
+/// does not go on, being one of 32 bits that began anew, or one that stands still. Chosen: no path
+/// turns this many around.
 const LATE_IN_A_ROW: u32 = 8;
 /// Blocks that follow on, in a row, after which the count is right again.
 const RIGHT_AGAIN: u32 = 16;
@@ -157,7 +159,7 @@ impl Losses {
         remarks.set(name, "senders", text.to_owned());
     }
 
-    /// How far the sender's clock stands from the gateway's, which dates the samples.
+    /// Notes how far the sender's clock stands from the gateway's, which dates the samples.
     pub(super) fn sender_time(&self, header: &FrameHeader, clock: &SampleClock) {
         let Some(sender_us) = header.sender_us else { return };
         let first = clock.frames().saturating_sub(header.frames as u64);

@@ -1,4 +1,4 @@
-//! Which columns or variables of a file are channels of vibration.
+//! Decides which columns or variables of a file are channels of vibration.
 //!
 //! Rule: those whose unit or name says acceleration; else those that say nothing. A column that says
 //! something else is never a channel by itself.

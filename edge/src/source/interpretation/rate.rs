@@ -31,11 +31,11 @@ const UNITS: [(&str, f64); 7] = [
 /// The statements on one rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RateStatements<'a> {
-    /// Of the person, Hz.
+    /// The rate by the person, Hz.
     pub(crate) option_hz: Option<f64>,
-    /// Of the file's header or metadata, Hz.
+    /// The rate by the file's header or metadata, Hz.
     pub(crate) file_hz: Option<f64>,
-    /// Of the time column.
+    /// The times of the time column.
     pub(crate) axis: Option<&'a TimeAxis>,
     /// Which side counts where they differ.
     pub(crate) prefer: Option<Preferred>,
@@ -55,7 +55,7 @@ pub(crate) fn unbelieved(hz: f64) -> String {
     format!("{} Hz: no vibration is sampled above {MOST_HZ} Hz", short(hz))
 }
 
-/// The rate, where it comes from, and what a person should know.
+/// Returns the rate, its source, and notes for the person.
 ///
 /// # Errors
 /// The contradiction, the missing rate, or a rate above [`MOST_HZ`], in words.
@@ -136,7 +136,7 @@ fn stated_rate(all: RateStatements<'_>) -> Result<(f64, StatementSource, Vec<Str
     }
 }
 
-/// What a person should know of times without a unit that give no stated rate.
+/// Returns notes on times without a unit that give no stated rate.
 ///
 /// # Errors
 /// The file alone states the rate; in words.
@@ -154,7 +154,8 @@ fn notes_on_units(all: RateStatements<'_>, column: Option<f64>) -> Result<Vec<St
 /// Chosen: a chip's rate is within a fifth of what its data sheet says, ticks of another clock are anywhere.
 const NEAREST_UNIT: std::ops::Range<f64> = 0.5..2.0;
 
-/// What times without a unit say against a rate: they give it in no unit, and in one of them another one near it.
+/// Returns how times without a unit contradict a rate: they give it in no unit, and in one of them
+/// another one near it.
 fn disagreement(axis: &TimeAxis, known_hz: f64) -> Option<String> {
     if axis.is_count || axis.unit_s.is_some() {
         return None;
@@ -193,7 +194,7 @@ fn column_rate(axis: &TimeAxis, known_hz: Option<f64>) -> Option<f64> {
     is_seconds.then(|| axis.rate_hz(1.0))
 }
 
-/// Why a rate by a time column is not believed, with the units that would make it one.
+/// Returns why a rate by a time column is not believed, with the units that would make it one.
 fn too_fast(axis: &TimeAxis, hz: f64) -> String {
     let own_s = axis.unit_s.unwrap_or(1.0);
     let may_be = |(_, unit_s): &(&str, f64)| {

@@ -1,13 +1,13 @@
-//! What a column or variable is, by the words of its name: English, Korean, German.
+//! Finds the role of a column or variable by the words of its name: English, Korean, German.
 //!
-//! Invariant: a name that says nothing is [`ChannelRole::Unknown`]; the interpretation then asks the
-//! unit and the numbers.
+//! Invariant: a name without a known word is [`ChannelRole::Unknown`]; the interpretation then asks
+//! the unit and the numbers.
 
 mod quantities;
 
 pub(crate) use quantities::says_voltage;
 
-/// What a channel carries.
+/// The quantity of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelRole {
     /// Vibration: an acceleration, or a sensor's voltage or counts of it.
@@ -402,8 +402,9 @@ pub(crate) fn states_time(name: &str) -> bool {
         || (!words.is_empty() && words.iter().all(is_time))
 }
 
-/// What a file holds by its name alone: `Gyroscope.csv`, `Magnetometer raw data.csv`. A name with any other
-/// word says where or when was measured, but for a velocity, a displacement or a spectrum (`zone4_velocity.txt`).
+/// Returns the quantity in a file by the file's name alone: `Gyroscope.csv`, `Magnetometer raw
+/// data.csv`. A name with any other word says where or when was measured, but for a velocity, a
+/// displacement or a spectrum (`zone4_velocity.txt`).
 pub(crate) fn sensor_of_file(stem: &str) -> Option<&'static str> {
     let words = words_of(stem);
     if let Some(what) = quantities::of_file(&words) {

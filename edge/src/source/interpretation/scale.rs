@@ -105,7 +105,7 @@ pub(crate) fn decided_scale(
     }
 }
 
-/// What a person should know of a field beside the numbers that may be their scale.
+/// Returns the note on a field beside the numbers that may be their scale.
 ///
 /// # Errors
 /// The numbers are integers, and nothing tells whether they are to be multiplied; in words.
@@ -170,7 +170,7 @@ fn with_scale_of_file(
     }
 }
 
-/// Why a channel without a unit is not taken for g: its name says another quantity.
+/// Returns why a channel without a unit is not taken for g: its name says another quantity.
 fn other_by_name(label: &str, stated: &StatedChannel) -> Option<String> {
     let says_volts = stated.name.as_deref().is_some_and(says_voltage);
     match role(stated) {

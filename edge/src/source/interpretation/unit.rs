@@ -353,8 +353,8 @@ impl StatedUnit {
 /// Endings of a plural that people write in brackets: `Sekunde(n)`, `second(s)`.
 const PLURALS: [&str; 4] = ["(n)", "(en)", "(s)", "(e)"];
 
-/// Words for a duration that end in a unit, of which the whole is none (`Betriebsstunden`, `경과초`), with the
-/// seconds of the unit. The longer ending comes first.
+/// Words for a duration that end in a unit, where the whole word is no unit (`Betriebsstunden`,
+/// `경과초`), with the seconds of the unit. The longer ending comes first.
 const TIME_ENDINGS: [(&str, f64); 9] = [
     ("millisekunden", 1e-3),
     ("mikrosekunden", 1e-6),

@@ -1,4 +1,4 @@
-//! Which device sends: two that take turns in one source are two bearings measured as one.
+//! Watches which device sends: two that take turns in one source are two bearings measured as one.
 //!
 //! A topic filter may catch the topics of several sensors, and a gateway may publish all of its sensors
 //! on one topic. Most messages name their device. Invariant: two devices whose messages take turns

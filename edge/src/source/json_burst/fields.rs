@@ -1,4 +1,5 @@
-//! The fields of a message: numbers, times and documents, and the words for what stands in their place.
+//! The fields of a message: numbers, times and documents, and the words for other values in their
+//! place.
 
 use chrono::NaiveDateTime;
 use pdm_shared::time::Timestamp;

@@ -1,8 +1,8 @@
-//! Messages of a burst, put together.
+//! Puts the messages of a burst together.
 //!
-//! What the messages of a burst have in common is an identity, a time or both. Some sensors send an
-//! identity that never changes, or begins anew, so a time that does not fit parts the messages as
-//! well. Invariants: samples of two bursts never make one; bursts that wait are bounded; one that is
+//! The messages of a burst share an identity, a time or both. Some sensors send an identity that
+//! never changes, or begins anew, so a time that does not fit separates the messages as well.
+//! Invariants: samples of two bursts never make one; bursts that wait are bounded; one that is
 //! given up is counted and told.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -30,7 +30,7 @@ const SAME_RATE: f64 = 1e-3;
 /// comes after its whole length or more.
 const ARRIVE_WITHIN: (f64, f64) = (0.75, 0.2);
 
-/// What a message brings of a burst.
+/// The part of a burst in one message.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) id: String,
@@ -44,7 +44,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Its length, s.
+    /// Returns its length, s.
     fn length_s(&self) -> f64 {
         let longest = self.samples.iter().map(|(_, samples)| samples.len()).max();
         longest.unwrap_or(0) as f64 / self.rate.get()
@@ -90,7 +90,8 @@ impl OpenBurst {
         apart_s.abs() <= most_s || own_s.abs() <= most_s
     }
 
-    /// The same without times: parts count up, none comes twice, and all come together.
+    /// Whether a message fits without times: parts count up, none comes twice, and all come
+    /// together.
     fn fits_arrival(&self, part: &Part, burst_s: f64, now: Duration) -> bool {
         let is_further = part.samples.iter().all(|(channel, _)| {
             let last = self.channels.get(*channel).and_then(BTreeMap::last_key_value);
@@ -126,7 +127,7 @@ impl OpenBursts {
     /// Takes a message; returns the burst that it makes whole.
     ///
     /// # Errors
-    /// What two messages of one burst state otherwise.
+    /// The contradiction between two messages of one burst.
     pub(super) fn take(&mut self, part: Part) -> Result<Option<WholeBurst>, String> {
         let now = self.host.clock.uptime();
         let says_nothing = !self.has_id || self.used.contains(&part.id);
@@ -202,7 +203,7 @@ impl OpenBursts {
     }
 }
 
-/// What a message states otherwise than those of its burst before.
+/// Returns the contradiction of a message to the earlier ones of its burst.
 fn contradiction(burst: &OpenBurst, part: &Part) -> Option<String> {
     let ratio = part.rate.get() / burst.rate.get();
     if (ratio - 1.0).abs() > SAME_RATE {

@@ -29,7 +29,7 @@ pub struct RegisterRequest {
     pub kind: RegisterKind,
     /// The first one, from 0.
     pub address: u16,
-    /// How many.
+    /// The number of registers.
     pub count: u16,
 }
 
@@ -53,7 +53,7 @@ pub enum AnswerFault {
 }
 
 impl RegisterRequest {
-    /// Its bytes.
+    /// Returns its bytes.
     pub fn bytes(self) -> [u8; 12] {
         let [transaction_high, transaction_low] = self.transaction.to_be_bytes();
         let [address_high, address_low] = self.address.to_be_bytes();
@@ -84,7 +84,7 @@ impl RegisterRequest {
     /// The bytes of the registers in an answer, two each, high byte first.
     ///
     /// # Errors
-    /// [`AnswerFault`] if the answer refuses the request or is none to it.
+    /// [`AnswerFault`] if the answer refuses the request or does not belong to it.
     pub fn registers(self, header: AnswerHeader, body: &[u8]) -> Result<&[u8], AnswerFault> {
         let foreign = |why: String| Err(AnswerFault::Foreign(why));
         if header.unit != self.unit {

@@ -1,7 +1,7 @@
 //! The connection to a device: one request at a time, each with its answer or a reason.
 //!
-//! After an answer that does not fit, and after none in time, the connection is given up: an answer
-//! that comes later can then not be taken for that of another request.
+//! After an answer that does not fit, or without an answer in time, the connection is given up: an
+//! answer that comes later can then not be taken for that of another request.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};

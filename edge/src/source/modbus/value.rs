@@ -74,7 +74,7 @@ impl FromStr for ByteOrder {
 /// A value of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RegisterValue {
-    /// What it means.
+    /// The meaning of the value.
     pub meaning: ValueMeaning,
     /// Where it stands.
     pub kind: super::RegisterKind,
@@ -84,7 +84,7 @@ pub struct RegisterValue {
     pub register_type: RegisterType,
     /// The order of its bytes.
     pub order: ByteOrder,
-    /// From the number to the figure's unit.
+    /// The conversion from the number to the figure's unit.
     pub conversion: Conversion,
 }
 

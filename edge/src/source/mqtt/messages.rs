@@ -1,11 +1,11 @@
-//! What the messages of a topic hold, and the decoder of each form.
+//! The forms of a topic's messages, and the decoder of each form.
 
 use crate::source::decoder::{StreamDecoder, StreamForm, StreamFormat};
 use crate::source::json_burst::{BurstDecoder, JsonForm};
 use crate::source::sparkplug::{Received, Refusal, SparkplugDecoder, SparkplugForm};
 use crate::source::{Block, SourceHost};
 
-/// What the messages of a topic hold.
+/// The form of a topic's messages.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum MessageForm {
     /// Frames, raw or with a header.

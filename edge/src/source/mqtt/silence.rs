@@ -1,4 +1,4 @@
-//! Whether a topic still brings samples.
+//! Observes whether a topic still brings samples.
 //!
 //! The life of the connection is the keep-alive of MQTT, so a topic without messages is told and no
 //! reason to connect anew. Sensors send a burst each second or each hour: without a configured limit

@@ -61,9 +61,9 @@ struct Open {
     arrivals: Receiver<Arrival>,
     is_full: Arc<AtomicBool>,
     calibrations: Vec<Calibration>,
-    /// By channel: the server states the unit.
+    /// Whether the server states the unit, by channel.
     has_unit: Vec<bool>,
-    /// By place: its first value has come, which may be old.
+    /// Whether the first value of a place has come, which may be old, by place.
     has_begun: Vec<bool>,
 }
 
@@ -159,7 +159,8 @@ impl Arrays {
         pushed.map_err(|why| Fault::new("form", why))
     }
 
-    /// What is wrong at a place, with the name of its node; beyond the nodes, of the server.
+    /// Returns the fault at a place, with the name of its node; for a place beyond the nodes, the
+    /// fault of the server.
     fn named(&self, place: usize, why: &str) -> String {
         let mut nodes = self.form.nodes.iter().chain(&self.form.rate);
         let node = nodes.nth(place);

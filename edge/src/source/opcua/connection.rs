@@ -50,7 +50,7 @@ impl Connection {
     /// Connects.
     ///
     /// # Errors
-    /// What is wrong with certificates, endpoints, login or connection.
+    /// The fault of certificates, endpoints, login or connection.
     pub(super) fn open(server: &OpcuaServer, host: &SourceHost) -> Result<Self, String> {
         let pki = Pki::new(server.protection.as_ref())?;
         let runtime = tokio::runtime::Builder::new_multi_thread()

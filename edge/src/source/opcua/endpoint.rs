@@ -14,7 +14,7 @@ use super::{OpcuaServer, Protection, SecurityPolicy};
 /// The endpoint with the configured protection and login; its address is the configured one.
 ///
 /// # Errors
-/// What the server offers instead.
+/// The endpoints that the server offers instead.
 pub(super) fn fitting(
     offered: &[EndpointDescription],
     server: &OpcuaServer,
@@ -66,7 +66,7 @@ pub(super) fn other_address<'a>(
     (host(first) != own && others.all(|url| host(url) != own)).then_some(first)
 }
 
-/// How messages are protected, for people.
+/// Returns how messages are protected, for people.
 pub(super) fn protection_text(protection: Option<&Protection>) -> String {
     let Some(Protection { policy, encrypts, .. }) = protection else {
         return "security none".to_owned();

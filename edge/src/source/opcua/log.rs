@@ -65,7 +65,7 @@ pub(super) fn connected(host: &SourceHost, endpoint: &str, security: &str) {
     tracing::info!(source = host.name, endpoint, security, "connected to the OPC UA server");
 }
 
-/// What the server made of the times that the subscription asked for.
+/// Logs the times that the server granted for those that the subscription asked for.
 pub(super) fn subscribed(host: &SourceHost, sampling_ms: f64, queue: u32) {
     tracing::info!(
         source = host.name,

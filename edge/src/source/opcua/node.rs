@@ -8,7 +8,7 @@ use std::str::FromStr;
 use base64::Engine as _;
 use uuid::Uuid;
 
-/// What a name may be, for errors.
+/// The allowed forms of a name, for errors.
 const ALLOWED: &str =
     "the name of a node such as \"nsu=URI;s=NAME\", \"ns=2;s=NAME\" or \"ns=2;i=1234\"";
 
@@ -25,9 +25,9 @@ pub struct NodeName {
 /// The namespace of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Namespace {
-    /// By its index, which a server may change when it starts anew.
+    /// The namespace by its index, which a server may change when it is restarted.
     Index(u16),
-    /// By its URI.
+    /// The namespace by its URI.
     Uri(String),
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Polls {
 struct Open {
     connection: Connection,
     nodes: Vec<NodeId>,
-    /// By value, or why its unit is not known.
+    /// The conversion of each value, or why its unit is not known.
     conversions: Vec<Result<Conversion, String>>,
 }
 
@@ -137,8 +137,8 @@ impl Polls {
     }
 }
 
-/// From a value's number to its figure's unit; the unit of the server and that of the configuration may
-/// not contradict.
+/// Returns the conversion from a value's number to its figure's unit; the unit of the server and
+/// that of the configuration may not contradict.
 fn conversion(value: &NodeValue, stated: Option<String>) -> Result<Conversion, String> {
     let figure = &value.meaning.figure;
     let own = value.unit.as_deref().and_then(|unit| figure.conversion(Some(unit)));

@@ -1,4 +1,4 @@
-//! What a value of a node holds: numbers, or the reason why it is not used.
+//! Reads the value of a node: numbers, or the reason why it is not used.
 
 use opcua::types::{DataValue, DateTime, StatusCode, Variant};
 
@@ -10,7 +10,7 @@ pub(super) const MOST_SAMPLES: usize = 1 << 20;
 pub(super) struct Fault {
     /// The word for it in the metric.
     pub(super) cause: &'static str,
-    /// What the node holds, and what was expected.
+    /// The content of the node, and what was expected.
     pub(super) why: String,
 }
 
@@ -59,7 +59,7 @@ fn status_text(status: StatusCode) -> String {
 /// The one number of a node.
 ///
 /// # Errors
-/// What the node holds instead.
+/// The content of the node instead of a number.
 pub(super) fn number(value: &DataValue) -> Result<f64, Fault> {
     let value = good(value)?;
     if let Some(number) = value.as_f64() {
@@ -75,7 +75,7 @@ pub(super) fn number(value: &DataValue) -> Result<f64, Fault> {
 /// The samples of a node.
 ///
 /// # Errors
-/// What the node holds instead.
+/// The content of the node instead of samples.
 pub(super) fn samples(value: &DataValue) -> Result<Numbers, Fault> {
     let refused = |why: String| Err(Fault::new("type", why));
     let held = good(value)?;
@@ -108,13 +108,13 @@ pub(super) fn samples(value: &DataValue) -> Result<Numbers, Fault> {
     Ok(Numbers { values, are_integers })
 }
 
-/// When the source took the value, ms since 1970.
+/// Returns when the source took the value, ms since 1970.
 pub(super) fn source_time_ms(value: &DataValue) -> Option<u64> {
     let time = value.source_timestamp.as_ref().filter(|time| !time.is_null())?;
     u64::try_from(time.as_chrono().timestamp_millis()).ok()
 }
 
-/// When the source took the value, else when the server did, ms since 1970.
+/// Returns when the source took the value, else when the server did, ms since 1970.
 pub(super) fn time_ms(value: &DataValue) -> Option<u64> {
     let stated = |time: &&DateTime| !time.is_null();
     let source = value.source_timestamp.as_ref().filter(stated);

@@ -25,7 +25,7 @@ const LOOKS: (u32, u32) = (20, 240);
 /// Arrays that the server is to keep for each node between two looks.
 const SERVER_QUEUE: u32 = 32;
 
-/// What the subscription brought.
+/// A message of the subscription.
 pub(super) enum Arrival {
     /// A value of the node at this place.
     Value(usize, Box<DataValue>),

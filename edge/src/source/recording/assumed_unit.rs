@@ -1,7 +1,8 @@
-//! What speaks against g where nothing states the unit of any channel: the name of the file, gravity, the columns of
-//! an app.
+//! Checks for contradictions to g where nothing states the unit of any channel: the name of the
+//! file, gravity, the columns of an app.
 //!
-//! Before the channels are taken for g. Invariant: a contradiction is refused with the option that decides.
+//! The check comes before the channels are taken for g. Invariant: a contradiction is refused with
+//! the option that decides.
 
 use std::path::Path;
 

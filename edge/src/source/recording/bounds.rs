@@ -1,5 +1,5 @@
-//! What a recording may cost: samples in memory, bytes read whole, and how far a compressed file may
-//! expand. The limits count what is read; a header that promises less or more changes nothing.
+//! The limits of a recording: samples in memory, bytes read whole, and how far a compressed file
+//! may expand. The limits count what is read; a header that promises less or more changes nothing.
 
 use std::io::{self, Read};
 use std::path::Path;

@@ -148,14 +148,14 @@ fn unit_of_words(own: &WordColumn) -> Result<Option<Leaf>, String> {
     Ok(unit.map(|unit| Leaf { path: own.name.clone(), content: LeafContent::Text(vec![unit]) }))
 }
 
-/// What a file holds.
+/// The contents of a file.
 struct FileLeaves {
     /// The columns of numbers, with what the file states of them.
     leaves: Vec<Leaf>,
     words: Vec<WordColumn>,
     /// The first time of a column of text, and whether its zone is stated nowhere.
     start: Option<(Timestamp, bool)>,
-    /// What a person should know of columns of text.
+    /// Notes on columns of text for the person.
     notes: Vec<String>,
     /// A column holds a list of numbers in each row.
     has_lists: bool,

@@ -71,7 +71,7 @@ struct SheetText {
     text: String,
     /// Rows with a number.
     rows: usize,
-    /// What is in each column.
+    /// The tally of each column's cells.
     columns: Vec<ColumnTally>,
     /// A column of formulas of which the workbook holds no values.
     uncached: Option<usize>,

@@ -97,7 +97,7 @@ fn leaves_of(content: Vec<u8>, is_matlab: bool) -> Result<Vec<Leaf>, String> {
     Ok(tree.leaves)
 }
 
-/// What a reference leads to.
+/// The object that a reference leads to.
 #[derive(Clone)]
 enum Object {
     Group(Group),

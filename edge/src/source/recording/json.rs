@@ -35,7 +35,7 @@ pub(super) const MAX_BYTES: usize = 16 << 20;
 /// Most arrays and texts of a document.
 const MAX_LEAVES: usize = 20_000;
 
-/// True if the file can be a document: its first character opens an object or an array.
+/// Whether the file can be a document: its first character opens an object or an array.
 pub(super) fn may_be_json(start: &[u8]) -> bool {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     matches!(start.trim_ascii_start().first(), Some(b'{' | b'['))
@@ -54,8 +54,8 @@ pub(super) fn documents(content: &[u8]) -> Option<Vec<Value>> {
     parsed(content).or_else(|| parsed(&without_words_for_no_number(content)?))
 }
 
-/// A content in which `NaN`, `Infinity` and `-Infinity`, which Python writes although JSON has no such words,
-/// became `null`; `None` if there is none of them.
+/// Replaces `NaN`, `Infinity` and `-Infinity`, which Python writes although JSON has no such words,
+/// by `null`; `None` if the content has none of them.
 fn without_words_for_no_number(content: &[u8]) -> Option<Vec<u8>> {
     const WORDS: [&[u8]; 3] = [b"NaN", b"-Infinity", b"Infinity"];
     let mut plain = Vec::with_capacity(content.len());
@@ -78,7 +78,7 @@ fn without_words_for_no_number(content: &[u8]) -> Option<Vec<u8>> {
     is_changed.then_some(plain)
 }
 
-/// Why a content whose name says JSON is none.
+/// Returns why a content whose name says JSON is no JSON.
 pub(super) fn fault(content: &[u8]) -> String {
     if content.len() > MAX_BYTES {
         return format!("a JSON document of more than {MAX_BYTES} bytes, the most that is read");

@@ -42,7 +42,8 @@ pub(super) enum LeafContent {
     Other(String),
 }
 
-/// The vectors among the leaves, with what the file states of them, and the arrays that are none.
+/// Returns the vectors among the leaves, with the file's statements on them, and the arrays that
+/// are no vectors.
 pub(super) fn variables_of(leaves: Vec<Leaf>) -> (Vec<Variable>, Vec<String>) {
     let statements: Vec<Option<BesideStatement>> = {
         let tree = Tree::new(&leaves);

@@ -1,4 +1,5 @@
-//! Whether the files of a sequence are snapshots of one measuring point: names of channels, copies, times.
+//! Checks whether the files of a sequence are snapshots of one measuring point: names of channels,
+//! copies, times.
 //!
 //! Used by the sequence of files. Invariants: a file of another axis is refused by its name; a copy that its name says
 //! to be one is refused, other files of equal bytes are told; times that contradict the period are told once.
@@ -75,7 +76,7 @@ pub(super) enum NameChange {
     OtherNames(String),
 }
 
-/// What is known of the files before.
+/// The state that is known of the earlier files.
 #[derive(Debug)]
 pub(super) struct Likeness {
     names: Vec<Option<String>>,
@@ -100,8 +101,9 @@ impl Likeness {
         own
     }
 
-    /// Why a file is refused whose content is that of an earlier one, where its name or that of the other says that one
-    /// is a copy; a file of equal bytes and another name is told. A file that cannot be read is no copy.
+    /// Returns why a file is refused whose content is that of an earlier one, where its name or
+    /// that of the other says that one is a copy; a file of equal bytes and another name is told. A
+    /// file that cannot be read is no copy.
     pub(super) fn refused_copy(&mut self, path: &Path) -> Option<String> {
         let key = start_of(path)?;
         let before = self.files.entry(key).or_default();
@@ -120,7 +122,8 @@ impl Likeness {
         None
     }
 
-    /// How the names of a file's channels differ from those of the first file. Other names of one place are told once.
+    /// Returns how the names of a file's channels differ from those of the first file. Other names
+    /// of one place are told once.
     pub(super) fn change_of_names(&mut self, next: &Interpretation) -> Option<NameChange> {
         let names = names_of(next);
         let pairs = || self.names.iter().flatten().zip(names.iter().flatten());
@@ -148,7 +151,7 @@ impl Likeness {
         (!is_told).then(|| NameChange::OtherNames(format!("{what}; they are taken for the same")))
     }
 
-    /// What the times that the files state say against the period, once.
+    /// Returns, once, how the times that the files state contradict the period.
     pub(super) fn follow_start(
         &mut self,
         start: Option<Timestamp>,

@@ -74,14 +74,14 @@ fn table_below(text: &str) -> Option<&str> {
     (is_table && !below.contains(END_OF_HEADER)).then_some(below)
 }
 
-/// What stands under one header.
+/// The data under one header.
 struct Segment {
     variables: Vec<Variable>,
     /// Channels that are over a frequency.
     others: Vec<String>,
     /// A column of X has times without an even step.
     is_uneven: bool,
-    /// What a person should know.
+    /// Notes for the person.
     notes: Vec<String>,
     /// When it begins, by the clock of its computer.
     start: Option<Timestamp>,

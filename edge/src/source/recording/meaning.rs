@@ -1,4 +1,4 @@
-//! From what a file states to what it means: channels, calibrations, rate.
+//! Derives the meaning of a file from its statements: channels, calibrations, rate.
 //!
 //! After the reader of a format and before the first block. Invariant: a recording that opens has a rate,
 //! and a unit for each of its channels, and says where they come from.
@@ -41,7 +41,7 @@ const CLOCKS_SET_FROM_MS: i64 = 949_363_200_000;
 /// Samples from which on whole numbers are no chance.
 const LEAST_WHOLE: usize = 64;
 
-/// What a recording means.
+/// The meaning of a recording: its channels, rate and interpretation.
 pub(super) struct RecordingMeaning {
     /// Row of the snapshots and calibration of each channel.
     pub(super) rows: Vec<(usize, Calibration)>,
@@ -179,7 +179,7 @@ fn refuse_interleaved(
     Err(SourceError::options(path, what))
 }
 
-/// Decides when the first sample was taken; returns what a person should know of it.
+/// Decides when the first sample was taken; returns notes on it for the person.
 fn dated_start(raw: &mut RawRecording, options: &RecordingOptions) -> Vec<String> {
     if raw.stated_start.is_none()
         && let Some(axis) = &raw.time

@@ -9,14 +9,15 @@ use signatures::{BINARY, KNOWN, Signature};
 mod seismic;
 mod signatures;
 
-/// Why a file that begins with `start` is not read, if its first bytes are those of a known format.
+/// Returns why a file that begins with `start` is not read, if its first bytes are those of a known
+/// format.
 pub(super) fn refusal(start: &[u8]) -> Option<String> {
     let form = container(start).or_else(|| begins_as(start, KNOWN));
     form.or_else(|| seismic::form_of(start)).or_else(|| web_page(start)).map(refused)
 }
 
-/// Why a file that no reader takes, and that is no text, is not read, if its first bytes or its name, whose ending
-/// is `extension` in lower case, tell its program.
+/// Returns why a file that no reader takes, and that is no text, is not read, if its first bytes or
+/// its name, whose ending is `extension` in lower case, tell its program.
 pub(super) fn refusal_of_binary(start: &[u8], extension: &str) -> Option<String> {
     if !is_binary(start) {
         return None;
@@ -120,7 +121,7 @@ fn by_extension(extension: &str) -> Option<&'static str> {
     })
 }
 
-/// Why a zip archive that holds these files is not read, if its form is known.
+/// Returns why a zip archive that holds these files is not read, if its form is known.
 pub(super) fn refusal_of_archive(holds: impl Fn(&str) -> bool) -> Option<&'static str> {
     const FORMS: [(&str, &str); 8] = [
         (

@@ -20,7 +20,7 @@ pub struct RecordingOptions {
     pub calibrations: Vec<Calibration>,
     /// Name of the variable (`.mat`: `bearing.gs`) or column (`.csv`: header or number from 0).
     pub variable: Option<String>,
-    /// Only this snapshot, counted from 0.
+    /// The only snapshot that is read, counted from 0.
     pub snapshot: Option<u64>,
     /// Seconds left out at the beginning of each snapshot.
     pub start_s: f64,

@@ -1,4 +1,4 @@
-//! What a reader of a format hands over: the shape of a file, what it states, and its raw numbers.
+//! The result of a reader of a format: the shape of a file, its statements, and its raw numbers.
 
 use ndarray::Array2;
 use pdm_shared::time::Timestamp;
@@ -44,7 +44,7 @@ pub(crate) struct RawRecording {
     pub(crate) time_restart: Option<String>,
     /// Columns that the reader has left out, each with the reason.
     pub(crate) left_out: Vec<String>,
-    /// What a person should know of the reading.
+    /// Notes on the reading for the person.
     pub(crate) notes: Vec<String>,
     /// The vector of frequencies over which the channels are a spectrum.
     pub(crate) spectrum_over: Option<String>,
@@ -88,7 +88,8 @@ impl RawRecording {
         Self { stated_rate_hz, ..Self::read_by(format, channels, (samples, 1), reader) }
     }
 
-    /// A file of so many samples and snapshots that a reader reads, which states no rate and no time.
+    /// Creates a file of this many samples and snapshots that a reader reads, which states no rate
+    /// and no time.
     pub(super) const fn read_by(
         format: &'static str,
         channels: Vec<StatedChannel>,

@@ -21,7 +21,7 @@ pub(super) const MOST_CHANNELS: usize = 64;
 /// Fewest rows that are judged.
 const LEAST_ROWS: usize = 16;
 
-/// One of so many pairs may stand twice, as where a gateway sends a message again.
+/// One in this many pairs may stand twice, as where a gateway sends a message again.
 const COPIES: usize = 50;
 
 /// How the times repeat.
@@ -62,8 +62,8 @@ impl WordColumn {
     }
 }
 
-/// Refuses variables of one table that hold several channels in one column, or each row several times.
-/// `words`: the table's columns of words. Returns what a person should know.
+/// Refuses variables of one table that hold several channels in one column, or each row several
+/// times. `words`: the table's columns of words. Returns notes for the person.
 ///
 /// # Errors
 /// The column that tells the channels apart, with its values, or copies of all rows; in words.
@@ -144,7 +144,7 @@ fn check_points(
     }
 }
 
-/// Whether each number of a column is there so many times, one copy behind the other.
+/// Whether each number of a column is there `each` times, one copy behind the other.
 fn is_copied(numbers: &[f64], each: usize) -> bool {
     let is_same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
     let copies = |all: &[f64]| all.iter().all(|other| is_same(*other, all[0]));
@@ -170,7 +170,7 @@ pub(super) fn numbered(column: &[f64]) -> Option<(Vec<String>, Vec<u16>)> {
 }
 
 /// Refuses rows that all stand several times with the same time and values; tells some that do.
-/// `is_copied`: whether the values of each row are there so many times.
+/// `is_copied`: whether the values of each row are there this many times.
 ///
 /// # Errors
 /// How often each row stands, in words.
@@ -209,7 +209,7 @@ pub(super) fn names_channels(name: &str) -> bool {
     CHANNEL_WORDS.iter().any(|word| name.contains(word)) || name == "ch" || name == "id"
 }
 
-/// Why a table in long form is refused.
+/// Returns why a table in long form is refused.
 pub(super) fn long_form_refusal(column: &str, values: &[String], repeated: Repeated) -> String {
     let more = if values.len() > 8 { ", …" } else { "" };
     let shown: Vec<&str> = values.iter().take(8).map(String::as_str).collect();
@@ -220,8 +220,8 @@ pub(super) fn long_form_refusal(column: &str, values: &[String], repeated: Repea
     )
 }
 
-/// How often each time stands, if it stands once for each of several channels. `channels`: the number of
-/// each row's channel.
+/// Returns how often each time stands, if it stands once for each of several channels. `channels`:
+/// the number of each row's channel.
 pub(super) fn repeated_times(times: &[f64], channels: &[u16]) -> Option<Repeated> {
     if times.len() < LEAST_ROWS || times.len() != channels.len() {
         return None;

@@ -45,7 +45,7 @@ pub(super) fn snapshots_of(
 /// their last digits.
 const SAME_RATE: f64 = 1e-3;
 
-/// What tells a part from the first one, in words.
+/// Returns the difference of a part from the first one, in words.
 fn difference(first: &RawRecording, other: &RawRecording) -> Option<String> {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let differ = |own: String, before: String| Some(format!("has {own}, the first has {before}"));

@@ -21,7 +21,7 @@ pub(super) fn is_abscissa(stated: &StatedChannel, numbers: &[f64]) -> bool {
     named_as(stated).is_some_and(|kind| rises(numbers, kind))
 }
 
-/// What the name of an abscissa says.
+/// The quantity in the name of an abscissa.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AbscissaName {
     Frequency,
@@ -69,7 +69,7 @@ pub(super) fn abscissa_of(
     found.and_then(|(_, channel)| channel.name.clone())
 }
 
-/// Why values over this abscissa are no recording.
+/// Returns why values over this abscissa are no recording.
 pub(super) fn refusal(abscissa: &str) -> String {
     format!(
         "{abscissa:?} rises from row to row and holds frequencies or orders: this is a spectrum, no samples over \

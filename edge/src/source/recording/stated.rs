@@ -1,18 +1,20 @@
-//! What a file states of its numbers: the name and unit of each channel, its rate and its start.
+//! The statements of a file on its numbers: the name and unit of each channel, its rate and its
+//! start.
 //!
 //! A reader of a format fills these in as the file spells them.
 //! Invariant: nothing here is guessed, a statement that the file does not make is `None`.
 
 use pdm_shared::time::Timestamp;
 
-/// What a file states of one of its channels.
+/// The statements of a file on one of its channels.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct StatedChannel {
     /// The name of the column, variable or channel, as the file spells it.
     pub(crate) name: Option<String>,
     /// The unit, as the file spells it.
     pub(crate) unit: Option<String>,
-    /// What one count is in the unit, where the file states it and the reader has not applied it.
+    /// The value of one count in the unit, where the file states it and the reader has not applied
+    /// it.
     pub(crate) scale: Option<f64>,
     /// A field beside the numbers that may be such a scale, or the gain of an amplifier: its name and number.
     pub(crate) factor: Option<(String, f64)>,

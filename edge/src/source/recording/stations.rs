@@ -32,7 +32,7 @@ const WORDS: [&str; 22] = [
     "tagname",
 ];
 
-/// The same in languages that write without blanks.
+/// Such words in languages that write without blanks.
 const JOINED: [&str; 10] =
     ["센서", "채널", "측점", "측정점", "설비", "测点", "通道", "传感器", "センサ", "チャンネル"];
 
@@ -57,14 +57,15 @@ pub(crate) fn names_points(name: &str) -> bool {
 /// converter change nearly with each row.
 const LEAST_BLOCK: usize = 16;
 
-/// Whether numbers stand still for so many rows that they tell points apart, and are no samples.
+/// Whether numbers stand still for enough rows ([`LEAST_BLOCK`]) that they tell points apart, and
+/// are no samples.
 pub(super) fn are_blocks(rows: &[u16]) -> bool {
     let changes = rows.windows(2).filter(|two| two[0] != two[1]).count();
     changes * LEAST_BLOCK <= rows.len()
 }
 
-/// What a column says whose rows belong to several points; `None` if they are of one. `rows`: the place of each row's
-/// value among `values`; an empty value belongs to none.
+/// Describes a column whose rows belong to several points; `None` if they are of one. `rows`: the
+/// place of each row's value among `values`; an empty value belongs to none.
 pub(super) fn several_points(column: &str, values: &[String], rows: &[u16]) -> Option<String> {
     let named: Vec<usize> = (0..values.len()).filter(|at| !values[*at].trim().is_empty()).collect();
     if named.len() < 2 || values.len() > MOST_CHANNELS {
@@ -80,7 +81,7 @@ pub(super) fn several_points(column: &str, values: &[String], rows: &[u16]) -> O
     ))
 }
 
-/// Why such a table is refused.
+/// Returns why such a table is refused.
 pub(super) fn refusal(told: &str) -> String {
     format!(
         "{told}; write the rows of each into a file of its own, or name the columns to read all rows as one (--variable)"

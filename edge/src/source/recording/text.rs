@@ -78,7 +78,7 @@ pub(super) fn open(
     Ok(recording)
 }
 
-/// Reads a table that is text already; `format` is what a person calls the file.
+/// Reads a table that is text already; `format` is the usual name of the file's form.
 pub(super) fn open_text(
     path: &Path,
     format: &'static str,
@@ -437,7 +437,7 @@ fn described(layout: &Layout, columns: &[usize]) -> Vec<StatedChannel> {
     columns.iter().map(|column| stated(layout, *column)).collect()
 }
 
-/// What the text states of a column.
+/// Returns the statements of the text on a column.
 fn stated(layout: &Layout, column: usize) -> StatedChannel {
     let name = layout.header.as_ref().and_then(|header| header.get(column));
     // a number above a column is its place or the end of a statement

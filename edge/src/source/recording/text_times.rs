@@ -19,8 +19,8 @@ pub(super) struct TextTimes {
     pub(super) note: Option<String>,
 }
 
-/// The times of the words of a column, whose name may state their zone; `None` if one of them is none, or the dates have
-/// no reading.
+/// Returns the times of the words of a column, whose name may state their zone; `None` if one of
+/// them is no time, or the dates have no reading.
 pub(super) fn times_of_words<'a>(
     name: &str,
     words: impl Iterator<Item = &'a str>,

@@ -15,7 +15,7 @@ use crate::source::time_axis::{TimeAxis, goes_one_way};
 /// Rows over which a column without a word on it must rise to be time where it is not the first.
 const LEAST_ROWS_ANYWHERE: usize = 64;
 
-/// A column that holds fewer than one of so many rows is none of samples.
+/// A column with fewer numbers than one in this many rows is no column of samples.
 const LEAST_PART: usize = 10;
 
 /// Rises for each fall from which on a column is a time whose clock was set. Chosen: a vibration has as many
@@ -170,8 +170,9 @@ pub(super) fn take_time_columns(
     })
 }
 
-/// Of times of different rates the one that stands directly before the first acceleration, as where each channel has
-/// a time of its own; `None` where all have one rate, or none stands there.
+/// Returns, among times of different rates, the one that stands directly before the first
+/// acceleration, as where each channel has a time of its own; `None` where all have one rate, or no
+/// time stands there.
 fn axis_of_acceleration(
     axes: &[(usize, TimeAxis)],
     channels: &[StatedChannel],
@@ -269,8 +270,8 @@ const RESTART_SHARE: f64 = 0.02;
 /// Rows of a recording before another one may begin.
 const LEAST_ROWS_BEFORE: usize = 16;
 
-/// Where times begin anew, in words: a fall to the first time or before it, behind rows that have left it. Rows in no
-/// order are no recordings one below the other.
+/// Returns where times begin anew, in words: a fall to the first time or before it, behind rows
+/// that have left it. Rows in no order are no recordings one below the other.
 fn restart_of(column: &str, values: &[f64]) -> Option<String> {
     let first = values.iter().copied().find(|value| value.is_finite())?;
     let falls = values.windows(2).filter(|two| two[1] < two[0]).count();
@@ -323,7 +324,7 @@ fn rows_of_one_time(axis: &TimeAxis) -> Option<String> {
     Some(format!("each time of {} stands for {rows} rows, which are taken as even", axis.column))
 }
 
-/// How much an axis tells: a time with a unit most, a count least.
+/// Returns how much an axis tells: a time with a unit most, a count least.
 fn worth(axis: &TimeAxis) -> u8 {
     match (axis.is_count, axis.unit_s) {
         (true, _) => 0,

@@ -25,7 +25,7 @@ mod numbers;
 /// Most datasets of a file.
 const MAX_DATASETS: usize = 100_000;
 
-/// True if the file begins with the line of `-1` and a dataset's number.
+/// Whether the file begins with the line of `-1` and a dataset's number.
 pub(super) fn is_universal(start: &[u8]) -> bool {
     let mut lines = Lines { content: start, at: 0 };
     let first = std::iter::from_fn(|| lines.next_line()).find(|line| !line.trim_ascii().is_empty());

@@ -43,7 +43,7 @@ const LEAST_PART: usize = 8;
 /// features are shorter.
 const LEAST_TOLD: usize = 64;
 
-/// Vectors that are left out, of which a note names so many.
+/// Most vectors left out that a note names.
 const MOST_TOLD: usize = 8;
 
 /// The least rate of vibration, Hz: a set that is sampled more slowly is no rival of the recording. Chosen: no
@@ -58,13 +58,13 @@ const LISTED: usize = 20;
 pub(super) struct Variable {
     /// Its place in the file, by which a person can name it: `bearing.gs`, `/run/acc`, `data[1]`.
     pub(super) path: String,
-    /// What the file states of it.
+    /// The file's statements on it.
     pub(super) stated: StatedChannel,
     /// The rate that the file states for it, Hz.
     pub(super) rate_hz: Option<f64>,
     /// The time of its first sample.
     pub(super) started_at: Option<StatedStart>,
-    /// What a person should know of its time.
+    /// A note on its time for the person.
     pub(super) time_note: Option<String>,
     pub(super) numbers: Vec<f64>,
 }
@@ -415,7 +415,8 @@ fn chosen_set(sets: &[Vec<Variable>]) -> Option<usize> {
     (!has_rival).then_some(index)
 }
 
-/// How a variable that is left out is told: a recording of its own, no list of settings and no time.
+/// Describes a variable that is left out, if it is told: a recording of its own, no list of
+/// settings and no time.
 fn told(variable: &Variable) -> Option<String> {
     let is_told = variable.numbers.len() >= LEAST_TOLD
         || (variable.says_acceleration() && variable.numbers.len() > 1);

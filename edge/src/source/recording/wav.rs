@@ -29,7 +29,7 @@ mod form;
 /// Frames that are decoded at once.
 const PIECE_FRAMES: usize = 4096;
 
-/// True if the file begins as one of this family.
+/// Whether the file begins as one of this family.
 pub(super) fn is_wav(start: &[u8]) -> bool {
     start.starts_with(b"RIFF")
         || start.get(8..12) == Some(b"WAVE")

@@ -35,7 +35,7 @@ struct Bench {
     /// Frames that were taken, and of these how many were handed to the clock.
     taken: u64,
     true_rate_hz: f64,
-    /// By how much the wall clock stands ahead of the true time, s.
+    /// The time by which the wall clock is ahead of the true time, s.
     wall_ahead_s: f64,
     state: u64,
     /// Worst difference between the time of a frame and its true time, s.
@@ -67,8 +67,8 @@ impl Bench {
         self.hands.wall_ms.store(wall_ms, Ordering::Relaxed);
     }
 
-    /// Packets of so many seconds; each arrives up to 20 ms late, one in twenty up to 120 ms. The
-    /// time of the first frame of each packet is compared.
+    /// Runs packets for this many seconds; each arrives up to 20 ms late, one in twenty up to 120
+    /// ms. The time of the first frame of each packet is compared.
     fn run(&mut self, seconds: f64) -> usize {
         let frames = (0.1 * NOMINAL_HZ) as u64;
         let until = self.taken + (seconds * self.true_rate_hz) as u64;
@@ -172,7 +172,7 @@ fn bursts_after_pauses_are_dated_by_their_arrival() {
     assert!(matches!(bench.clock.rate(), BlockRate::Format), "{:?}", bench.clock.rate());
 }
 
-/// A sender that was cut off first sends what it has kept, as fast as the network goes.
+/// A sender that was cut off first sends the frames that it has kept, as fast as the network goes.
 #[test]
 fn a_backlog_that_comes_at_once_does_not_date_what_follows() {
     let mut bench = Bench::new(0.0);

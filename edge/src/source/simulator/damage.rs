@@ -1,4 +1,4 @@
-//! From severity to the signal at the sensor: the four stages of a failing bearing.
+//! Simulates the signal at the sensor from a severity: the four stages of a failing bearing.
 //!
 //! Early damage gives sharp impacts that hardly raise the RMS. Then the impacts grow. Late damage
 //! is spread over the race: edges are rolled smooth, slip grows, broadband noise and shaft

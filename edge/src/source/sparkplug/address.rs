@@ -1,4 +1,4 @@
-//! Which node and device a source follows, and the topics of Sparkplug B that belong to them.
+//! The node and device that a source follows, and the topics of Sparkplug B that belong to them.
 
 /// The namespaces of Sparkplug B.
 const NAMESPACE: &str = "spBv1.0";
@@ -15,7 +15,7 @@ pub struct SparkplugAddress {
     device: Option<String>,
 }
 
-/// What a message is about.
+/// The subject of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MessageKind {
     /// The node was born.
@@ -39,7 +39,7 @@ impl SparkplugAddress {
     /// the kind of a message in it, as a broker's tool shows it, means the same.
     ///
     /// # Errors
-    /// What is allowed.
+    /// The allowed forms.
     pub fn parse(topic: &str) -> Result<Self, String> {
         let allowed = || "spBv1.0/GROUP/NODE or spBv1.0/GROUP/NODE/DEVICE".to_owned();
         let levels: Vec<&str> = topic.split('/').collect();
@@ -78,7 +78,7 @@ impl SparkplugAddress {
         format!("{NAMESPACE}/{}/NCMD/{}", self.group, self.node)
     }
 
-    /// What a message of the filter is about.
+    /// Returns the subject of a message of the filter.
     pub(super) fn kind_of(&self, topic: &str) -> MessageKind {
         let mut levels = topic.split('/').skip(2);
         let kind = levels.next().unwrap_or_default();

@@ -1,7 +1,8 @@
-//! What a birth says of the metrics of a source: their aliases, types and units.
+//! Reads a birth's statements on the metrics of a source: their aliases, types and units.
 //!
-//! Data carry an alias in place of the name, and no type, so nothing of them can be read without the
-//! birth. Invariant: a metric whose unit is no acceleration, or is not known, is refused at its birth.
+//! Data carry an alias in place of the name, and no type, so nothing of them can be read without
+//! the birth. Invariant: a metric whose unit is no acceleration, or is not known, is refused at its
+//! birth.
 
 use std::collections::HashMap;
 
@@ -68,14 +69,14 @@ impl DataType {
     }
 }
 
-/// What a birth says of a metric that is measured.
+/// A birth's statements on a metric that is measured.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BornMetric {
     pub(super) datatype: DataType,
     pub(super) calibration: Calibration,
 }
 
-/// What an alias stands for.
+/// The metric behind an alias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MetricRole {
     Channel(usize),
@@ -134,7 +135,8 @@ impl Birth {
         Ok(Self { aliases, channels: channels.into_iter().flatten().collect() })
     }
 
-    /// What a metric of data is, by its name, else by its alias; `None` if the birth has neither.
+    /// Returns the role of a metric of data, by its name, else by its alias; `None` if the birth
+    /// has neither.
     pub(super) fn role(&self, metric: &Metric<'_>, form: &SparkplugForm) -> Option<MetricRole> {
         match (metric.name, metric.alias) {
             (Some(name), _) => Some(form.role(name)),

@@ -1,4 +1,4 @@
-//! Which metrics a Sparkplug source reads, and what can become of a message.
+//! The metrics that a Sparkplug source reads, and the possible results of a message.
 
 use super::address::SparkplugAddress;
 use super::birth::MetricRole;
@@ -13,7 +13,7 @@ pub struct SparkplugForm {
     pub metrics: Vec<String>,
     /// Name of the metric with the rate, Hz.
     pub rate: Option<String>,
-    /// What the time stamp of an array means.
+    /// The meaning of an array's time stamp.
     pub dated: ArrayTime,
     /// The node writes its arrays big-endian, against the specification.
     pub is_big_endian: bool,
@@ -31,7 +31,7 @@ impl SparkplugForm {
     }
 }
 
-/// What a message was.
+/// The kind of a received message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received {
     /// It held samples.

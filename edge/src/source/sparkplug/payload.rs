@@ -1,4 +1,4 @@
-//! Payloads of Sparkplug B: what a message says of its metrics, read in place.
+//! Payloads of Sparkplug B: a message's statements on its metrics, read in place.
 //!
 //! Only the fields that samples need are read; others are passed over. Invariant: a payload has at
 //! most [`MOST_METRICS`] metrics, so a hostile one is refused before it takes memory.

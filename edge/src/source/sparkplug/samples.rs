@@ -16,7 +16,7 @@ pub(super) enum MetricSamples {
 /// The samples in a value; arrays are little-endian, unless the node writes them big-endian.
 ///
 /// # Errors
-/// What the value is, and what its data type asks for.
+/// The type of the value, and the one that its data type asks for.
 pub(super) fn samples_in(
     value: MetricValue<'_>,
     datatype: DataType,
@@ -46,7 +46,8 @@ pub(super) fn samples_in(
     }
 }
 
-/// A whole number of so many bits; senders extend the sign of a short one to 32 or 64 bits, or not.
+/// Returns a whole number of `bits` bits; senders extend the sign of a short one to 32 or 64 bits,
+/// or not.
 fn integer(raw: u64, bits: u8, is_signed: bool) -> f64 {
     let shift = 64 - u32::from(bits);
     if is_signed {

@@ -1,11 +1,11 @@
 //! The count that a node gives its messages: 0 to 255, then 0 again, from 0 at its birth.
 
-/// What the number of a message says.
+/// The order of a message by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// It follows the one before, or the node does not count.
     Following,
-    /// So many messages are missing before it.
+    /// This many messages are missing before it.
     Missing(u64),
     /// Messages are missing, and the count has passed 0: the birth may be among them.
     MaybeReborn(u64),
@@ -30,7 +30,7 @@ impl Sequence {
         self.last_ms = sent_ms;
     }
 
-    /// Nothing is known any more.
+    /// Forgets the count: nothing is known any more.
     pub(super) fn end(&mut self) {
         *self = Self { is_uncounted: self.is_uncounted, ..Self::default() };
     }

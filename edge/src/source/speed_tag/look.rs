@@ -9,7 +9,7 @@ use super::{SpeedTagSettings, read};
 use crate::source::SourceError;
 use crate::source::mqtt::{check_topic, connect};
 
-/// What a tag says.
+/// The answer of a tag.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum TagAnswer {
     /// The last value, rpm.
@@ -18,7 +18,7 @@ pub(crate) enum TagAnswer {
     Nothing,
     /// The broker keeps a value, whose age nobody knows, and no other has come.
     Kept,
-    /// What comes is not used, with the reason.
+    /// The values that come are not used, with the reason.
     Unusable(String),
 }
 

@@ -22,7 +22,7 @@ const FEW_DIGITS: f64 = 100.0;
 /// multiples of the time from poll to poll and of the longest time that it has stood before.
 const STALE_AFTER: (Duration, u32, u32) = (Duration::from_secs(15), 3, 2);
 
-/// What is known of a place that is polled.
+/// The state of a place that is polled.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     /// The last number and its source time, ms since 1970.

@@ -1,6 +1,6 @@
 //! The words of a calendar time: months, halves of the day, marks of UTC, days of the week.
 
-/// What the words of a field say.
+/// The statements of a field's words.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FieldWords {
     pub(super) month: Option<u16>,

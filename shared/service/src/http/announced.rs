@@ -6,7 +6,7 @@
 
 use metrics::Unit;
 
-/// What a metric counts or shows.
+/// The kind of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
     /// A number that only rises.
@@ -24,7 +24,7 @@ pub struct Announced {
     pub name: &'static str,
     /// Kind.
     pub kind: MetricKind,
-    /// What it means, in one line.
+    /// The meaning, in one line.
     pub help: &'static str,
     /// The label that tells its series apart, and the values known beforehand.
     pub by: Option<(&'static str, &'static [&'static str])>,
@@ -46,8 +46,8 @@ impl Announced {
         Self { name, kind: MetricKind::Histogram, help, by: None }
     }
 
-    /// The same metric with one series for each of these values of a label. Without values those of the
-    /// configuration are announced ([`announce`]).
+    /// Returns the same metric with one series for each of these values of a label. Without values
+    /// those of the configuration are announced ([`announce`]).
     #[must_use]
     pub const fn by(self, label: &'static str, values: &'static [&'static str]) -> Self {
         Self { by: Some((label, values)), ..self }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::str::FromStr;
 
-/// What a caller may do; a higher role may do everything that a lower one may.
+/// The rights of a caller; a higher role may do everything that a lower one may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Reads.
@@ -52,7 +52,7 @@ impl FromStr for Role {
     }
 }
 
-/// Who a caller is.
+/// The identity of a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The user's name, or `http.token` for the configured token.
@@ -69,7 +69,7 @@ pub struct UnknownCallers(pub String);
 /// An answer that is on its way.
 pub type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, UnknownCallers>> + Send + 'a>>;
 
-/// Who knows the users.
+/// The directory of users.
 pub trait Callers: Send + Sync + fmt::Debug {
     /// Whether there are users, so that callers on loopback have to say who they are too.
     fn exist(&self) -> Asked<'_, bool>;

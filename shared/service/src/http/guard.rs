@@ -70,7 +70,7 @@ pub struct Access {
 pub struct Caller {
     /// The caller's address; `None` outside of [`server::serve`].
     pub peer: Option<Peer>,
-    /// Who the caller is; `None` for a program of this machine that needs no token.
+    /// The identity of the caller; `None` for a program of this machine that needs no token.
     pub identity: Option<Identity>,
 }
 
@@ -79,7 +79,7 @@ pub struct Caller {
 enum Guard {
     Actions,
     Reads,
-    /// With the key that has to be set.
+    /// Uploads, with the key that has to be set.
     Uploads(&'static str),
 }
 
@@ -104,8 +104,9 @@ impl Access {
         Ok(Self { token, is_loopback, failures: Arc::default(), callers: None })
     }
 
-    /// The same access, whose token is read from `source` again for each request, so that it can be
-    /// rotated without a restart. A token that is too short, or that is not there, is no new one.
+    /// Returns the same access, whose token is read from `source` again for each request, so that
+    /// it can be rotated without a restart. A token that is too short, or that is not there, does
+    /// not replace it.
     #[must_use]
     pub fn renewing(self, source: Option<SecretSource>) -> Self {
         let token = self.token.map(|token| LiveSecret::with(source, token.current()));
@@ -127,12 +128,12 @@ impl Access {
         Ok(Self { is_loopback: listen.ip().is_loopback(), callers: Some(callers), ..access })
     }
 
-    /// True if only this machine can connect.
+    /// Whether only this machine can connect.
     pub const fn is_loopback(&self) -> bool {
         self.is_loopback
     }
 
-    /// True if a token is configured.
+    /// Whether a token is configured.
     pub const fn has_token(&self) -> bool {
         self.token.is_some()
     }
@@ -142,7 +143,7 @@ impl Access {
         self.token.as_ref().map(|token| token.current_if(is_long_enough))
     }
 
-    /// True if callers have to say who they are.
+    /// Whether callers have to say who they are.
     ///
     /// # Errors
     /// [`UnknownCallers`] if the users cannot be asked.
@@ -156,8 +157,8 @@ impl Access {
         }
     }
 
-    /// Who has this token, for a request of `path`. A wrong one is logged and answered after a pause,
-    /// as those of the guards.
+    /// Returns who has this token, for a request of `path`. A wrong one is logged and answered
+    /// after a pause, as those of the guards.
     ///
     /// # Errors
     /// [`UnknownCallers`] if the users cannot be asked.
@@ -235,7 +236,7 @@ impl Access {
         router.layer(middleware::from_fn_with_state(state, admit))
     }
 
-    /// Who a request comes from, or its refusal.
+    /// Returns who a request comes from, or its refusal.
     async fn judge(&self, guard: Guard, request: &Parts) -> Result<Option<Identity>, Response> {
         let needed = match guard {
             Guard::Reads => Role::Viewer,
@@ -323,8 +324,8 @@ fn refused(request: &Parts, reason: &'static str) {
     server::refused(reason, peer.unwrap_or(std::net::Ipv4Addr::UNSPECIFIED.into()));
 }
 
-/// True if the request names a loopback host and no page of another origin makes it: another port of this
-/// machine is another origin too, whoever serves it.
+/// Whether the request names a loopback host and no page of another origin makes it: another port
+/// of this machine is another origin too, whoever serves it.
 pub fn is_local(headers: &HeaderMap) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().ok());

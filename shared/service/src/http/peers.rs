@@ -1,5 +1,4 @@
-//! What is remembered of the callers by address: how fast they ask, and how often their token was
-//! wrong.
+//! Remembers the callers by address: how fast they ask, and how often their token was wrong.
 //!
 //! Invariant: both memories are bounded, however many addresses a sender has. An IPv6 caller is
 //! known by the first 64 bits of its address, since one machine has all addresses below these.
@@ -95,7 +94,7 @@ impl Default for Allowance {
 pub(super) struct Rates(Table<Allowance>);
 
 impl Rates {
-    /// True if the caller may ask now; the request is counted.
+    /// Whether the caller may ask now; the request is counted.
     pub(super) fn admit(&self, address: IpAddr) -> bool {
         self.0.change(address, FORGOTTEN, |allowance, since| {
             allowance.0 = (allowance.0 + since.as_secs_f64() * PER_SECOND).min(AT_ONCE);

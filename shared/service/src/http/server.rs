@@ -68,7 +68,7 @@ impl std::fmt::Display for Peer {
 pub struct ServerTerms {
     /// Most connections at once.
     pub connections: usize,
-    /// The certificate; none for plain HTTP.
+    /// The certificate; `None` for plain HTTP.
     pub tls: Option<Arc<Tls>>,
 }
 

@@ -42,7 +42,7 @@ impl ListenerTls {
         Ok(Arc::new(config))
     }
 
-    /// When the two files were written; `None` for one that cannot be asked.
+    /// Returns when the two files were written; `None` for one that cannot be asked.
     fn written(&self) -> [Option<SystemTime>; 2] {
         let of = |path: &PathBuf| std::fs::metadata(path).and_then(|about| about.modified()).ok();
         [of(&self.certificate), of(&self.key)]
@@ -74,7 +74,7 @@ impl Tls {
         Ok(Self { files, used })
     }
 
-    /// What takes the next connection.
+    /// Returns the acceptor of the next connection.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if used.looked.elapsed() >= LOOK {

@@ -53,7 +53,8 @@ impl LiveSecret {
         self.current_if(|_any| true)
     }
 
-    /// As [`LiveSecret::current`]; a new secret that `is_allowed` refuses counts as none.
+    /// Does the same as [`LiveSecret::current`]; a new secret that `is_allowed` refuses counts as
+    /// none.
     pub fn current_if(&self, is_allowed: impl FnOnce(&Secret) -> bool) -> Secret {
         let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(source) = &self.0.source else { return last.clone() };

@@ -53,7 +53,7 @@ impl LineFigure {
         }
     }
 
-    /// What a rise of the figure speaks of.
+    /// Returns the kind of symptom of which a rise of the figure is a sign.
     pub const fn kind(self) -> FeatureKind {
         match self {
             Self::Level | Self::EnvelopeAmplitude | Self::Amplitude => FeatureKind::LineLevel,

@@ -20,7 +20,7 @@ const KNOWN: [&str; 10] = [
     "seed",
 ];
 
-/// What is wrong with a request.
+/// Returns the faults of a request.
 pub(super) fn violations(head: &str, request: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     if !head.starts_with("POST /v1/chat/completions ") {

@@ -59,7 +59,7 @@ pub(super) fn tests(folder: &Path) -> anyhow::Result<Vec<ImsTest>> {
 }
 
 impl ImsTest {
-    /// When each bearing first alarms by these settings.
+    /// Returns when each bearing first alarms by these settings.
     pub(super) fn leads(&self, settings: &MonitorSettings) -> Leads {
         let end = self.table.rows.last().map(|row| row.at);
         let mut by_bearing = BTreeMap::new();

@@ -44,8 +44,9 @@ pub fn tallies(folders: &[PathBuf], is_windows: bool) -> anyhow::Result<Vec<Name
     Ok(tallies)
 }
 
-/// Every recording whose point has a sound one: the speed learnt from that at so many times the stated speed,
-/// then the recording judged at the learnt one, alone and against the sound one.
+/// Judges every recording whose point has a sound one: learns the speed from the sound one at each
+/// factor times the stated speed, then judges the recording at the learnt speed, alone and against
+/// the sound one.
 ///
 /// # Errors
 /// A folder or a file cannot be read.
@@ -58,7 +59,7 @@ pub fn learnt_speeds(folders: &[PathBuf], factors: &[f64]) -> anyhow::Result<Vec
     Ok(tallies)
 }
 
-/// What the rules are fitted on: the recordings as they are, and the generated records.
+/// The data on which the rules are fitted: the recordings as they are, and the generated records.
 #[derive(Debug)]
 pub struct Seen<'a> {
     folders: &'a [PathBuf],
@@ -78,7 +79,7 @@ impl<'a> Seen<'a> {
         Ok(Self { folders, is_windows, as_they_are, generated })
     }
 
-    /// Names at so many times the stated speed.
+    /// Counts the names at `factor` times the stated speed.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -103,8 +104,8 @@ impl<'a> Seen<'a> {
         Ok(self.tally("against a sound record of the point".to_owned(), &asked))
     }
 
-    /// Names at the speed that a sound record of the point shows, where so many times its speed was stated: of
-    /// the recordings alone, and against the sound ones.
+    /// Counts the names at the speed that a sound record of the point shows, where `factor` times
+    /// its speed was stated: of the recordings alone, and against the sound ones.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -155,7 +156,8 @@ fn at_speed(recording: &Recording, factor: f64, is_windows: bool) -> anyhow::Res
     Ok(cut.into_iter().map(|piece| figures_against(piece, &stated, Against::Nothing)).collect())
 }
 
-/// The evidence against what stands in a sound record of the point; none where there is no such record.
+/// Returns the evidence against the past of a sound record of the point; empty where there is no
+/// such record.
 fn against_past(
     recording: &Recording,
     all: &[Recording],
@@ -180,7 +182,7 @@ struct Pair {
     sound_speed: Rpm,
 }
 
-/// What a recording is held against; `None` where there is no sound one.
+/// Returns the recording with its past; `None` where there is no sound one.
 fn pair(recording: &Recording, all: &[Recording]) -> anyhow::Result<Option<Pair>> {
     let files: Vec<&str> = all.iter().map(|one| one.file.as_str()).collect();
     let (accel_m_s2, request) = recording.read()?;
@@ -201,7 +203,8 @@ fn pair(recording: &Recording, all: &[Recording]) -> anyhow::Result<Option<Pair>
     Ok(Some(Pair { judged, request, sound, rate, sound_speed }))
 }
 
-/// What stands in a sound record, or in the mean of its windows; a record that names a part is no past.
+/// Returns the past of a sound record, or the mean of its windows' pasts; a record that names a
+/// part is no past.
 fn past_in(sound: &[f64], rate: SampleRate, request: &Request, is_windows: bool) -> Option<Past> {
     let at_rate = Request { rate, ..*request };
     let looks = if is_windows {
@@ -225,7 +228,7 @@ fn pieces<'a>(accel_m_s2: &'a [f64], request: &Request, is_windows: bool) -> Vec
     cut.into_iter().map(|window| &accel_m_s2[window]).collect()
 }
 
-/// What is `asked`, by a rule for each rig that was fitted on the others as they are.
+/// Judges the recordings `asked`, by a rule for each rig that was fitted on the others as they are.
 fn judged(as_they_are: &[Measured], generated: &[Sample], asked: &[Measured]) -> Vec<Scored> {
     let keys: BTreeSet<&str> = asked.iter().map(|one| Fold::Rig.key(&one.label)).collect();
     let mut scored: BTreeMap<usize, Scored> = BTreeMap::new();
@@ -241,7 +244,8 @@ fn judged(as_they_are: &[Measured], generated: &[Sample], asked: &[Measured]) ->
     scored.into_values().collect()
 }
 
-/// From which growth on the cage's comb names a rolling element, dB: above every record that is no ball.
+/// Returns the growth from which on the cage's comb names a rolling element, dB: above every record
+/// that is no ball.
 fn comb_from_db<'a>(others: impl Iterator<Item = &'a Measured>) -> f64 {
     others
         .filter(|one| one.label.truth != Some(Fault::Ball))

@@ -56,8 +56,8 @@ pub fn generated() -> anyhow::Result<Vec<Sample>> {
     })
 }
 
-/// At most so many windows of a record, from its beginning to its end; the whole of a record that is
-/// no longer than one.
+/// Returns at most `most` windows of a record, from its beginning to its end; the whole of a record
+/// that is no longer than one.
 pub(super) fn cut(samples: usize, request: &Request, most: usize) -> Vec<Range<usize>> {
     let seconds = WINDOW_S.max(WINDOW_TURNS / request.speed.shaft_hz());
     let length = ((request.rate.get() * seconds) as usize).min(samples);

@@ -89,7 +89,7 @@ pub(super) struct Window {
     pub(super) valid: bool,
     pub(super) relearn: bool,
     pub(super) features: Features,
-    /// What the machine is going through, for the report.
+    /// The present event of the machine, for the report.
     pub(super) going_on: String,
 }
 
@@ -130,7 +130,7 @@ fn running_h(stops: &[(f64, f64, f64)], from_h: f64, to_h: f64) -> f64 {
     runs.map(|pair| pair[1] - pair[0]).sum()
 }
 
-/// The hour at which the machine has run for so long since another one.
+/// Returns the hour at which the machine has run for `runs_h` hours since `from_h`.
 fn after_running(stops: &[(f64, f64, f64)], from_h: f64, runs_h: f64) -> f64 {
     let mut at_h = from_h + runs_h;
     loop {
@@ -143,7 +143,7 @@ fn after_running(stops: &[(f64, f64, f64)], from_h: f64, runs_h: f64) -> f64 {
 }
 
 impl Machine {
-    /// The machine of this seed in a plant of so many.
+    /// Draws the machine of this seed in a plant of `machines` machines.
     pub(super) fn draw(seed: u64, machines: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let failing = machines.min(PLANT) * FAILING_PER_KIND / PLANT;

@@ -1,4 +1,4 @@
-//! How wide an interval of the remaining life has to be, by runs that had no say in it.
+//! Measures how wide an interval of the remaining life has to be, by runs that had no say in it.
 //!
 //! Split conformal prediction (Lei, G'Sell, Rinaldo, Tibshirani & Wasserman 2018, "Distribution-free
 //! predictive inference for regression", JASA 113, section 2.2) with bearings in place of samples,
@@ -69,7 +69,7 @@ pub(super) fn write(text: &mut String, outcomes: &[RunOutcome]) -> std::fmt::Res
     )
 }
 
-/// How far the truth strays from the middle of its interval, by bearing.
+/// Returns how far the truth strays from the middle of its interval, by bearing.
 fn by_bearing(outcomes: &[RunOutcome]) -> BTreeMap<&str, Vec<f64>> {
     let mut bearings: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for outcome in outcomes.iter().filter(|outcome| !outcome.strays.is_empty()) {

@@ -58,9 +58,9 @@ pub struct Measured {
     asked_at: Option<usize>,
     turns_per_h: f64,
     period_s: f64,
-    /// Of each axis, window by window.
+    /// The features of each axis, window by window.
     features: Vec<Vec<Features>>,
-    /// What the signal shows in hindsight.
+    /// The level of the signal in hindsight.
     level: Vec<f64>,
     /// Windows in which the yardstick looks to either side.
     near: usize,
@@ -174,7 +174,7 @@ impl Recorded {
         })
     }
 
-    /// The same as `variant` would have recorded it, held to what the run itself shows.
+    /// Measures the same as `variant` would have recorded it, held to what the run itself shows.
     pub(crate) fn measure_as(
         &self,
         variant: Variant,

@@ -46,7 +46,7 @@ pub struct RulScore {
 #[expect(clippy::struct_field_names, reason = "units are told in every name")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ToldLife {
-    /// What was left.
+    /// The remaining life.
     pub left_h: f64,
     /// How old the bearing was.
     pub age_h: f64,

@@ -10,13 +10,13 @@ use crate::benchmark::random::gaussian;
 /// How a run would have been recorded otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Variant {
-    /// By a sensor of another sensitivity.
+    /// Recorded by a sensor of another sensitivity.
     Gain(f64),
-    /// From a later snapshot on.
+    /// Recorded from a later snapshot on.
     Later(usize),
-    /// One snapshot of so many.
+    /// Every n-th snapshot.
     Every(usize),
-    /// With noise of so large a share of the healthy level.
+    /// Recorded with noise of this share of the healthy level.
     Noise(f64),
 }
 
@@ -25,7 +25,7 @@ impl Variant {
     pub const ALL: [Self; 5] =
         [Self::Gain(0.5), Self::Gain(2.0), Self::Later(40), Self::Every(6), Self::Noise(0.3)];
 
-    /// What was done, in words.
+    /// Returns the change in words.
     pub fn name(self) -> String {
         match self {
             Self::Gain(factor) => format!("× {factor}"),
@@ -35,7 +35,7 @@ impl Variant {
         }
     }
 
-    /// Of how many snapshots one is kept.
+    /// Returns the number of snapshots of which one is kept.
     pub(super) const fn step(self) -> usize {
         match self {
             Self::Every(step) => step,

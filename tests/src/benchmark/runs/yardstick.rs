@@ -1,4 +1,4 @@
-//! Whether an alarm is justified by what the signal shows in hindsight. Needs no label.
+//! Checks whether an alarm is justified by the signal in hindsight. Needs no label.
 //!
 //! Level: the running median (11 snapshots) of the RMS, of the 4–12 kHz and of the 10–1000 Hz part of
 //! each axis over the lowest settled level so far (median of 50 snapshots), the largest of them.
@@ -9,7 +9,7 @@ use pdm_dsp::robust::median;
 use pdm_dsp::transform::Transforms;
 use serde::Serialize;
 
-/// From this level on the signal shows something.
+/// The level from which the signal shows something.
 const SHOWS: f64 = 1.3;
 /// Snapshots to either side in which it must show for an alarm to be justified.
 pub(super) const NEAR: usize = 30;
@@ -31,14 +31,14 @@ pub struct Verdict {
     pub groundless: f64,
     /// Alarms raised before onset whose level does not show within [`NEAR`] snapshots.
     pub early: usize,
-    /// Snapshots from onset to the alarm, as a share of those left then; nothing if there is none.
+    /// Snapshots from onset to the alarm, as a share of those left then; `None` without an alarm.
     pub delay: Option<f64>,
     /// The alarm stands at the end.
     pub on_at_end: bool,
 }
 
 impl Verdict {
-    /// Something that the alarms of a run must not do.
+    /// Whether the alarms of a run did something that they must not do.
     pub(crate) fn failed(&self) -> bool {
         self.early > 0 || !self.on_at_end || self.groundless > 0.005
     }

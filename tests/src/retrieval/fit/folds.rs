@@ -1,4 +1,5 @@
-//! How well models of all sets but one answer that set: what a set that nobody has seen is likely to get.
+//! Measures how well models of all sets but one answer that set: the likely quality on a set that
+//! nobody has seen.
 
 use std::fmt::Write as _;
 
@@ -13,7 +14,7 @@ pub(super) struct Judged {
     answer: Answer,
     /// Probability that any candidate answers.
     answered: f64,
-    /// The same with its topics of elsewhere hidden.
+    /// The probability with its topics of elsewhere hidden.
     hidden: f64,
 }
 

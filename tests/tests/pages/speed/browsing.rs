@@ -82,7 +82,7 @@ async fn tabs(browser: &Browser, url: &str) {
     browser.turn_to(&first).await;
 }
 
-/// What the heaviest page loads beside itself.
+/// Measures the scripts and styles that the heaviest page loads.
 async fn weight(browser: &Browser, url: &str) {
     let loaded = "return performance.getEntriesByType('resource').map(one => one.name).filter(one => /\\/assets\\/.*\\.(js|css)$/.test(one))";
     let loaded = browser.run(loaded).await;

@@ -26,7 +26,7 @@ struct Spelling {
     field: fn(&str, &str) -> String,
     /// The numbers from one to another.
     series: fn(u32, u32) -> String,
-    /// What distinguishes the columns of `events`.
+    /// The columns of `events` that this database alone has.
     judged: &'static str,
 }
 
@@ -126,7 +126,7 @@ fn digits(of: &Spelling, ms: &str, number: &str) -> String {
     format!("{} || '70008000' || {}", (of.hex)(ms), (of.hex)(number))
 }
 
-/// The same with hyphens, as JSON has an identity.
+/// Returns the same with hyphens, as JSON has an identity.
 fn hyphened(hex: &str) -> String {
     let part = |from: u32, length: u32| format!("substr({hex}, {from}, {length})");
     let parts = [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)];
@@ -182,7 +182,8 @@ fn judgements(of: &Spelling, series: &str) -> String {
     )
 }
 
-/// What staff was told and asked for, in the past: closed episodes, notifications, work that is done.
+/// Returns the statements for the past messages and work: closed episodes, notifications, work that
+/// is done.
 fn told(of: &Spelling) -> [String; 4] {
     let id = |ms: &str, number: &str| {
         // the rows of one copy are told apart by what the source's identity begins with

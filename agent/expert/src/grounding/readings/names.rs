@@ -17,7 +17,7 @@ const BEARING: [&str; 8] =
     ["베어링", "형번", "모델", "bearing", "designation", "type", "model", "number"];
 /// Makers that stand before a designation.
 const MAKERS: [&str; 7] = ["skf", "nsk", "ntn", "fag", "timken", "koyo", "schaeffler"];
-/// What may follow the digits of a multiple.
+/// The names of lines that may follow the digits of a multiple.
 const LINES: [&str; 5] = ["bpfo", "bpfi", "bsf", "ftf", "rpm"];
 
 #[derive(Debug, Deserialize)]
@@ -41,7 +41,7 @@ struct BearingName {
 
 /// Names that the program knows, in lower case.
 struct Catalogue {
-    /// With their bodies, without spaces: `iso20816-1`.
+    /// The standards with their bodies, without spaces: `iso20816-1`.
     standards: BTreeSet<String>,
     terms: BTreeSet<String>,
     bearings: BTreeSet<String>,
@@ -205,8 +205,8 @@ fn is_multiple(figure: &Figure, token: &str) -> bool {
     rest == "X" || LINES.contains(&line.as_str())
 }
 
-/// A designation of the bearing catalogue, with its suffixes (`6205-2Z/C3`): a word that is none by itself has
-/// to stand beside a word that says so.
+/// Whether a token is a designation of the bearing catalogue, with its suffixes (`6205-2Z/C3`). A
+/// token that could also be another word has to stand beside a word that marks a designation.
 fn is_designation(before: &str, token: &str, after: &str) -> bool {
     let known = |name: &str| CATALOGUE.bearings.contains(name);
     let digits = token.len() - token.trim_start_matches(|c: char| c.is_ascii_digit()).len();

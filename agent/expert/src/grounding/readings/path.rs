@@ -1,4 +1,4 @@
-//! What the path of a number says of it: how it may be told, and of which quantity it is.
+//! Reads the path of a number: how the number may be told, and of which quantity it is.
 
 use super::super::figures::{Figure, Unit, measure};
 use super::super::meaning::{self, Subject};
@@ -55,7 +55,7 @@ pub(super) fn tellings(path: &str, raw: f64) -> Vec<(f64, Unit, Telling)> {
     }
 }
 
-/// What a path says that its number is.
+/// Returns the subjects of a number by its path.
 pub(super) fn subjects(path: &str) -> &'static [Subject] {
     meaning::subjects(path)
 }
@@ -83,7 +83,7 @@ pub(super) fn has_unit_beside(text: &str, figure: &Figure) -> bool {
     line.contains('|') || line.rfind('(').is_some_and(|open| line[open..].contains(')'))
 }
 
-/// What a word behind a figure multiplies it by.
+/// Returns the factor by which a word behind a figure multiplies it.
 pub(super) fn scale(text: &str, figure: &Figure) -> f64 {
     const SCALES: [(&str, f64); 6] = [
         ("만", 1e4),

@@ -1,4 +1,4 @@
-//! What an answer in free words may tell, and what is withheld.
+//! Tests which figures an answer in free words may tell, and which are withheld.
 
 use serde_json::json;
 

@@ -26,7 +26,7 @@ pub struct SetAside {
     pub aside: PathBuf,
     /// Rows that could be read and were taken over.
     pub saved: u64,
-    /// What SQLite or the rows said.
+    /// The message of SQLite, or the fault of the rows.
     pub reason: String,
 }
 

@@ -35,7 +35,8 @@ impl CoreFields {
         self.risk == RiskLevel::Normal && self.watch != Watch::Judged
     }
 
-    /// By which measurement it first reached the level at which it stands; none where that is not known.
+    /// Returns the time of the measurement that first reached the present level; `None` if that is
+    /// not known.
     pub(in crate::chat) fn level_since(&self) -> Option<Timestamp> {
         self.risen.iter().find(|(level, _)| *level == self.risk).map(|(_, at)| *at)
     }
@@ -52,7 +53,7 @@ impl CoreFields {
         }
     }
 
-    /// Its risk in a word; of one that cannot be judged now that it cannot.
+    /// Returns its risk in a word; for a bearing that cannot be judged now, says that it cannot.
     pub(in crate::chat) fn risk_in_words(&self, language: Language) -> String {
         let label = self.risk.label();
         let risk = label.in_language(language);
@@ -104,7 +105,7 @@ impl CoreFields {
         format!("{}: {}", self.full_name(language), parts.join(", "))
     }
 
-    /// That staff is not told, in two words.
+    /// Says that staff is not told, in two words.
     pub(in crate::chat) fn suppressed_in_words(&self, language: Language) -> Option<&'static str> {
         Some(match (&self.suppression, language) {
             (Suppression::None, _) => return None,

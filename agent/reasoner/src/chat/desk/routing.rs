@@ -1,4 +1,4 @@
-//! Who is told of an alarm, and when: the routes as the chat tells them.
+//! Tells who hears of an alarm, and when: the routes for the chat.
 
 use pdm_shared::risk::RiskLevel;
 
@@ -18,7 +18,7 @@ pub struct AlarmStep {
 pub struct AlarmRoute {
     /// Its name.
     pub name: String,
-    /// Sites that it takes alarms of; every one where there is none.
+    /// Sites whose alarms it takes; empty for every site.
     pub sites: Vec<String>,
     /// Machines, as the sites.
     pub equipment: Vec<String>,

@@ -42,7 +42,7 @@ struct Name {
     label: Option<String>,
     /// Words and number in the order of the name.
     all: Vec<String>,
-    /// As it is configured, and not with its kind in the other language.
+    /// Whether the name is as configured, and not with its kind in the other language.
     is_own: bool,
 }
 
@@ -56,7 +56,7 @@ impl Name {
 /// A machine by its site and its name: machines of one name at two sites may be called differently.
 pub(super) type Machine<'a> = (&'a str, &'a str);
 
-/// What a text calls machines.
+/// The machines that a text names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Called<'a> {
     /// Machines by site and name, with their places in the text.
@@ -72,9 +72,9 @@ pub(super) struct Called<'a> {
 enum Fit {
     /// The words fit, the number is another one.
     OtherLabel,
-    /// So many letters of the name, without a number.
+    /// This many letters of the name match, without a number.
     Words(usize),
-    /// So many letters of the name, and its number.
+    /// This many letters of the name match, and its number.
     Labelled(usize),
 }
 
@@ -317,7 +317,7 @@ fn compound_of_kind(word: &str) -> Option<String> {
     })
 }
 
-/// How a name fits `count` words from a token on.
+/// Returns how a name fits `count` words from a token on.
 fn fit(name: &Name, tokens: &[Token], from: usize, count: usize) -> Option<Fit> {
     let run: Vec<&str> =
         tokens[from..from + count].iter().map(|token| token.text.as_str()).collect();
@@ -338,8 +338,8 @@ fn fit(name: &Name, tokens: &[Token], from: usize, count: usize) -> Option<Fit> 
     })
 }
 
-/// How many letters of a name words of a text have, where they are the end of the name: `feed pump` of `Boiler
-/// feed pump`, `급수 펌프가` of `급수펌프`.
+/// Returns how many letters of a name words of a text have, where they are the end of the name:
+/// `feed pump` of `Boiler feed pump`, `급수 펌프가` of `급수펌프`.
 fn letters_in_common(name: &[String], run: &[&str]) -> Option<usize> {
     let (whole, said) = (name.concat(), run.concat());
     // a name of both scripts is compared word by word: `and` is no end of `냉각탑 fan`
@@ -372,7 +372,7 @@ fn is_particle(letters: &[char]) -> bool {
     .contains(&particle.as_str())
 }
 
-/// The same word, in the plural too.
+/// Whether two words are the same, in the plural too.
 fn is_word(said: &str, word: &str) -> bool {
     said == word
         || is_numeric(word) && said.trim_start_matches('0') == word
@@ -430,7 +430,8 @@ fn parsed(name: &str) -> Name {
     Name { words, label, all, is_own: true }
 }
 
-/// Where a text names a machine with a slip of the finger, where nothing in it is a name as it is written.
+/// Returns where a text names a machine with a slip of the finger, where nothing in it is a name as
+/// it is written.
 pub(super) fn place_of_slip(text: &str, core: &CoreFields) -> Option<usize> {
     let names = core.machine_name.iter().flat_map(|name| [name.ko.as_str(), name.en.as_str()]);
     let (lower, squeezed_text) = (text.to_lowercase(), squeezed(text));

@@ -7,7 +7,8 @@ use pdm_shared::risk::RiskLevel;
 use crate::chat::desk::{CoreFields, Watch};
 use crate::chat::intent::{self, Lookup, PLAIN_WORDS, has};
 
-/// The only bearing that a message describes; nothing where it describes none, or several are such.
+/// Returns the only bearing that a message describes; `None` where it describes none, or several
+/// fit.
 pub(super) fn described(message: &str, fleet: &[CoreFields]) -> Option<BearingKey> {
     let (text, words) = (message.to_lowercase(), &PLAIN_WORDS.described);
     let is_such: fn(&CoreFields) -> bool = match () {

@@ -1,5 +1,5 @@
-//! What a question of a conversation names in short: another end of the machine, its number alone, the other one
-//! of a kind.
+//! Resolves the short references of a conversation: the other end of the machine, its number alone,
+//! the other one of a kind.
 
 use pdm_shared::id::BearingKey;
 
@@ -8,7 +8,7 @@ use super::{asks_for_neighbour, of_history, spoken_of};
 use crate::chat::Question;
 use crate::chat::desk::CoreFields;
 
-/// What stands behind a number that is no machine's.
+/// Words and units that follow a number which is not a machine's.
 const UNITS: [&str; 15] = [
     "시", "일", "분", "주", "개", "년", "월", "%", "rpm", "mm", "h", "day", "week", "month", "min",
 ];
@@ -27,8 +27,8 @@ fn neighbour(question: &Question, fleet: &[CoreFields]) -> Option<BearingKey> {
     fleet.iter().find(is_beside).map(|core| core.key.clone())
 }
 
-/// What a question in a conversation names in short: the number of one machine alone (`그럼 102는?`), or the other
-/// one of a kind (`and the other pump?`).
+/// Returns the bearing that a question in a conversation names in short: by the number of one
+/// machine alone (`그럼 102는?`), or as the other one of a kind (`and the other pump?`).
 pub(super) fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Option<BearingKey> {
     let lower = question.message.to_lowercase();
     let only = |found: Vec<&CoreFields>| {

@@ -43,7 +43,8 @@ pub(in crate::chat) fn names_bearing(text: &str, core: &CoreFields) -> bool {
         || is_placed(text, core)
 }
 
-/// What a text names: machine and bearing, or machines alone, whose worst bearings are meant.
+/// Finds the bearings and machines that a text names. A machine named without a bearing stands for
+/// its worst bearing.
 pub(in crate::chat) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
     let words = words(text);
     let mut found: Vec<(usize, BearingKey)> = Vec::new();
@@ -180,7 +181,8 @@ pub(super) fn squeezed(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Where a text names a machine by the code in its name alone: `K-7` of `K-7 blower`, where no other machine has it.
+/// Returns where a text names a machine by the code in its name alone: `K-7` of `K-7 blower`, where
+/// no other machine has it.
 fn place_of_code(
     text: &str,
     words: &[(usize, &str)],
@@ -215,7 +217,7 @@ fn code_of(name: &str) -> Option<&str> {
     })
 }
 
-/// Where a text names a machine, however it writes it: `P-101`, `p101`, `P 101`.
+/// Returns where a text names a machine, however it writes it: `P-101`, `p101`, `P 101`.
 fn place_of(text: &str, words: &[(usize, &str)], name: &str) -> Option<usize> {
     let wanted = squeezed(name);
     let is_latin = name.is_ascii();
@@ -265,7 +267,7 @@ pub(super) fn is_named(text: &str, words: &[(usize, &str)], bearing: &str) -> bo
         || end_of(text, words).is_some_and(|end| end == bearing)
 }
 
-/// Which end of a machine a text names.
+/// Returns which end of a machine a text names.
 fn end_of(text: &str, words: &[(usize, &str)]) -> Option<&'static str> {
     let lower = text.to_lowercase();
     let by_word = ENDS.iter().find(|(word, _)| lower.contains(word)).map(|(_, end)| *end);

@@ -4,8 +4,8 @@
 use crate::chat::desk::CoreFields;
 use crate::chat::intent::{PLAIN_WORDS, QUESTION_WORDS};
 
-/// A message with such words as the plant's names have them, and each as it was written and read; nothing where it has
-/// none.
+/// Replaces short words for machines in a message by the words of the plant's names. Returns the
+/// message, and each word as it was written and read; `None` where it has no such word.
 pub(in crate::chat) fn with_kinds(
     message: &str,
     fleet: &[CoreFields],
@@ -42,8 +42,8 @@ pub(in crate::chat) fn with_kinds(
     (!read.is_empty()).then_some((text, read))
 }
 
-/// A message with words of the shop floor as questions have them, and each as it was written and read; nothing where it
-/// has none.
+/// Replaces words of the shop floor in a message by the words of usual questions. Returns the
+/// message, and each word as it was written and read; `None` where it has no such word.
 pub(in crate::chat) fn respelled(
     message: &str,
     _fleet: &[CoreFields],
@@ -62,7 +62,7 @@ pub(in crate::chat) fn respelled(
     (!read.is_empty()).then_some((text, read))
 }
 
-/// Where a word stands by itself: behind no letter, and before none but a Korean particle.
+/// Returns where a word stands by itself: behind no letter, and before none but a Korean particle.
 fn place_of(text: &str, word: &str) -> Option<usize> {
     const PARTICLES: [&str; 17] = [
         "은", "는", "이", "가", "을", "를", "의", "도", "만", "에", "과", "와", "랑", "로", "한",

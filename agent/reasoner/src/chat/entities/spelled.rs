@@ -36,7 +36,8 @@ const LETTERS: [(&str, &[&str]); 26] = [
 ];
 const DIGITS: [&str; 10] = ["공", "일", "이", "삼", "사", "오", "육", "칠", "팔", "구"];
 
-/// A message with such names as the ids, and each as it was written and read; nothing where it has none.
+/// Replaces spelled names in a message by the machines' ids. Returns the message, and each name as
+/// it was written and read; `None` where it has no such name.
 pub(in crate::chat) fn with_ids(
     message: &str,
     fleet: &[CoreFields],
@@ -59,7 +60,7 @@ pub(in crate::chat) fn with_ids(
     (!read.is_empty()).then_some((text, read))
 }
 
-/// How an id of letters, digits and a letter may be written: the longest forms first.
+/// Returns how an id of letters, digits and a letter may be written: the longest forms first.
 fn forms(id: &str) -> Vec<String> {
     let lower = id.to_lowercase();
     let letters: String = lower.chars().take_while(char::is_ascii_lowercase).collect();
@@ -94,7 +95,7 @@ fn forms(id: &str) -> Vec<String> {
     forms
 }
 
-/// How letters are spoken, in all spellings.
+/// Returns how letters are spoken, in all spellings.
 fn spoken_letters(letters: &str) -> Vec<String> {
     let mut all = vec![String::new()];
     for letter in letters.chars() {
@@ -130,7 +131,7 @@ fn digit_by_digit(digits: &str) -> String {
     digits.bytes().filter_map(|digit| DIGITS.get(usize::from(digit - b'0'))).copied().collect()
 }
 
-/// Where a form stands as a word, whatever particle is behind it.
+/// Returns where a form stands as a word, whatever particle is behind it.
 fn place_of(text: &str, form: &str) -> Option<usize> {
     let lower = text.to_lowercase();
     if lower.len() != text.len() {

@@ -22,7 +22,8 @@ pub(in crate::chat) fn is_guessed(lookup: Lookup, clause: &str, is_about_one: bo
     !ruled.contains(&lookup) && ruled.is_empty() && first.share < PLAIN
 }
 
-/// What an answer is about, in words; nothing for what says so itself: documents, refusals, questions back.
+/// Returns the subject of an answer in words; `None` for an answer that names its subject itself:
+/// documents, refusals, questions back.
 pub(in crate::chat) fn name(lookup: Lookup) -> Option<Text> {
     use Lookup as L;
     let (ko, en) = match lookup {

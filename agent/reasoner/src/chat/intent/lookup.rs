@@ -1,4 +1,4 @@
-//! What can be asked for, and which of two things that a clause asks for stands for the other.
+//! The look-ups that a question can ask for, and which of two look-ups replaces the other.
 
 /// One thing that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(in crate::chat) enum Lookup {
     AlarmCounts,
     /// How many judgements were right and wrong by what staff found.
     Verdicts,
-    /// What makes each level of risk.
+    /// The conditions for each level of risk.
     Thresholds,
     /// The limits of velocity for a class of machines.
     ZoneLimits,
@@ -33,13 +33,13 @@ pub(in crate::chat) enum Lookup {
     Replacement,
     /// Something that no record of a plant holds.
     OutOfScope,
-    /// Nothing that was understood.
+    /// A question that was not understood.
     NotRead,
     /// Which bearings are no longer measured, or whether one is.
     Heard,
     /// Which bearings are in a zone.
     Zones,
-    /// What staff was told of any bearing.
+    /// The messages that staff was sent about any bearing.
     ToldOfAll,
     /// The open work of all bearings.
     WorkOfAll,
@@ -49,9 +49,9 @@ pub(in crate::chat) enum Lookup {
     Shelf,
     /// Sensors that cannot be judged.
     Sensors,
-    /// What people wrote of the bearing.
+    /// The notes on the bearing.
     Notes,
-    /// What people wrote of any bearing.
+    /// The notes on any bearing.
     NotesOfAll,
     /// The lines of the bearing's elements in the last spectrum.
     Lines,
@@ -61,9 +61,9 @@ pub(in crate::chat) enum Lookup {
     State,
     /// The grounds of its judgement.
     Why,
-    /// Since when it is abnormal.
+    /// The time since which it is abnormal.
     Onset,
-    /// What has changed of it.
+    /// The changes of the bearing.
     Changes,
     /// Whether it may go on running.
     Stop,
@@ -73,7 +73,7 @@ pub(in crate::chat) enum Lookup {
     Figures,
     /// Its shaft speed.
     Speed,
-    /// What bearing it is, and where.
+    /// The bearing's type, and its place.
     Identity,
     /// Something that is not measured.
     Unmeasured,
@@ -87,7 +87,7 @@ pub(in crate::chat) enum Lookup {
     LeadTime,
     /// How long a replacement takes, and how many people.
     ReplaceTime,
-    /// What staff was told.
+    /// The messages that staff was sent.
     Told,
     /// Its earlier judgements.
     Past,
@@ -95,13 +95,13 @@ pub(in crate::chat) enum Lookup {
     Duty,
     /// Who is told of an alarm, and who next.
     Route,
-    /// What the records have of a person.
+    /// The records of a person.
     Person,
     /// What a shift takes over.
     Handover,
     /// Which gateways report.
     Gateways,
-    /// What a word means.
+    /// The meaning of a word.
     Meaning,
     /// A value of the manual for mounting.
     Value,
@@ -117,7 +117,7 @@ pub(in crate::chat) enum Lookup {
     Which,
     /// Something that is to be done, which the chat does not do.
     Act,
-    /// What can be asked.
+    /// The questions that can be asked.
     Help,
     /// How these programs work.
     Program,

@@ -103,7 +103,8 @@ pub(in crate::chat) static PLAIN_WORDS: LazyLock<PlainWords> = LazyLock::new(|| 
     config::parse(Path::new("plain.toml"), text).expect("tests read the shipped file")
 });
 
-/// What a clause plainly asks for, whatever else its words are; nothing where no such kind is plain.
+/// Returns the look-ups that a clause plainly asks for, whatever its other words are; `None` if it
+/// plainly asks for none.
 pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Option<Vec<Lookup>> {
     let (text, words) = (clause.to_lowercase(), &*PLAIN_WORDS);
     if has(&text, &QUESTION_WORDS.act) && !super::asks_who(&text) {
@@ -157,7 +158,8 @@ pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Op
     Some(with_halves(found, clause, names_bearing, is_about_one))
 }
 
-/// What a clause plainly asks for of the records of one machine, or of what people wrote.
+/// Returns the look-ups that a clause plainly asks for in the records of one machine, or in the
+/// notes.
 fn of_records(
     clause: &str,
     text: &str,
@@ -186,8 +188,8 @@ fn of_records(
     })
 }
 
-/// What a shift takes over: what stands, what is late, put off or blind, and what staff was told; the store's parts where
-/// they are spoken of.
+/// Returns the look-ups of a shift handover: what stands, what is late, put off or blind, and the
+/// messages to staff; the parts in store if the text speaks of parts.
 pub(in crate::chat) fn handed_over(text: &str) -> Vec<Lookup> {
     use Lookup as L;
     let parts = has(text, &PLAIN_WORDS.parts).then_some(L::Stock);
@@ -216,7 +218,7 @@ fn is_order(text: &str) -> bool {
     PLAIN_WORDS.orders.iter().any(|verb| rest.starts_with(verb.as_str()))
 }
 
-/// What came up in some time, and not how many it was.
+/// Whether the text asks which alarms came up in some time, and not how many.
 fn asks_what_came(clause: &str, text: &str) -> bool {
     let words = &*PLAIN_WORDS;
     let of_any = has(text, &words.levels)
@@ -224,7 +226,7 @@ fn asks_what_came(clause: &str, text: &str) -> bool {
     has(text, &words.raised) && of_any && !bare::asks_quantity(clause)
 }
 
-/// What a clause plainly asks for, with what its other half asks for by its words: `상태랑 부품 있어?`
+/// Adds the look-ups that the other half of the clause asks for by its words: `상태랑 부품 있어?`
 fn with_halves(
     mut found: Vec<Lookup>,
     clause: &str,
@@ -247,7 +249,7 @@ fn with_halves(
     beside
 }
 
-/// What a clause asks for, without what it has only by words of a plainer kind.
+/// Removes the look-ups that a clause has only through words of a plainer kind.
 pub(super) fn refined(mut asked: Vec<Lookup>, clause: &str, names_bearing: bool) -> Vec<Lookup> {
     let text = clause.to_lowercase();
     if is_replacement(&text) && !has(&text, &QUESTION_WORDS.todo) {

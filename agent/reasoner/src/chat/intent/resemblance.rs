@@ -1,8 +1,9 @@
-//! What a question asks for by the questions that it resembles (`config/words/asked/`, a file an author).
+//! Finds what a question asks for by the questions that it resembles (`config/words/asked/`, a file
+//! an author).
 //!
-//! The words of `questions.toml` decide where they are plain; people ask in more ways than any list has. The kinds
-//! of questions are fitted to examples when the first question comes, with the lists whose words the question has
-//! as signs beside its letters.
+//! The words of `questions.toml` decide where they are plain; people ask in more ways than any list
+//! has. The kinds of questions are fitted to the examples when the first question comes. The
+//! features of a question are its letters and the lists whose words it has.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -74,7 +75,7 @@ const KINDS: [(&str, Option<Lookup>); 55] = [
     ("program", Some(Lookup::Program)),
 ];
 
-/// What a question may be about, beside its words.
+/// How many bearings a question may be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spoken {
     /// It names a machine or bearing.
@@ -88,7 +89,7 @@ pub(super) enum Spoken {
 /// Something that a question may ask for, by its likeness to questions that do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Likely {
-    /// What is looked up; none for what is on no record.
+    /// The look-up; `None` if no record holds the answer.
     pub(super) lookup: Option<Lookup>,
     /// How likely it is, 0 to 1.
     pub(super) share: f32,
@@ -126,7 +127,8 @@ const BETWEEN: [&str; 14] = [
     "요 ", " - ",
 ];
 
-/// What a clause asks for by rules and by its likeness to other questions.
+/// Returns the look-ups of a clause, from those of the rules and from its likeness to other
+/// questions.
 pub(super) fn settled(ruled: Vec<Lookup>, clause: &str, spoken: Spoken) -> Vec<Lookup> {
     if is_name_alone(clause) {
         return ruled;
@@ -193,8 +195,8 @@ fn is_name_alone(clause: &str) -> bool {
     words.map(letters).sum::<usize>() < 2
 }
 
-/// The two things that a clause asks for in its halves; nothing if it asks for one. What the rules find is one of
-/// both, and then the other one is sure.
+/// Returns the two things that a clause asks for in its halves; `None` if it asks for one. The
+/// finding of the rules is one of the two, and then the other one is sure.
 fn in_halves(ruled: &[Lookup], clause: &str, spoken: Spoken) -> Option<Vec<Lookup>> {
     if ruled.contains(&Lookup::Compare) {
         return None;

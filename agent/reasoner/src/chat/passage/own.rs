@@ -1,7 +1,8 @@
-//! What the plant's own documents state of a machine: torques, lubricants, limits of vibration, isolation.
+//! Finds the statements of the plant's own documents about a machine: torques, lubricants, limits
+//! of vibration, isolation.
 //!
-//! A general table that answers in their place tells the torque of another bolt, and of grease for a machine that has
-//! none. So the lines that name the machine come first, with their document.
+//! A general table may hold the torque of another bolt, or the grease of a machine that has none.
+//! So the lines that name the machine come first, with their document.
 
 use pdm_shared::text::Language;
 use serde_json::json;
@@ -25,7 +26,7 @@ const MACHINES: usize = 4;
 /// Sections of an answer, each of whose lines name the machine.
 const SECTIONS: usize = 12;
 
-/// What a document states of a machine.
+/// The kinds of statements that a document makes about a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::chat) enum Stated {
     /// How tight a bolt is.
@@ -41,7 +42,7 @@ pub(in crate::chat) enum Stated {
 impl Stated {
     const ALL: [Self; 4] = [Self::Torque, Self::Lubricant, Self::Limit, Self::Isolation];
 
-    /// What a question asks for.
+    /// Returns the kinds of statements that a question asks for.
     pub(in crate::chat) fn asked_by(clause: &str) -> Vec<Self> {
         let text = clause.to_lowercase();
         Self::ALL.into_iter().filter(|one| has(&text, one.words())).collect()
@@ -85,8 +86,8 @@ pub(in crate::chat) struct StatedWords {
     pub(in crate::chat) call: StepCall,
 }
 
-/// What the plant's own documents state of the machines that a question asks about; of a lock-out that they do not
-/// state, what the procedure of every machine says.
+/// Returns the statements of the plant's own documents about the machines that a question asks
+/// about. Where they state no lock-out, the general procedure for every machine is returned.
 pub(in crate::chat) async fn of_machines(
     tools: &dyn Toolbox,
     (meant, fleet): (&[&CoreFields], &[CoreFields]),
@@ -134,8 +135,9 @@ pub(in crate::chat) async fn of_machines(
     (!told.is_empty()).then(|| StatedWords { stated, told: told.join("\n"), call })
 }
 
-/// Where the plant's own documents state of some machines what a question asks for, which names none of them: a general
-/// table would answer for a machine that has its own value.
+/// Returns the statements of the plant's own documents on some machines, where a question asks for
+/// such a value and names no machine: a general table would answer for a machine that has its own
+/// value.
 pub(in crate::chat) async fn of_some_machine(
     tools: &dyn Toolbox,
     fleet: &[CoreFields],

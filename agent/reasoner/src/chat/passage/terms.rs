@@ -9,7 +9,7 @@ use super::small_words::is_small;
 
 /// Shortest common begin of two Latin words that count as one (`lubricate`, `lubrication`).
 const COMMON: usize = 5;
-/// Words that say nothing of what is looked for.
+/// Words that do not tell what is looked for.
 const EMPTY: [&str; 40] = [
     "the",
     "a",
@@ -86,8 +86,8 @@ pub(super) struct Term {
     same: BTreeSet<String>,
 }
 
-/// What a word of the same meaning counts beside the word itself. Chosen: "tools and crew" is answered by the
-/// section that says crew, and not by the one that says people.
+/// The weight of a word of the same meaning, where the word itself weighs 1. Chosen: "tools and
+/// crew" is answered by the section that says crew, and not by the one that says people.
 const SAME: f64 = 0.6;
 
 impl Term {
@@ -169,7 +169,7 @@ fn begins_alike(a: &str, b: &str) -> bool {
     a.is_ascii() && b.is_ascii() && common >= COMMON
 }
 
-/// How rare each word of the question is among the sections.
+/// Returns how rare each word of the question is among the sections.
 pub(super) fn rarity<'s>(terms: &[Term], sections: impl Iterator<Item = &'s Section>) -> Vec<f64> {
     let texts: Vec<String> = sections.map(Section::whole).collect();
     let rare = |term: &Term| {

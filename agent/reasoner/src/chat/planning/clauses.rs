@@ -3,7 +3,7 @@
 use super::Part;
 use crate::chat::intent::{self, Lookup};
 
-/// A message longer than so many characters tells a story before it asks.
+/// The length in characters above which a message tells a story before it asks.
 const LONG: usize = 240;
 /// Words between the clauses of a question, beside `?`, `;`, the comma and the end of a line.
 const BETWEEN: [&str; 5] = ["그리고 ", "또한 ", " and then ", " and also ", " and what "];

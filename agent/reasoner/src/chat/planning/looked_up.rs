@@ -1,4 +1,5 @@
-//! What is looked up for each thing that a clause asks for: of which bearings, of the whole plant, or of documents.
+//! Chooses the look-ups for each thing that a clause asks for: of which bearings, of the whole
+//! plant, or of documents.
 
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
@@ -9,7 +10,7 @@ use crate::chat::entities::{self, Meant};
 use crate::chat::intent::{self, Lookup};
 use crate::chat::meanings;
 
-/// What is searched for where a question asks whether a bearing has healed.
+/// The text to search for where a question asks whether a bearing has healed.
 const HEALS: &str = "거짓 회복 진동이 잠시 줄어든다 단계를 낮추지 않는다 (false recovery: vibration falls for a while)";
 
 /// Look-ups of a bearing that are of the whole plant where no bearing is meant.
@@ -115,7 +116,7 @@ fn searched(lookup: Lookup, clause: &str, keys: &[BearingKey], fleet: &[CoreFiel
     }
 }
 
-/// What is looked up for a look-up that a clause asks for, and about which bearings.
+/// Returns the look-ups to make for one look-up that a clause asks for, each with its bearing.
 fn looked_up(
     lookup: Lookup,
     clause: &str,
@@ -165,7 +166,7 @@ fn looked_up(
     }
 }
 
-/// What is looked up of the plant where no bearing is meant.
+/// Returns the look-up of the plant where no bearing is meant; `None` if there is none.
 fn of_plant(lookup: Lookup, clause: &str, keys: &[BearingKey], meant: &Meant) -> Option<Lookup> {
     if !keys.is_empty() {
         return None;
@@ -179,7 +180,8 @@ fn of_plant(lookup: Lookup, clause: &str, keys: &[BearingKey], meant: &Meant) ->
     found.map(|(_, of_all)| *of_all)
 }
 
-/// What is looked up of a bearing that a clause does not name: the one that stands, or the list of all.
+/// Returns the look-up where the clause names no bearing: of the one that stands abnormal, or the
+/// list of all.
 fn of_unnamed(lookup: Lookup, fleet: &[CoreFields], meant: &Meant) -> (Lookup, Option<BearingKey>) {
     let mut standing = fleet.iter().filter(|core| core.risk > RiskLevel::Normal);
     match (standing.next(), standing.next()) {

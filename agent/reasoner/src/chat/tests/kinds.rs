@@ -2,7 +2,8 @@
 
 use super::plant::answer_after;
 
-/// What was asked before, the question, what its answer holds and what it lacks.
+/// The earlier questions, the question, the words that its answer must hold, and those that it must
+/// not.
 pub(super) type Case<'a> = (&'a [&'a str], &'a str, &'a [&'a str], &'a [&'a str]);
 
 /// Asks each question, and checks what its answer has and lacks.

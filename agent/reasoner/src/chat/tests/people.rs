@@ -2,7 +2,8 @@
 
 use super::kinds::check;
 
-/// R-CHAT-5: a person is answered with what the records have of that person; one whom nobody knows is none of the others.
+/// R-CHAT-5: a question about a person is answered from that person's records; an unknown person is
+/// taken for nobody else.
 #[tokio::test]
 async fn a_person_is_answered_and_an_unknown_one_is_nobody_else() {
     check(&[
@@ -77,7 +78,7 @@ async fn spare_parts_that_are_not_there_are_listed() {
     .await;
 }
 
-/// What no word of a question decides is said with what it was taken for.
+/// An answer to a question that none of its words decides says what the question was taken for.
 #[tokio::test]
 async fn a_question_that_was_guessed_says_what_it_was_taken_for() {
     check(&[
@@ -119,7 +120,7 @@ async fn a_shift_that_takes_over_is_told_what_stands() {
     }
 }
 
-/// A judgement by vibration says nothing of a flood, of a cover or of another grease.
+/// A judgement by vibration does not cover a flood, a cover or another grease.
 #[tokio::test]
 async fn a_permission_with_a_condition_is_not_answered_by_the_level_alone() {
     check(&[

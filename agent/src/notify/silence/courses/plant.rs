@@ -200,7 +200,7 @@ impl Plant {
         }
     }
 
-    /// Another gateway takes the place of one that goes offline, and staff says so.
+    /// Lets another gateway take the place of one that goes offline, with staff saying so.
     async fn replace_by_command(&mut self, from: usize) {
         let (from, old) = (from % self.gateways.len(), self.gateway(from));
         let new = self.gateways.len();
@@ -239,7 +239,7 @@ impl Plant {
         self.pass(60).await;
     }
 
-    /// Another gateway takes the place of one, which goes offline.
+    /// Lets another gateway take the place of one, which goes offline.
     async fn replace(&mut self, from: usize, is_released: bool) {
         let from = from % self.gateways.len();
         let new = self.gateways.len();
@@ -325,7 +325,7 @@ impl Plant {
         }
     }
 
-    /// What the judging task does with a judgement.
+    /// Does with a judgement what the judging task does.
     async fn judge(&mut self, key: &BearingKey, window: &JudgedWindow<'_>) {
         let now = self.now();
         let policy = self.watchdog.policy.clone();

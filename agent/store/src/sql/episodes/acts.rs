@@ -1,4 +1,4 @@
-//! What staff does to an episode: acknowledging and shelving.
+//! The acts of staff on an episode: acknowledging and shelving.
 
 use pdm_episode::Episode;
 use pdm_shared::delivery::Acknowledgement;
@@ -104,7 +104,7 @@ async fn is_meant(
     Ok(told.is_some())
 }
 
-/// When staff was told first of what stands.
+/// Returns when staff was first told of the standing alarm.
 async fn since(connection: &mut Connection<'_>, episode: Uuid) -> Result<Timestamp, StoreError> {
     let query = connection.query("SELECT since_ms FROM episodes WHERE episode_id = $1");
     time_of(query.bind(episode).fetch_one().await?.get(0)?)

@@ -129,7 +129,8 @@ pub(in crate::sql) fn record_as_readable(
     Ok(EpisodeRecord { episode, alarm, beside })
 }
 
-/// A part of an episode, or none if it cannot be read, which is logged with the bearing's name.
+/// Returns a part of an episode; `None` if it cannot be read, which is logged with the bearing's
+/// name.
 fn part<T>(key: &BearingKey, name: &'static str, read: Result<T, StoreError>) -> Option<T> {
     read.inspect_err(|error| log::episode_part_lost(key, name, error)).ok()
 }

@@ -112,7 +112,7 @@ pub(in crate::sql) async fn put(
     Ok(())
 }
 
-/// `since_ms` is when staff was told first of what stands, so a repetition does not move it.
+/// `since_ms` is when staff was first told of the standing alarm, so a repetition does not move it.
 const UPSERT: &str =
     "INSERT INTO episodes (site, equipment_id, bearing_id, episode_id, sequence, opened_at_ms,
                            changed_at_ms, closed_at_ms, transition, course, acknowledgement,

@@ -1,6 +1,6 @@
-//! How each database looks the graph up: by an index, in both stores. A look that reads a whole table answers
-//! a test as fast as one that does not; `tests/run plant` would show the difference at a million
-//! relationships, and these claims show it at none.
+//! Tests that each database looks the graph up by an index, in both stores. A look that reads a
+//! whole table answers a test as fast as one that does not; `tests/run plant` would show the
+//! difference at a million relationships, and these claims show it without any.
 
 use super::*;
 use crate::sql::tests::{holds, plan, stores};

@@ -1,4 +1,4 @@
-//! How each database finds what pages list.
+//! Tests how each database finds the rows that pages list.
 
 use super::*;
 use crate::conformance::{at, event, judge_all, key, put};
@@ -52,7 +52,7 @@ async fn windows_are_read_from_indexes_alone_in_both_stores() {
     }
 }
 
-/// A window that came late says nothing of how the bearing stood at its time.
+/// A late window is no evidence of how the bearing stood at its time.
 #[tokio::test]
 async fn a_window_that_came_late_has_no_judgement_of_todays_bearing() {
     let (_folder, _server, stores) =

@@ -1,5 +1,6 @@
-//! Whether a server can hold the store as it is set up: its encoding, its role in a pair, and whether a
-//! pooler stands before it. Asked over connections of their own before the pool is made.
+//! Checks whether a server can hold the store as it is set up: its encoding, its role in a pair,
+//! and whether a pooler stands before it. It is asked over separate connections before the pool is
+//! made.
 //!
 //! Every question goes by the simple protocol, which takes no prepared statement, so that a pooler in
 //! transaction mode answers it too.
@@ -45,7 +46,7 @@ pub(super) async fn examine(options: &PgConnectOptions, place: &str) -> Result<(
     if state.is_standby { unfit(Unfit::Standby) } else { Ok(()) }
 }
 
-/// What a server answers.
+/// The server's answers to the questions of fitness.
 struct State {
     encoding: String,
     is_standby: bool,
@@ -72,9 +73,10 @@ async fn answers(options: &PgConnectOptions) -> Result<State, sqlx::Error> {
     Ok(state)
 }
 
-/// What shows that two connections do not have a session each. A pooler in transaction mode lends a
-/// session for a question: the same to both, or another one for the next question. The third question
-/// of the first connection breaks the pattern of a pool that lends its sessions in turn.
+/// Returns the sign that two connections do not have a session each; `None` if they do. A pooler in
+/// transaction mode lends a session for a question: the same to both, or another one for the next
+/// question. The third question of the first connection breaks the pattern of a pool that lends its
+/// sessions in turn.
 async fn pooled(
     one: &mut PgConnection,
     other: &mut PgConnection,

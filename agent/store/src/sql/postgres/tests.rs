@@ -95,7 +95,8 @@ async fn two_replicas_judge_every_event_once_and_in_order() {
     }
 }
 
-/// Guarantee 2: the server dies between batches; what was told to be stored is stored.
+/// Guarantee 2: the server dies between batches; every event that was confirmed as stored is
+/// stored.
 #[tokio::test]
 async fn a_server_that_was_killed_is_used_again() {
     let Some(mut server) = Postgres::start("a_server_that_was_killed_is_used_again") else {

@@ -1,4 +1,5 @@
-//! Whose turn a bearing is: an advisory lock for each bearing, held by the session that judges it.
+//! Takes the turn of a bearing: an advisory lock for each bearing, held by the session that judges
+//! it.
 //!
 //! Reading what waits takes the locks and frees those that were held before. Reading and saving go
 //! through one connection of their own. If that connection is lost, the server frees the locks and

@@ -15,7 +15,7 @@ use copying::Copy;
 
 mod copying;
 
-/// What became of a damaged file.
+/// The outcome of recovering a damaged file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovery {
     /// Where the damaged file lies now.
@@ -24,7 +24,7 @@ pub struct Recovery {
     pub tables: Vec<RecoveredTable>,
 }
 
-/// What was copied of a table.
+/// The counts of the rows copied from a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecoveredTable {
     /// Name.

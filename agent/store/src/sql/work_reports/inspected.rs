@@ -1,4 +1,4 @@
-//! Which work a report sets, and which judgement was inspected.
+//! Finds which work a report sets, and which judgement was inspected.
 
 use pdm_shared::follow_up::{FollowUpReport, FollowUpState};
 use pdm_shared::id::{BearingKey, EventId};
@@ -19,11 +19,11 @@ pub(super) struct Action {
     pub(super) event_id: EventId,
     /// Its number there.
     pub(super) number: i64,
-    /// What it says and how it stands.
+    /// The action and its state.
     pub(super) before: FollowUp,
 }
 
-/// What a report is about.
+/// The judgement and the actions that a report is about.
 #[derive(Debug)]
 pub(super) struct Aim {
     /// The judgement that was inspected.
@@ -60,8 +60,8 @@ static NAMED: std::sync::LazyLock<Spelt> = std::sync::LazyLock::new(|| {
     })
 });
 
-/// What a report is about; `None` if its bearing is not known, or if it names a judgement of another bearing
-/// or an action that nothing asks for.
+/// Returns the judgement and actions that a report is about; `None` if its bearing is not known, or
+/// if it names a judgement of another bearing or an action that nothing asks for.
 pub(super) async fn aim(
     connection: &mut Connection<'_>,
     key: &BearingKey,

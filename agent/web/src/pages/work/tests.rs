@@ -1,4 +1,4 @@
-//! Which work comes first, and what is shown as one card.
+//! Tests which work comes first, and which work is shown as one card.
 
 use pdm_shared::text::Text;
 

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::diagnose::spectra::Slot;
 
-    /// The mean of all spectra with these levels at so many times 25 Hz.
+    /// Returns the mean of all spectra with these levels at these multiples of 25 Hz.
     fn random(lines: &[(f64, f64)]) -> Random {
         let df_hz = 0.125;
         let mut levels = vec![0.0; 4000];

@@ -1,5 +1,5 @@
-//! What the figures of a record are measured on: the record, the same without its steady lines, their
-//! spectra, and what it is held against.
+//! The inputs of a record's figures: the record, the same without its steady lines, their spectra,
+//! and the past with which it is compared.
 
 use super::{LEAST_TEETH, Search, WHOLE_STATED, off_whole};
 use crate::diagnose::Request;
@@ -15,13 +15,13 @@ use crate::transform::Transforms;
 pub struct Sources<'a> {
     /// Transform of the record.
     pub record: &'a RecordLines,
-    /// The same taken apart.
+    /// The record taken apart into its steady lines and the rest.
     pub separated: &'a Separated,
 }
 
 impl Sources<'_> {
-    /// Do so many multiples of a defect frequency stand as steady lines that impacts made them, and
-    /// no vanes or teeth, which are whole numbers a turn?
+    /// Whether enough multiples of a defect frequency stand as steady lines that impacts made them,
+    /// and no vanes or teeth, whose frequencies are whole multiples of the shaft's.
     fn has_impacts_without_slip(
         self,
         (tried_hz, stated_hz): (&[f64], f64),
@@ -40,14 +40,15 @@ impl Sources<'_> {
     }
 }
 
-/// What a record is held against.
+/// The past with which a record is compared.
 #[derive(Debug, Clone, Copy)]
 pub enum Against<'a> {
     /// Nothing: no past is known, and none is learnt.
     Nothing,
-    /// Nothing; what the record shows is to be held against by later ones.
+    /// No past; later records are to be compared with this one.
     Learning,
-    /// What stood while the baseline was learnt: it is taken off the lines of this record.
+    /// The lines that stood while the baseline was learnt: they are taken off the lines of this
+    /// record.
     Past(&'a Past),
 }
 

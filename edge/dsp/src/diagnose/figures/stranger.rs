@@ -23,7 +23,7 @@ pub struct Stranger {
 }
 
 impl Stranger {
-    /// With its lead over the strongest part, units.
+    /// Returns the stranger with its lead over the strongest part, units.
     pub(super) fn leading_over(self, own: f64) -> Self {
         let figures = self.figures;
         let lead = part_of(figures.excess, figures.share()) - own;
@@ -92,7 +92,7 @@ pub(super) fn find(
     Stranger { figures }
 }
 
-/// Is an order a sum of whole turns of the shaft and a few of the cage?
+/// Whether an order is a sum of whole turns of the shaft and a few of the cage.
 fn is_sum(order: f64, ftf: f64) -> bool {
     (-CAGE_TURNS..=CAGE_TURNS).any(|cage| {
         let rest = order - f64::from(cage) * ftf;

@@ -1,4 +1,4 @@
-//! Which lines may be whole multiples of the shaft, and so no evidence of a bearing.
+//! Finds which lines may be whole multiples of the shaft, and so no evidence of a bearing.
 //!
 //! Vanes, teeth, poles and looseness turn with the shaft. How near to a whole number a line may be is a
 //! matter of how well the speed is known.
@@ -6,7 +6,7 @@
 use super::{Random, WHOLE_CONFIRMED, WHOLE_OTHER, WHOLE_STATED, off_whole};
 use crate::diagnose::speed::{SpeedFit, Tried};
 
-/// The shaft frequencies that a record's lines are held against.
+/// The shaft frequencies with which a record's lines are compared.
 pub(super) struct WholeNumbers<'a> {
     tried: &'a Tried,
     /// Shaft frequencies that the record gives, Hz.
@@ -16,20 +16,20 @@ pub(super) struct WholeNumbers<'a> {
 }
 
 impl<'a> WholeNumbers<'a> {
-    /// Of the speeds that are tried and the envelope's own shaft lines.
+    /// Collects the speeds that are tried and the envelope's own shaft lines.
     pub(super) fn new(tried: &'a Tried, random: &Random, stated_hz: f64, turns: f64) -> Self {
         let by_envelope = random.shaft_hz(stated_hz);
         let known_hz = tried.confirmed_hz.into_iter().chain(by_envelope).collect();
         Self { tried, known_hz, stated_hz, turns }
     }
 
-    /// How the stated speed fits, with what the envelope shows.
+    /// Returns how the stated speed fits, with what the envelope shows.
     pub(super) fn fit(&self, fit: SpeedFit) -> SpeedFit {
         let is_shown = fit == SpeedFit::Open && !self.known_hz.is_empty();
         if is_shown { SpeedFit::Confirmed } else { fit }
     }
 
-    /// How surely a line is no whole multiple of the shaft, 0 to 1.
+    /// Returns how surely a line is no whole multiple of the shaft, 0 to 1.
     ///
     /// Where nothing in the record confirms the speed, a line within its tolerance of a whole multiple
     /// may be of vanes, teeth or poles.
@@ -43,14 +43,15 @@ impl<'a> WholeNumbers<'a> {
         if self.is_multiple_of_other(hz) { 0.0 } else { by_speed }
     }
 
-    /// How surely lines at an order could be told from a whole multiple of the shaft at all: twice the
-    /// spin of a 6203 is 3.99 turns, and what stands there says nothing of the bearing.
+    /// Returns how surely lines at an order could be told from a whole multiple of the shaft at
+    /// all: twice the spin of a 6203 is 3.99 turns, and a line there says nothing about the
+    /// bearing.
     pub(super) fn apart(&self, order: f64) -> f64 {
         off_whole(order, 1.0, WHOLE_CONFIRMED, self.turns)
     }
 
-    /// Is a line a multiple of a speed that the record gave in place of the stated one, or of a comb that
-    /// another line makes?
+    /// Whether a line is a multiple of a speed that the record gave in place of the stated one, or
+    /// of a comb that another line makes.
     fn is_multiple_of_other(&self, hz: f64) -> bool {
         let multiple = |shaft_hz: f64| {
             let order = hz / shaft_hz;
@@ -91,7 +92,7 @@ mod tests {
         );
     }
 
-    /// What turns with a pump's flow stands 1 % off four times its shaft.
+    /// A line that turns with a pump's flow stands 1 % off four times its shaft.
     #[test]
     fn beside_multiples_of_a_speed_that_was_not_stated_nothing_is_evidence() {
         let (confirmed, other) =

@@ -38,7 +38,8 @@ fn level_at(spectra: &[LogSpectrum], order: f64) -> f64 {
     spectra[0].levels[(order * 100.0).round() as usize]
 }
 
-/// What stood is taken off, less 6 dB; what is new stays as it is, and so does another source.
+/// The standing level is taken off, less 6 dB; a new line stays as it is, and so does another
+/// source.
 #[test]
 fn what_stood_is_taken_off_each_line_and_what_is_new_stays() {
     let past = past(&[(3.58, 14.0), (5.0, 5.9)], 0.0);

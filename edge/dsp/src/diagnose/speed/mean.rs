@@ -16,11 +16,11 @@ use crate::transform::Transforms;
 /// How far from the stated speed it is searched, as a ratio: the slip of small motors of which the synchronous
 /// speed was typed in, and a belt's.
 const REACH: f64 = 0.05;
-/// From one speed to the next, as a ratio.
+/// The step from one speed to the next, as a ratio.
 const STEP: f64 = 0.001;
 const STEPS: usize = 101;
-/// From so far off on a speed is another than the stated one, as a ratio: below, the search of every look
-/// ([`super::tried`]) sharpens the stated one.
+/// The deviation from which a speed is another than the stated one, as a ratio: below it, the
+/// search of every look ([`super::tried`]) sharpens the stated one.
 const DIFFERS: f64 = 0.005;
 /// Windows that a mean needs at least (chosen: the fewest seconds of a sound recording at hand, Paderborn's).
 const LEAST_WINDOWS: u32 = 4;

@@ -1,4 +1,4 @@
-//! Which speed is tried: combs of shaft lines at the stated speed, beside it and beyond it.
+//! Tests which speed is tried: combs of shaft lines at the stated speed, beside it and beyond it.
 
 use super::*;
 use crate::bearing::DefectOrders;

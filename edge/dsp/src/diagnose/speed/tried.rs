@@ -1,4 +1,5 @@
-//! Which speed defect orders are tried at: the stated one, another that the record shows, or none.
+//! Finds the speeds at which defect orders are tried: the stated one, another that the record
+//! shows, or none.
 //!
 //! The comb of shaft lines on the acceleration spectrum decides, before any defect line is looked for.
 //! Invariant: a comb that a part's own line makes is never taken for a shaft's.
@@ -42,8 +43,9 @@ pub enum SpeedFit {
     Other,
     /// It stands at this frequency, Hz, beyond the tolerance: defect orders cannot be placed.
     Misfit(f64),
-    /// The same by a comb that sound records of a short snapshot show by chance: nothing is named, and that the
-    /// speed does not fit is said only where a name is held back by it.
+    /// A comb stands at this frequency, Hz, beyond the tolerance, but sound records of a short
+    /// snapshot show such a comb by chance: nothing is named, and that the speed does not fit is
+    /// said only where it holds a name back.
     MayMisfit(f64),
 }
 
@@ -155,7 +157,7 @@ impl<'a> ShaftCombs<'a> {
         posed_as(&teeth(&self.levels, hz / self.df_hz), self.request)
     }
 
-    /// What the record shows where the stated speed does not fit.
+    /// Returns how the speed in the record departs from the stated one, where it does not fit.
     fn misfit(&self) -> Option<SpeedFit> {
         let (hz, level) = self.other(f64::INFINITY)?;
         let is_beyond = (hz - self.request.speed.shaft_hz()).abs() > self.tolerance_hz;
@@ -176,7 +178,7 @@ pub(super) fn posed_as(teeth: &Teeth, request: &Request) -> Option<u32> {
         .map(|beside| beside.multiple)
 }
 
-/// Do the teeth at a part's multiples stand so far above the others that the part made them?
+/// Whether the teeth at a part's multiples stand so far above the others that the part made them.
 pub(super) fn leads_as_part(teeth: &Teeth, request: &Request) -> bool {
     let mut leads = Part::ALL.into_iter().filter_map(|part| beside_multiples(teeth, part, request));
     leads.any(|beside| beside.lead_db >= POSED_LEAD_DB)

@@ -16,7 +16,7 @@ fn judged(evidence: &Evidence, looks: &[Look], cause: Option<ForeignCause>) -> J
     judge(&Ranked::new(*evidence, looks, 300.0), cause, (300.0, 0.398))
 }
 
-/// An outer race that stands by so many units in all bands.
+/// Returns the evidence of an outer race that stands by `excess` units in all bands.
 fn outer_race(excess: f64) -> Evidence {
     let figures = Figures {
         excess,

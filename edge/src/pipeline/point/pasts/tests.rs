@@ -52,7 +52,7 @@ fn learnt(looks: u64) -> Pasts {
     pasts
 }
 
-/// What was learnt survives a restart, below 25 kB a state, and says nothing of another bearing.
+/// A learnt past survives a restart, below 25 kB a state, and does not apply to another bearing.
 #[test]
 fn a_past_is_restored_for_the_same_bearing_and_rate_alone() {
     let mut pasts = learnt(3);

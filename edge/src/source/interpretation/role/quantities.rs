@@ -43,11 +43,11 @@ const FIGURE_ALONE: &[&str] = &[
     "value", "max", "min", "to",
 ];
 
-/// Of those the words of which one must be there.
+/// The words among these of which such a name must have one.
 const FIGURE_CORE: &[&str] =
     &["rms", "peak", "pk", "mean", "median", "stdev", "stddev", "variance"];
 
-/// Words for what a vibration is measured as, where the name says nothing of an acceleration.
+/// Words for the quantity of a vibration, where the name has no word for an acceleration.
 const OF_VIBRATION: &[(&[&str], &str)] = &[
     (
         &[
@@ -84,7 +84,8 @@ const VIBRATION: &[&str] = &[
 /// Words for the voltage of a sensor.
 const VOLTAGE: &[&str] = &["voltage", "voltages", "volts", "spannung", "напряжение"];
 
-/// What the words of a name say that is no vibration over time, whatever else they say.
+/// Returns the kind of data that the words of a name state and that is no vibration over time,
+/// whatever other words the name has.
 pub(super) fn no_samples(words: &[String]) -> Option<&'static str> {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let is_alone =
@@ -100,7 +101,8 @@ pub(super) fn no_samples(words: &[String]) -> Option<&'static str> {
     }
 }
 
-/// What is no sample of a vibration, by its name: such a channel is none even in a unit of acceleration.
+/// Whether this kind of data, by its name, is no sample of a vibration: such a channel is none even
+/// in a unit of acceleration.
 pub(super) fn is_no_sample(what: &str) -> bool {
     ["a spectrum", "an envelope", "a figure of many samples", "magnitude"].contains(&what)
 }
@@ -123,8 +125,8 @@ pub(crate) fn says_voltage(name: &str) -> bool {
         || ["전압", "电压", "電圧"].iter().any(|word| name.contains(word))
 }
 
-/// What the name of a file says of all that is in it, by a word anywhere in it; a voltage by the last word alone
-/// (`low voltage motor`).
+/// Returns the quantity that the name of a file states of all its contents, by a word anywhere in
+/// it; a voltage by the last word alone (`low voltage motor`).
 pub(super) fn of_file(words: &[String]) -> Option<&'static str> {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let accelerations = ["acc", "accel", "acceleration", "beschleunigung"];

@@ -94,7 +94,8 @@ pub(super) fn unit_among_words(text: &str) -> Option<&str> {
     unit
 }
 
-/// Whether a text has a unit as its last word behind others: what stands before it may change the unit.
+/// Whether a text has a unit as its last word behind others: the words before it may change the
+/// unit.
 pub(super) fn ends_in_unit(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let last = words.next_back();
@@ -118,7 +119,8 @@ const fn plain_letter(letter: char) -> char {
     }
 }
 
-/// The number at the beginning of a text, what stands behind it, and whether it is written as a power of ten.
+/// Returns the number at the beginning of a text, the rest behind it, and whether it is written as
+/// a power of ten.
 fn number_before(text: &str) -> Option<(f64, &str, bool)> {
     if let Some(power) = text.strip_prefix("10")
         && let Some((exponent, rest)) = exponent_of(power)

@@ -63,7 +63,8 @@ pub(super) fn at_end(name: &str) -> Option<(&str, UnitKind)> {
     tails(name).find_map(|tail| kind_of_text(tail).map(|kind| (tail, kind)))
 }
 
-/// The end of a name that has the form of a unit and is none that is known: `acc_px_s2`, `acc px/s²`.
+/// Returns the end of a name that has the form of a unit but is not known: `acc_px_s2`, `acc
+/// px/s²`.
 pub(super) fn unknown_at_end(name: &str) -> Option<&str> {
     let is_unknown = |tail: &&str| {
         let lower = tail.to_lowercase();

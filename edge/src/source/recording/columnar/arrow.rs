@@ -15,7 +15,7 @@ const MOST_FIELDS: usize = 4096;
 const SCHEMA: u8 = 1;
 const DURATION: u8 = 18;
 
-/// What a schema states of a column.
+/// The statements of a schema on a column.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ArrowField {
     pub(super) name: String,
@@ -24,7 +24,7 @@ pub(super) struct ArrowField {
     pub(super) duration_unit: Option<&'static str>,
 }
 
-/// The fields of the schema in this text; none if it is damaged.
+/// Returns the fields of the schema in this text; empty if it is damaged.
 pub(super) fn fields_of_schema(text: &str) -> Vec<ArrowField> {
     let Ok(bytes) = STANDARD.decode(text.trim()) else { return Vec::new() };
     fields_of_message(&bytes).unwrap_or_default()
@@ -62,7 +62,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Where the value of a field stands.
+    /// Returns where the value of a field stands.
     fn field(&self, number: usize) -> Option<usize> {
         let back = i32::from_le_bytes(bytes_at(self.buffer, self.at)?);
         let vtable = self.at.checked_add_signed(isize::try_from(-i64::from(back)).ok()?)?;

@@ -1,9 +1,10 @@
-//! What the metadata of a Parquet file state of its columns: unit, rate and kind of time.
+//! Reads the statements of a Parquet file's metadata on its columns: unit, rate and kind of time.
 //!
-//! Three writers are read: pairs of key and value of the file (`unit`, `fs`), the attributes of a pandas frame
-//! (`PANDAS_ATTRS`, and `attributes` and `numpy_type` within `pandas`), and the fields of an Arrow schema
-//! (`ARROW:schema`, by [`super::arrow`]). All become leaves beside the columns, as in any other tree.
-//! Invariant: of what a file has no more than [`MOST_STATEMENTS`] are taken.
+//! Three writers are read: pairs of key and value of the file (`unit`, `fs`), the attributes of a
+//! pandas frame (`PANDAS_ATTRS`, and `attributes` and `numpy_type` within `pandas`), and the fields
+//! of an Arrow schema (`ARROW:schema`, by [`super::arrow`]). All become leaves beside the columns,
+//! as in any other tree. Invariant: no more than [`MOST_STATEMENTS`] statements of a file are
+//! taken.
 
 use serde_json::Value;
 

@@ -21,7 +21,7 @@ const WIDEST_DECIMAL: usize = 16;
 /// How the numbers of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum NumberForm {
-    /// As they are.
+    /// The numbers as they are.
     Plain,
     /// Whole numbers of this part of one.
     Decimal(f64),
@@ -29,7 +29,7 @@ pub(super) enum NumberForm {
     Half,
 }
 
-/// How a column writes its numbers; `None` if it holds none.
+/// Returns how a column writes its numbers; `None` if it holds none.
 pub(super) fn form_of(column: &ColumnDescriptor) -> Option<NumberForm> {
     if column.max_rep_level() != 0 {
         return None;
@@ -57,7 +57,7 @@ impl NumberForm {
         }
     }
 
-    /// The number in these bytes; NaN if they are none.
+    /// Returns the number in these bytes; NaN if they hold no number.
     pub(super) fn of_bytes(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {
             (Self::Half, &[low, high]) => half_to_f64(u16::from_le_bytes([low, high])),

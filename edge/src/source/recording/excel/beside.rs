@@ -5,7 +5,7 @@
 
 use super::SheetText;
 
-/// A column that has fewer cells than one of so many rows is none of the table.
+/// A column that has fewer cells than one in this many rows does not belong to the table.
 const LEAST_PART: usize = 10;
 
 /// Fewest rows of a table beside which remarks are told apart.

@@ -22,7 +22,7 @@ pub(super) struct ObjectColumns {
     pub(super) notes: Vec<String>,
 }
 
-/// The columns of objects; none if an item is no object, or holds an array.
+/// Returns the columns of objects; without columns if an item is no object, or holds an array.
 ///
 /// # Errors
 /// A unit changes; in words.

@@ -1,4 +1,4 @@
-//! What stands beside a vector in a tree: its name, unit and rate in fields of its struct.
+//! Reads the statements beside a vector in a tree: its name, unit and rate in fields of its struct.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,10 +106,10 @@ const COLUMN_KEYS: [&str; 9] = [
 /// Structs beside a vector that describe its abscissa.
 const ABSCISSA_KEYS: [&str; 4] = ["xvalues", "x", "xaxis", "abscissa"];
 
-/// Names of a vector that say nothing of it: its struct is what has the name.
+/// Names of a vector that do not describe it: its struct has the name.
 const VALUE_KEYS: [&str; 6] = ["values", "data", "samples", "value", "y", "yvalues"];
 
-/// What stands beside a vector or matrix.
+/// The statements beside a vector or matrix.
 pub(super) struct BesideStatement {
     /// One for each column.
     pub(super) columns: Vec<StatedChannel>,
@@ -153,7 +153,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// What stands beside the vector or matrix at this path.
+    /// Returns the statements beside the vector or matrix at this path.
     pub(super) fn stated_beside(
         &self,
         path: &str,

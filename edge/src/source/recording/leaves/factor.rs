@@ -1,7 +1,8 @@
 //! Fields beside numbers that may be their scale: `gain`, `sensitivity`, `calibration`.
 //!
-//! A gain may be the unit of one count, or what an amplifier has done before the converter; a sensitivity leads the other
-//! way. Invariant: none of them is applied; integers beside one are refused with its name, and a person decides.
+//! A gain may be the unit of one count, or the factor of an amplifier before the converter; a
+//! sensitivity leads the other way. Invariant: none of them is applied; integers beside one are
+//! refused with its name, and a person decides.
 
 use super::beside::{SCALE_KEYS, Tree, key_of, scope_of};
 use super::labels::is_scope_of_labels;

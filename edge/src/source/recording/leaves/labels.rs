@@ -6,7 +6,7 @@
 use super::beside::{Tree, UNIT_KEYS, key_of, plain};
 use crate::source::interpretation::StatedUnit;
 
-/// Names of structs that hold statements of what stands beside them, in lower case without signs.
+/// Names of structs that hold statements on their neighbours, in lower case without signs.
 const SCOPES: [&str; 18] = [
     "metric",
     "tags",

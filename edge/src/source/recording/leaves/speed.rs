@@ -6,7 +6,7 @@
 use super::beside::key_of;
 use super::{Leaf, LeafContent};
 
-/// What a person should know of the shaft speeds that the leaves state.
+/// Returns the note on the shaft speeds that the leaves state.
 pub(in super::super) fn stated_speed(leaves: &[Leaf]) -> Option<String> {
     const MOST_TOLD: usize = 4;
     let told: Vec<String> = leaves.iter().filter_map(speed).take(MOST_TOLD).collect();

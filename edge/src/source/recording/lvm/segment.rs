@@ -117,7 +117,7 @@ fn cut_clock(text: &str) -> String {
     }
 }
 
-/// What a segment states of one channel.
+/// The statements of a segment on one channel.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChannelHead {
     pub(super) stated: StatedChannel,
@@ -221,7 +221,7 @@ impl SegmentHead {
         }
     }
 
-    /// When the segment begins, by the clock of its computer.
+    /// Returns when the segment begins, by the clock of its computer.
     pub(super) fn start(&self) -> Option<Timestamp> {
         let stated = |text: &Option<String>| Stamp::parse(&cut_clock(text.as_deref()?));
         let (date, clock) = (stated(&self.date)?, stated(&self.clock)?);

@@ -38,7 +38,7 @@ impl<'a> Bytes<'a> {
         Self { rest, is_big_endian }
     }
 
-    /// True if the rest is too short for a tag, so that it is padding.
+    /// Whether the rest is too short for a tag, so that it is padding.
     pub(super) const fn is_at_end(&self) -> bool {
         self.rest.len() < 8
     }

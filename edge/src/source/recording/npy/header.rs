@@ -100,10 +100,10 @@ impl Number {
     }
 }
 
-/// What an array holds.
+/// The contents of an array.
 pub(super) enum Form {
     Numbers(Header),
-    /// Texts of so many characters of 4 bytes each.
+    /// Texts of this many characters of 4 bytes each.
     Text {
         characters: usize,
         is_big_endian: bool,
@@ -198,7 +198,7 @@ pub(super) fn parse(text: &str) -> Result<Header, String> {
     Ok(Header { number, fortran_order, shape: shape_of(value_of(text, "shape")?)? })
 }
 
-/// What a type that is not read holds.
+/// Describes the contents of a type that is not read.
 fn unread_type(descr: &str) -> String {
     if let Some((fields, _)) = descr.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         let shown: String = fields.chars().take(80).collect();

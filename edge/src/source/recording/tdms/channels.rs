@@ -1,4 +1,4 @@
-//! From the objects of a TDMS file to its channels: names, units, rates, scales and starts.
+//! Builds the channels of a TDMS file from its objects: names, units, rates, scales and starts.
 
 use super::Objects;
 use super::metadata::{self, Properties, Property};
@@ -10,7 +10,7 @@ use crate::source::recording::meaning::since_1970;
 use crate::source::recording::variables::Variable;
 use crate::source::recording::{NumberEncoding, StatedChannel, StatedStart};
 
-/// The channels of a file, and what is none.
+/// Returns the channels of a file, and its objects that are no channels.
 pub(super) fn variables_of_objects(mut objects: Objects) -> (Vec<Variable>, Vec<String>) {
     let (mut variables, mut others, mut times) = (Vec::new(), Vec::new(), Vec::new());
     for path in std::mem::take(&mut objects.order) {

@@ -10,7 +10,8 @@ const SAMPLE_LINES: usize = 20;
 /// Fewest lines.
 const LEAST_LINES: usize = 8;
 
-/// The text as a table with a header, and what a person should know; `None` if it is of another form.
+/// Returns the text as a table with a header, and notes for the person; `None` if it is of another
+/// form.
 pub(super) fn as_table(text: &str) -> Option<(String, Vec<String>)> {
     sitewise(text).or_else(|| esp_log(text))
 }

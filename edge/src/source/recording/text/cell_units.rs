@@ -17,7 +17,8 @@ const LEAST_ROWS: usize = 8;
 /// The unit of a column and the line in which it stands first.
 type CellUnits = Vec<Option<(StatedUnit, usize)>>;
 
-/// The text as a table with units in its header, and what a person should know; `None` if it is of another form.
+/// Returns the text as a table with units in its header, and notes for the person; `None` if it is
+/// of another form.
 ///
 /// # Errors
 /// The lines in which a column has two units; in words.

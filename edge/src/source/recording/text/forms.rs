@@ -432,7 +432,8 @@ fn exports_of_apps_oscilloscopes_and_labview_are_read() {
     assert_eq!(source.interpretation().expect("a file").missing_values, 260);
 }
 
-/// What would be read wrong is refused: series one below the other, volts that a line above states.
+/// Texts that would be read wrongly are refused: series one below the other, volts that a line
+/// above states.
 #[test]
 fn stacked_series_and_volts_of_an_oscilloscope_are_refused() {
     let stacked = table("_time,_value,_field\n", |n| {

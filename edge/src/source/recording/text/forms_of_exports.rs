@@ -39,7 +39,7 @@ fn column_pairs_that_follow_one_another_are_one_recording_in_the_stated_units() 
     );
 }
 
-/// R-EDGE-4: the rows of a head with keys in front are none of samples.
+/// R-EDGE-4: the rows of a head with keys in front are no rows of samples.
 #[test]
 fn a_head_with_a_key_in_front_of_each_row_states_unit_and_rate() {
     let head = "\"Model Name\",\"XL9\"\n\"BlockNumber\",1\n\"TraceName\",\"Acc1\",\"Acc2\"\n\"VUnit\",\"mg\",\"mg\"\n\"SampleRate\",2.56E+03,2.56E+03\n\"Date\",\"2026/05/04\",\"2026/05/04\"\n\"Time\",\"06:07:08.00\",\"06:07:08.00\"\n\n";
@@ -271,7 +271,8 @@ fn seconds_in_two_columns_sections_and_units_behind_values_are_read() {
     assert!(refusal(&app).contains("Sensor Logger"), "{}", refusal(&app));
 }
 
-/// R-EDGE-4: a rate of a converter that leaves samples out, or of all channels together, is none of the rows.
+/// R-EDGE-4: a rate of a converter that leaves samples out, or of all channels together, is not the
+/// rate of the rows.
 #[test]
 fn a_rate_of_other_samples_than_the_rows_is_asked_for() {
     for head in [

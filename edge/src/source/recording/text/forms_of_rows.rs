@@ -13,7 +13,7 @@ fn stamp(date: &str, hour: u32, n: usize) -> String {
     format!("{date} {hour:02}:00:00.{:07}", (s(n) * 1e7).round() as u64)
 }
 
-/// What is said of a text, and the time of its first sample.
+/// Returns the interpretation of a text in words, and the time of its first sample.
 fn said(text: &str, options: &RecordingOptions) -> (String, Option<String>) {
     let source = open_content(Path::new("t.csv"), text.as_bytes().to_vec(), options);
     let mut source = source.expect("reads");

@@ -68,7 +68,7 @@ pub(super) fn fields_of_rows<'a>(
     of_width.filter(|fields| fields.len() == width).collect()
 }
 
-/// How a line above the rows belongs to their columns, if it names columns.
+/// Returns how a line above the rows belongs to their columns, if it names columns.
 pub(super) fn fit_of(
     names: &[String],
     rows: &[Vec<&str>],

@@ -1,8 +1,9 @@
 //! Units that the lines above a table state in words, for columns that have none of their own.
 //!
-//! `Y-axis unit: m/s²`, `# Units: time s, acceleration mg`, `# acc in m/s^2`, `Einheit: mm/s²`. A unit of
-//! time and one of an X axis is none of samples. Invariant: what states several units states none, and is
-//! refused with all of them; a number in front of a unit (`range: 16 g`) is an amount and no statement.
+//! `Y-axis unit: m/s²`, `# Units: time s, acceleration mg`, `# acc in m/s^2`, `Einheit: mm/s²`. A
+//! unit of time and one of an X axis are not units of samples. Invariant: a text that states
+//! several units states none, and is refused with all of them; a number in front of a unit (`range:
+//! 16 g`) is an amount and no statement.
 
 use super::metadata::statements_in;
 use crate::source::interpretation::{StatedUnit, UnitKind};
@@ -45,19 +46,19 @@ const LONGEST_UNIT: usize = 10;
 /// The units that lines state.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct HeadUnits {
-    /// By a line whose key says unit.
+    /// Units in a line whose key says unit.
     by_key: Vec<StatedUnit>,
-    /// In a sentence.
+    /// Units in a sentence.
     in_words: Vec<StatedUnit>,
-    /// What a line calls a unit, and no unit is known by.
+    /// Words that a line calls a unit, and by which no unit is known.
     unknown: Vec<String>,
-    /// Of the axis of time.
+    /// Units of the axis of time.
     of_time: Vec<StatedUnit>,
     /// Units of acceleration with an amount in front of them.
     of_amounts: Vec<StatedUnit>,
 }
 
-/// What the lines decide.
+/// The unit by the lines.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum HeadUnit {
     /// No line has a unit.
@@ -90,7 +91,7 @@ impl HeadUnits {
         found.take_key(line) && StatedUnit::parse(value).is_some()
     }
 
-    /// Takes a line whose key says unit; false if it is none.
+    /// Takes a line whose key says unit; returns false if it is no such line.
     fn take_key(&mut self, line: &str) -> bool {
         let Some(at) = line.find(['=', ':', '：', ';', '\t']).or_else(|| line.find(',')) else {
             return false;

@@ -23,7 +23,7 @@ pub(super) struct Heads {
     pub(super) used: Vec<usize>,
 }
 
-/// What stands above the numbers.
+/// The lines above the numbers.
 pub(super) struct TableHead<'a> {
     pub(super) heads: Heads,
     /// Index of the first row of numbers.

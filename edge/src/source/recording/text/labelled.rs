@@ -17,7 +17,7 @@ const MOST_NAMES: usize = 64;
 /// Longest name.
 const MOST_NAME_BYTES: usize = 40;
 
-/// What stands between the time of a serial monitor and the line.
+/// The mark between the time of a serial monitor and the line.
 const ARROW: &str = "->";
 
 /// One line.
@@ -29,7 +29,8 @@ struct LabelledLine<'a> {
     units: Vec<Option<&'a str>>,
 }
 
-/// The text as a table with a header, and what a person should know; `None` if it is of another form.
+/// Returns the text as a table with a header, and notes for the person; `None` if it is of another
+/// form.
 ///
 /// # Errors
 /// A line of another form among those of names and values, in words.
@@ -89,8 +90,8 @@ pub(super) fn as_table(text: &str) -> Result<Option<(String, Vec<String>)>, Stri
 /// Most lines that a sketch prints of itself before its values.
 const MOST_HEAD_LINES: usize = 64;
 
-/// The number of the last line of a head above the lines of names and values: what a sketch prints of the sensor at its
-/// start. 0 where there is none.
+/// Returns the number of the last line of a head above the lines of names and values: the lines
+/// that a sketch prints about the sensor at its start. 0 where there is no head.
 fn head_lines(text: &str) -> usize {
     fn names(line: &str) -> Option<Vec<&str>> {
         parsed(line).map(|own| own.names)

@@ -19,7 +19,7 @@ pub(super) const MAX_PREAMBLE_LINES: usize = 200;
 /// Lines behind the preamble by which the layout is told.
 pub(super) const SAMPLE_LINES: usize = 200;
 
-/// What a column holds.
+/// The contents of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     Number,
@@ -170,7 +170,7 @@ fn best_fit(lines: &[Line<'_>], width_of: RowWidth) -> Option<SeparatorFit> {
     best
 }
 
-/// Why a text has no rows, with a line of it.
+/// Returns why a text has no rows, with a line of it.
 fn no_row(lines: &[Line<'_>]) -> String {
     let what = if lines.len() > MAX_PREAMBLE_LINES {
         format!("no row of numbers in the first {MAX_PREAMBLE_LINES} lines")
@@ -269,8 +269,8 @@ fn first_row_of(
     Some(if widths[first..plain].contains(&None) { plain } else { first })
 }
 
-/// Number of fields of a row of values; `None` for a line that is none. A row has a number or a time, and at
-/// most half of its fields are words.
+/// Returns the number of fields of a row of values; `None` for another line. A row has a number or
+/// a time, and at most half of its fields are words.
 fn row_width(separator: Separator, line: &str) -> Option<usize> {
     let mut fields = separator.fields(line);
     let mut words = 0;
@@ -391,7 +391,7 @@ fn more_columns(
     Ok(separator)
 }
 
-/// What each column holds, by the first rows.
+/// Returns the contents of each column, by the first rows.
 fn kinds_of(
     rows: &[Line<'_>],
     separator: Separator,
@@ -460,7 +460,7 @@ fn start_and_rate(rows: &[Line<'_>], separator: Separator, form: NumberForm) -> 
 }
 
 impl Layout {
-    /// Why the stated rate may be none of the rows, in words.
+    /// Returns why the stated rate may not be that of the rows, in words.
     pub(super) fn rate_doubt(&self) -> Option<String> {
         let (line, rate) = (self.rate_doubt.as_ref()?, self.metadata.rate_hz?);
         Some(format!(

@@ -5,7 +5,7 @@
 use crate::source::interpretation::{StatedUnit, UnitKind};
 use crate::tabular::Decimal;
 
-/// What the lines state.
+/// The statements of the lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Metadata {
     /// Samples per second, Hz.
@@ -211,7 +211,7 @@ pub(super) fn rate_hints<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String
     lines.filter(speaks).take(MOST_HINTS).map(shown).collect()
 }
 
-/// Words beside a rate by which it is none of one channel's rows, in lower case.
+/// Words beside a rate by which it is not the rate of one channel's rows, in lower case.
 const RATE_OF_OTHERS: [&str; 8] =
     ["total", "aggregate", "combined", "gesamt", "overall", "summen", "총 ", "合计"];
 

@@ -18,7 +18,8 @@ struct Page {
     pairs: Vec<Vec<(f64, String)>>,
 }
 
-/// The text as a table of one pair, and what a person should know; `None` if it is of another form.
+/// Returns the text as a table of one pair, and notes for the person; `None` if it is of another
+/// form.
 pub(super) fn as_table(text: &str) -> Option<(String, Vec<String>)> {
     let (separator, head_line, count) = head_of(text)?;
     let head = numbered_lines(text).nth(head_line)?.1;

@@ -33,7 +33,7 @@ pub(super) fn refusal_of_zeros(content: &[u8]) -> String {
 pub(super) struct Rewritten {
     pub(super) format: &'static str,
     pub(super) table: String,
-    /// What a person should know.
+    /// Notes for the person.
     pub(super) notes: Vec<String>,
     /// The time of the first sample, and whether its zone is stated nowhere.
     pub(super) start: Option<(Timestamp, bool)>,

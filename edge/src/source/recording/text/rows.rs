@@ -333,7 +333,7 @@ impl TextColumns {
         self.numbers.drain(..(rows * self.width).min(self.numbers.len()));
     }
 
-    /// Whether each row is there so many times, one copy behind the other.
+    /// Whether each row is there `times` times, one copy behind the other.
     pub(super) fn is_copied(&self, times: usize) -> bool {
         let rows = self.rows() / times;
         let row = |at: usize| &self.numbers[at * self.width..(at + 1) * self.width];
@@ -345,7 +345,7 @@ impl TextColumns {
                 .all(|at| (1..times).all(|copy| is_same(row(at * times), row(at * times + copy))))
     }
 
-    /// Whether a column is none of its own: a part of another one, or labels.
+    /// Whether a column does not stand by itself: it is a part of another one, or labels.
     pub(super) fn is_joined(&self, column: usize) -> bool {
         self.joined.contains(&column) || self.labels.contains(&column)
     }
@@ -366,7 +366,7 @@ impl TextColumns {
     }
 }
 
-/// So many of something.
+/// Returns a count with its noun in the singular or plural.
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -56,7 +56,7 @@ pub(super) fn check_lists(
 /// Fewest rows of a part that may be a recording.
 const LEAST_PART: usize = 16;
 
-/// What blank lines among the rows say, in words: that they divide recordings.
+/// Returns the note, in words, that blank lines among the rows divide recordings.
 pub(super) fn divided_by_blank_lines(text: &str, layout: &Layout) -> Option<String> {
     let (mut parts, mut own, mut blank, mut most_blank) = (Vec::new(), 0usize, 0usize, 0usize);
     let mut first_line = None;
@@ -131,7 +131,7 @@ pub(super) fn numbers_of_head(
 }
 
 impl HeadNumbers {
-    /// What a person should know of them.
+    /// Returns the note on them for the person.
     pub(super) fn note(&self) -> String {
         let step = self.step_s.map_or_else(String::new, |step| format!(" and {step}"));
         format!(

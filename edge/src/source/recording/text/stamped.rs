@@ -14,7 +14,7 @@ const SAMPLE_LINES: usize = 40;
 /// Fewest stamped lines of values by which such a text is known.
 const LEAST_LINES: usize = 3;
 
-/// What monitors write between the stamp and the line; the longer one comes first.
+/// The marks that monitors write between the stamp and the line; the longer one comes first.
 const ARROWS: [&str; 3] = ["->", "=>", " >"];
 
 /// How a monitor marks its stamp.
@@ -66,7 +66,8 @@ impl ValueForm {
     }
 }
 
-/// The text as a table with a column of times, and what a person should know; `None` if it is of another form.
+/// Returns the text as a table with a column of times, and notes for the person; `None` if it is of
+/// another form.
 pub(super) fn as_table(text: &str) -> Option<(String, Vec<String>)> {
     let form = form_of(text)?;
     let last = numbered_lines(text).filter(|(_, line)| !line.trim().is_empty()).last()?.0;
@@ -153,7 +154,7 @@ fn is_number(field: &str) -> bool {
     plain.parse::<f64>().is_ok()
 }
 
-/// The stamp of a line and what stands behind it.
+/// Returns the stamp of a line and the rest behind it.
 fn parsed(line: &str) -> Option<StampedLine<'_>> {
     let line = line.trim_matches([' ', '\u{feff}', '\r']);
     let clock = |text: &str| Stamp::parse(text).is_some_and(|stamp| stamp.has_clock());

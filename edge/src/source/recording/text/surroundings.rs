@@ -1,6 +1,7 @@
-//! What stands beside and above the rows of a table: statements, rates of columns, columns of words, parts of seconds.
+//! Reads the text beside and above the rows of a table: statements, rates of columns, columns of
+//! words, parts of seconds.
 //!
-//! Part of the layout. Invariant: what contradicts is refused with both sides.
+//! Part of the layout. Invariant: a contradiction is refused with both sides.
 
 use super::layout::{ColumnKind, Line, SAMPLE_LINES, loose_value};
 use super::metadata::fields_of_rates;

@@ -22,7 +22,7 @@ const LEAST_SAMPLES: usize = 64;
 /// Rows by which their width is told.
 const SAMPLE_ROWS: usize = 8;
 
-/// The text as one column, and what a person should know; `None` if it is of another form.
+/// Returns the text as one column, and notes for the person; `None` if it is of another form.
 pub(super) fn as_table(text: &str) -> Option<Rewritten> {
     let lines =
         || numbered_lines(text).map(|(_, line)| line.trim()).filter(|line| !line.is_empty());
@@ -69,7 +69,7 @@ fn first_row(lines: &[&str]) -> Option<usize> {
     (start > 0 && usual > 1).then_some(start)
 }
 
-/// How such a row is separated: by blanks or tabs, or by commas.
+/// Returns how such a row is separated: by blanks or tabs, or by commas.
 fn separator_of(line: &str) -> Option<Separator> {
     let separator = if line.contains(',') { Separator::Char(',') } else { Separator::Spaces };
     (!separator.fields(line).is_empty()).then_some(separator)
@@ -97,7 +97,7 @@ fn names_columns(head: &[&str], separator: Separator, width: usize) -> bool {
     })
 }
 
-/// What the head says of the samples.
+/// The statements of the head on the samples.
 struct Head {
     format: &'static str,
     /// Lines above the table of one column.

@@ -3,7 +3,7 @@
 //! Invariant: zeros at the end are left out and told; zeros amid the text are refused with their line, since rows are
 //! missing there.
 
-/// One of so many bytes may be no sign of a text, so that the rest is one.
+/// In a text, one in this many bytes may be no sign of a text.
 const MOST_SIGNS: usize = 100;
 
 /// The content without the zeros at its end, if a text stands before them, with how many there are.
@@ -14,7 +14,7 @@ pub(super) fn without_tail(content: &[u8]) -> Option<(&[u8], usize)> {
     (zeros > 0 && !text.contains(&0)).then_some((text, zeros))
 }
 
-/// Why a content is refused that is text but for a block of zeros.
+/// Returns why a content is refused that is text except for a block of zeros.
 pub(super) fn refusal(content: &[u8]) -> Option<String> {
     let at = content.iter().position(|byte| *byte == 0)?;
     let zeros = content.split(|byte| *byte == 0).count() - 1;

@@ -1,4 +1,4 @@
-//! When a function was created: the third of the five lines of text of its header.
+//! Reads when a function was created: the third of the five lines of text of its header.
 //!
 //! The format has `DD-MMM-YY HH:MM:SS` there; programs write other spellings, and some another line. A
 //! date that has several readings, or no time of day, is told and not taken. Nothing states a zone.
@@ -22,7 +22,7 @@ const FAR_S: f64 = 86_400.0;
 /// Seconds since 1970 of 2001 to 2096: an abscissa that begins there is a time itself.
 const SINCE_1970_S: std::ops::Range<f64> = 1e9..4e9;
 
-/// What the lines of text say of the time.
+/// The statement of the lines of text on the time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StatedCreation {
     /// The time, with the number of its line from 1.
@@ -45,7 +45,7 @@ impl StatedCreation {
     }
 }
 
-/// What the five lines of text say of the time.
+/// Reads the statement of the five lines of text on the time.
 pub(super) fn creation_of(lines: &[String]) -> StatedCreation {
     let mut creation = StatedCreation::default();
     for place in LINES {

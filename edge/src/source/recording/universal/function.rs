@@ -21,7 +21,7 @@ const OTHER_FUNCTIONS: [(i64, &str); 12] = [
     (16, "a spectrum"),
 ];
 
-/// What an axis states (records 8 to 11).
+/// The statements on an axis (records 8 to 11).
 #[derive(Debug, Clone, Default)]
 struct Axis {
     kind: i64,
@@ -101,7 +101,7 @@ impl FunctionHead {
         points.checked_mul(each).ok_or_else(|| format!("{points} points are more than any memory"))
     }
 
-    /// Why the function is no recording.
+    /// Returns why the function is no recording.
     pub(super) fn refusal(&self) -> Option<String> {
         let named = OTHER_FUNCTIONS.iter().find(|(code, _)| *code == self.function);
         if let Some((code, name)) = named {

@@ -1,5 +1,5 @@
-//! What stands apart from the channels: times in another struct that give their rate, and structs named by times, which
-//! hold recordings of their own.
+//! Reads values apart from the channels: times in another struct that give their rate, and structs
+//! named by times, which hold recordings of their own.
 //!
 //! Invariant: times give a rate only to vectors of their length, and only where all such times agree.
 
@@ -24,7 +24,7 @@ impl TimesApart {
         Self(variables.iter().filter_map(time).collect())
     }
 
-    /// The one rate of the times of so many numbers, and a note on it.
+    /// Returns the one rate of the times with this many numbers, and a note on it.
     pub(super) fn rate_for(&self, samples: usize) -> Option<(f64, String)> {
         let mut fitting = self.0.iter().filter(|(_, length, _)| *length == samples);
         let (path, _, rate) = fitting.next()?;
@@ -33,7 +33,8 @@ impl TimesApart {
     }
 }
 
-/// Why channels are refused that stand in structs named by times (`/2026-05-04T06-07-08/acc`): each is a recording.
+/// Returns why channels are refused that stand in structs named by times
+/// (`/2026-05-04T06-07-08/acc`): each is a recording.
 pub(super) fn refusal_of_snapshots(channels: &[Variable]) -> Option<String> {
     const MOST_TOLD: usize = 4;
     let stamp = |variable: &Variable| {

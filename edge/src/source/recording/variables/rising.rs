@@ -32,10 +32,11 @@ const SPREADSHEET_EPOCH_DAYS: f64 = 25_569.0;
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 
-/// A smaller step is none in seconds. Chosen: converters for accelerometers end at 204.8 kHz.
+/// The smallest step that can be in seconds. Chosen: converters for accelerometers end at 204.8
+/// kHz.
 const LEAST_STEP_S: f64 = 1.0 / 210e3;
 
-/// What a vector of times says.
+/// The rate and the start that a vector of times gives.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TimeAxis {
     pub(super) rate_hz: Option<f64>,
@@ -89,7 +90,8 @@ pub(in super::super) fn even_step(numbers: &[f64]) -> Option<f64> {
     (is_even && numbers.windows(2).all(|pair| pair[1] >= pair[0])).then_some(step)
 }
 
-/// The rate of a vector that is a time by its name or unit; a ramp of another quantity is none.
+/// Returns the rate of a vector that is a time by its name or unit; a ramp of another quantity has
+/// none.
 pub(super) fn rate_of_named_time(variable: &Variable) -> Option<f64> {
     let key = variable.stated.name.as_deref().unwrap_or(&variable.path);
     let key = key.rsplit(['.', '/']).next().unwrap_or(key);
@@ -101,7 +103,7 @@ pub(super) fn rate_of_named_time(variable: &Variable) -> Option<f64> {
     if is_named || has_unit() { time_axis(variable)?.rate_hz } else { None }
 }
 
-/// What a file states of the unit of a vector that may be a time.
+/// The statement of a file on the unit of a vector that may be a time.
 enum StatedTime {
     Seconds(f64),
     Nothing,

@@ -1,4 +1,5 @@
-//! When the channels of a recording begin, by what stands beside them or by the times among them.
+//! Finds when the channels of a recording begin, by statements beside them or by the times among
+//! them.
 
 use super::Variable;
 use super::rising::time_axis;

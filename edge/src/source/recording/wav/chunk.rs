@@ -15,7 +15,7 @@ const HEADER_BYTES: u64 = 64;
 /// some bytes of header or a whole buffer (ffmpeg `0xffffffff`, arecord 2^31, sox `0x7ffff000`).
 const LEAST_STREAM_LENGTH: u32 = 0x7ff0_0000;
 
-/// True if a length is one that a writer to a pipe puts into the header.
+/// Whether a length is one that a writer to a pipe puts into the header.
 const fn is_stream_length(length: u32) -> bool {
     length >= LEAST_STREAM_LENGTH
 }

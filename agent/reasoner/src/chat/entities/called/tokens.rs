@@ -8,15 +8,15 @@ use crate::chat::intent::QUESTION_WORDS;
 pub(super) struct Token {
     /// Its place in the text, bytes.
     pub(super) at: usize,
-    /// In lower case; of `2호기` the number alone.
+    /// The text in lower case; of `2호기` the number alone.
     pub(super) text: String,
     pub(super) is_number: bool,
     /// A hyphen stands before it: a part of a code such as `P-101`.
     pub(super) is_of_code: bool,
 }
 
-/// The words and numbers of a text. Of `2호기` and `3번` the number stays; a number with a unit (`3대`, `5시`) is
-/// none of a machine and is left out.
+/// Returns the words and numbers of a text. Of `2호기` and `3번` the number stays; a number with a
+/// unit (`3대`, `5시`) is no number of a machine and is left out.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let lower = text.to_lowercase();
     // lower case may change the length of a text: places are those of the text that is searched

@@ -8,9 +8,9 @@ use super::super::super::intent::QUESTION_WORDS;
 pub(super) struct Machine {
     pub(super) site: String,
     pub(super) id: String,
-    /// What people call it, in both languages.
+    /// The names that people use for it, in both languages.
     pub(super) names: Vec<String>,
-    /// What machines of the same id at other sites are called.
+    /// The names of machines of the same id at other sites.
     pub(super) others: Vec<String>,
     /// Its kind (`blower`), where all machines of the site of that kind have the letters of its id.
     pub(super) kinds: Vec<String>,

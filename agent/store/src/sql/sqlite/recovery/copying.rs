@@ -25,7 +25,7 @@ pub(super) struct Copy<'c> {
 }
 
 impl<'c> Copy<'c> {
-    /// Nothing copied yet.
+    /// Creates the copy of a table, with nothing copied yet.
     pub(super) fn new(
         connection: &'c mut SqliteConnection,
         name: String,
@@ -34,7 +34,8 @@ impl<'c> Copy<'c> {
         Self { connection, name, columns, rows: 0, unreadable: 0 }
     }
 
-    /// Copies what `rest` selects; none if some of it cannot be read.
+    /// Copies the rows that `rest` selects; returns their number, `None` if some of them cannot be
+    /// read.
     async fn part(&mut self, rest: &str) -> Option<u64> {
         let Self { name, columns, .. } = &self;
         let columns = columns.join(", ");
@@ -65,8 +66,8 @@ impl<'c> Copy<'c> {
         }
     }
 
-    /// Copies rows from one end on. The number of the last one before the damage, none if the first cannot be
-    /// read; nothing if there is no damage on this way.
+    /// Copies rows from one end on. Returns `None` if there is no damage on this way, else the
+    /// number of the last row before the damage, which is `None` if the first row cannot be read.
     async fn run(&mut self, direction: &str, beyond: &str) -> Option<Option<i64>> {
         let mut last = None;
         let mut next = RANGE;
