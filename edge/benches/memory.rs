@@ -172,6 +172,7 @@ fn print(events: u64, budget_mb: Option<u64>, measured: &Measured) {
 #[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
 async fn compare(events: u64, budget_mb: u64) {
     let mut ratios = Vec::with_capacity(ROUNDS);
+    let mut best = [0.0_f64; 2];
     for round in 0..ROUNDS {
         let mut a_second = [0.0; 2];
         for turn in 0..2 {
@@ -183,6 +184,7 @@ async fn compare(events: u64, budget_mb: u64) {
                 print(events, budget, &measured);
             }
             a_second[with] = measured.events_a_second;
+            best[with] = best[with].max(measured.events_a_second);
         }
         let [without, with] = a_second;
         println!(
@@ -193,8 +195,9 @@ async fn compare(events: u64, budget_mb: u64) {
     }
     ratios.sort_by(f64::total_cmp);
     println!(
-        "delivery with / without newest samples, median of {ROUNDS}: {:.3}",
-        ratios[ROUNDS / 2]
+        "delivery with / without newest samples: median of {ROUNDS} {:.3}, of the best rounds {:.3}",
+        ratios[ROUNDS / 2],
+        best[1] / best[0]
     );
 }
 
