@@ -1,9 +1,10 @@
 //! Memory of the real program while it measures 8 channels at 25.6 kHz, live, and drains a backlog
 //! through a real broker. `cargo bench -p pdm-edge --bench memory [-- [EVENTS] [BUDGET_MB]]`; with a budget
-//! the newest samples are kept for captures.
+//! the newest samples are kept for captures. `-- both [EVENTS] [BUDGET_MB]` (`tests/run capture`) runs without
+//! and with a budget in turn and prints both memories and the ratio of the two deliveries.
 //!
 //! The figures of the operating system are read twenty times a second
-//! ([`Held`](pdm_harness::Held)).
+//! ([`Held`](pdm_harness::Held)). `PDM_EDGE` names another build of the program.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -27,6 +28,11 @@ const SHORTEST: Duration = Duration::from_secs(20);
 const FILLED: Duration = Duration::from_secs(75);
 const LONGEST: Duration = Duration::from_mins(3);
 const LOOK: Duration = Duration::from_millis(50);
+/// Budget that keeps 60 s of the 8 channels, 10⁶ bytes.
+const MINUTE_MB: u64 = 35;
+/// Rounds of a comparison, of which the median counts: other programs disturb single ones. Which comes first
+/// changes from round to round.
+const ROUNDS: usize = 7;
 
 fn event(n: u64) -> Event {
     let text = include_str!("../../config/examples/event.json");
@@ -78,9 +84,26 @@ async fn waiting(spool: &Path) -> Option<i64> {
     rows
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
-async fn measure(events: u64, budget_mb: Option<u64>) {
-    let Some(broker) = Mosquitto::start("bench memory", Persistence::Memory) else { return };
+/// What one run of the program showed.
+#[derive(Default)]
+struct Measured {
+    /// From the program's start until nothing waited, s.
+    drained_s: f64,
+    /// Events a second to the broker, from the first that left the spool to the last.
+    events_a_second: f64,
+    draining: HeldOverTime,
+    drained: HeldOverTime,
+}
+
+fn program() -> std::path::PathBuf {
+    std::env::var_os("PDM_EDGE")
+        .map_or_else(|| env!("CARGO_BIN_EXE_pdm-edge").into(), std::path::PathBuf::from)
+}
+
+/// Starts the program over `events` that wait, and looks until they are gone and `afterwards` has passed; `None`
+/// where there is no broker.
+async fn measure(events: u64, budget_mb: Option<u64>, afterwards: Duration) -> Option<Measured> {
+    let broker = Mosquitto::start("bench memory", Persistence::Memory)?;
     let folder = tempfile::tempdir().expect("folder");
     let spool = folder.path().join("spool.db");
     fill(&spool, events).await;
@@ -88,7 +111,7 @@ async fn measure(events: u64, budget_mb: Option<u64>) {
     std::fs::write(&config, configuration(&spool, broker.port(), budget_mb)).expect("writes");
     let log = std::fs::File::create(folder.path().join("log")).expect("log");
     let mut edge = Child::start(
-        Command::new(env!("CARGO_BIN_EXE_pdm-edge"))
+        Command::new(program())
             .args(["run", "--config"])
             .arg(&config)
             .env("PDM_LOG", "warn")
@@ -96,37 +119,98 @@ async fn measure(events: u64, budget_mb: Option<u64>) {
             .stderr(log),
     );
     let begun = Instant::now();
-    let (mut draining, mut drained) = (HeldOverTime::default(), HeldOverTime::default());
-    let mut is_drained = None;
+    let mut measured = Measured::default();
+    let (mut first, mut is_drained) = (None, None);
     while begun.elapsed() < LONGEST {
         tokio::time::sleep(LOOK).await;
         assert!(edge.is_running(), "{:?}", std::fs::read_to_string(folder.path().join("log")));
-        if is_drained.is_none() && waiting(&spool).await.is_some_and(|rows| rows < 100) {
-            is_drained = Some(begun.elapsed());
+        if is_drained.is_none()
+            && let Some(rows) = waiting(&spool).await
+        {
+            let now = begun.elapsed();
+            let rows = u64::try_from(rows).unwrap_or_default();
+            if rows < events {
+                let (at, left) = *first.get_or_insert((now, rows));
+                if rows < 100 {
+                    is_drained = Some(now);
+                    measured.events_a_second =
+                        left.saturating_sub(rows) as f64 / (now - at).as_secs_f64();
+                }
+            }
         }
-        let held = if is_drained.is_none() { &mut draining } else { &mut drained };
+        let held =
+            if is_drained.is_none() { &mut measured.draining } else { &mut measured.drained };
         held.look(edge.id());
-        // a ring of a minute is full after it
-        let shortest = if budget_mb.is_some() { FILLED } else { SHORTEST };
-        if is_drained.is_some_and(|at| begun.elapsed() > at + shortest) {
+        if is_drained.is_some_and(|at| begun.elapsed() > at + afterwards) {
             break;
         }
     }
+    edge.terminate();
+    measured.drained_s = is_drained.expect("the backlog drains in time").as_secs_f64();
+    Some(measured)
+}
+
+/// How long a run goes on after its backlog: until a ring of a minute is full.
+const fn afterwards(budget_mb: Option<u64>) -> Duration {
+    if budget_mb.is_some() { FILLED } else { SHORTEST }
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
+fn print(events: u64, budget_mb: Option<u64>, measured: &Measured) {
     println!(
         "{CHANNELS} channels at {RATE_HZ} Hz, live; {events} events of backlog drained after {:.1} s",
-        is_drained.unwrap_or_default().as_secs_f64()
+        measured.drained_s
     );
-    if let Some(mb) = budget_mb {
-        println!("with {mb} MB of newest samples");
+    match budget_mb {
+        Some(mb) => println!("with {mb} MB of newest samples"),
+        None => println!("without newest samples"),
     }
-    println!("while it drains: {draining}\nafterwards: {drained}");
-    edge.terminate();
-    assert!(is_drained.is_some(), "the backlog did not drain in time");
+    println!("while it drains: {}\nafterwards: {}", measured.draining, measured.drained);
+}
+
+/// Both memories, and how much of the delivery is left with a ring.
+#[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
+async fn compare(events: u64, budget_mb: u64) {
+    let mut ratios = Vec::with_capacity(ROUNDS);
+    let mut best = [0.0_f64; 2];
+    for round in 0..ROUNDS {
+        let mut a_second = [0.0; 2];
+        for turn in 0..2 {
+            let with = (turn + round) % 2;
+            let budget = (with == 1).then_some(budget_mb);
+            let after = if round == 0 { afterwards(budget) } else { Duration::ZERO };
+            let Some(measured) = measure(events, budget, after).await else { return };
+            if round == 0 {
+                print(events, budget, &measured);
+            }
+            a_second[with] = measured.events_a_second;
+            best[with] = best[with].max(measured.events_a_second);
+        }
+        let [without, with] = a_second;
+        println!(
+            "spool to broker: {without:.0} events a second without, {with:.0} with: ratio {:.3}",
+            with / without
+        );
+        ratios.push(with / without);
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!(
+        "delivery with / without newest samples: median of {ROUNDS} {:.3}, of the best rounds {:.3}",
+        ratios[ROUNDS / 2],
+        best[1] / best[0]
+    );
 }
 
 fn main() {
-    let mut asked = std::env::args().filter_map(|argument| argument.parse().ok());
-    let (events, budget_mb) = (asked.next(), asked.next());
+    let arguments: Vec<String> = std::env::args().collect();
+    let mut asked = arguments.iter().filter_map(|argument| argument.parse().ok());
+    let (events, budget_mb) = (asked.next().unwrap_or(BACKLOG), asked.next());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.expect("runtime").block_on(measure(events.unwrap_or(BACKLOG), budget_mb));
+    runtime.expect("runtime").block_on(async {
+        if arguments.iter().any(|argument| argument == "both") {
+            compare(events, budget_mb.unwrap_or(MINUTE_MB)).await;
+        } else if let Some(measured) = measure(events, budget_mb, afterwards(budget_mb)).await {
+            print(events, budget_mb, &measured);
+        }
+    });
 }

@@ -17,6 +17,7 @@ use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, MeasuringPoi
 use pdm_shared::topic::Prefix;
 use pdm_shared::units::{Band, Rpm};
 
+use crate::analysis::Machine;
 use crate::capture::CaptureSettings;
 use crate::catalogue::Estimate;
 use crate::condition::MonitorSettings;
@@ -311,6 +312,30 @@ pub struct PointSettings {
 }
 
 impl PointSettings {
+    /// The point of row 0 on a machine that a person describes by its speed and its bearing's orders, with
+    /// nothing else known of it.
+    pub fn of_machine(
+        machine: &Machine,
+        (equipment, bearing, measuring_point): (EquipmentId, BearingId, Option<MeasuringPoint>),
+    ) -> Self {
+        Self {
+            channel: 0,
+            equipment,
+            bearing,
+            measuring_point,
+            orders: machine.orders,
+            order_tolerance: machine.order_tolerance,
+            estimate: machine.estimate.clone(),
+            speed: machine.speed,
+            speed_tolerance: machine.speed_tolerance,
+            tachometer_ratio: 1.0,
+            speed_bins: Vec::new(),
+            envelope_band: None,
+            zones: None,
+            monitor: MonitorSettings::default(),
+        }
+    }
+
     /// The frequency domain of the thorough path, with the word for orders that are an estimate.
     pub fn judged(&self, findings: &Findings) -> FrequencyDomain {
         judged_block(findings, &self.orders, self.estimate.as_ref())

@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
+use pdm_dsp::units::{Rpm, SampleRate};
 use pdm_dsp::{Geometry, Request, diagnose};
-use pdm_shared::units::{Rpm, SampleRate};
 
 const RATE_HZ: f64 = 12_800.0;
 const SHAFT_HZ: f64 = 29.95;

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use pdm_dsp::envelope::{RecordLines, envelope_spectrum, squared_envelope};
 use pdm_dsp::transform::Transforms;
-use pdm_shared::units::Band;
+use pdm_dsp::units::Band;
 
 const RATE_HZ: f64 = 16_384.0;
 

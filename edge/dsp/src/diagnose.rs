@@ -1,4 +1,4 @@
-//! The thorough path: which part of the bearing is damaged, and how sure is that? (R-EDGE-4)
+//! The thorough path: which part of the bearing is damaged, and how sure is that?
 //!
 //! One record goes through: the speeds to try ([`speed`]) → logarithmic envelopes of many bands, of
 //! the record as it is and with its steady lines clipped ([`spectra`]) → the comb level of each
@@ -327,7 +327,7 @@ pub fn past_of(
 ///
 /// ```
 /// # use pdm_dsp::{DefectOrders, Request, Undetermined, diagnose};
-/// # use pdm_shared::units::{Rpm, SampleRate};
+/// # use pdm_dsp::units::{Rpm, SampleRate};
 /// let accel_m_s2: Vec<f64> = (0..6000).map(|i| f64::from(i * 7919 % 101) - 50.0).collect();
 /// let orders = DefectOrders::new(3.585, 5.415, 2.357, 0.398).expect("orders of a 6205");
 /// let rate = SampleRate::new(12_000.0).expect("a rate");

@@ -91,7 +91,7 @@ impl SquaredEnvelope {
 /// ```
 /// # use pdm_dsp::envelope::{RecordLines, squared_envelope};
 /// # use pdm_dsp::transform::Transforms;
-/// # use pdm_shared::units::Band;
+/// # use pdm_dsp::units::Band;
 /// let tone = |i: i32| 3.0 * (std::f64::consts::TAU * 400.0 * f64::from(i) / 2000.0).sin();
 /// let accel_m_s2: Vec<f64> = (0..2000).map(tone).collect();
 /// let mut transforms = Transforms::new();

@@ -1,4 +1,4 @@
-//! Velocity from acceleration (R-EDGE-2): the figure that ISO 20816 zones are drawn in.
+//! Velocity from acceleration: the figure that ISO 20816 zones are drawn in.
 //!
 //! Invariants: integration happens line by line in the spectrum, so no drift can build up; what
 //! the window cannot resolve is `None`, never a guess.
@@ -32,7 +32,7 @@ const LINES_BELOW_BAND: f64 = 2.0;
 /// ```
 /// # use pdm_dsp::integrate::velocity_rms_mm_s;
 /// # use pdm_dsp::transform::Transforms;
-/// # use pdm_shared::units::SampleRate;
+/// # use pdm_dsp::units::SampleRate;
 /// let tone = |i: i32| 10.0 * (std::f64::consts::TAU * 100.0 * f64::from(i) / 25_600.0).sin();
 /// let accel_m_s2: Vec<f64> = (0..25_600).map(tone).collect();
 /// let rate = SampleRate::new(25_600.0).expect("a rate");

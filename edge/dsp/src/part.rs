@@ -26,7 +26,7 @@ impl Part {
     ///
     /// ```
     /// # use pdm_dsp::part::Part;
-    /// # use pdm_shared::fault::Fault;
+    /// # use pdm_dsp::Fault;
     /// assert_eq!(Part::Ball.fault(), Fault::Ball);
     /// ```
     pub const fn fault(self) -> Fault {

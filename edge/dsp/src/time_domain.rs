@@ -1,7 +1,6 @@
-//! Statistics of the waveform (R-EDGE-2).
+//! Statistics of the waveform.
 //!
-//! Stands after the quality check and before the event's `time_domain` block. Invariants: the mean
-//! is removed first; every figure is finite; scale changes only the three levels, never the shape
+//! Stands after whoever has checked that the samples are numbers. Invariants: the mean is removed first; every figure is finite; scale changes only the three levels, never the shape
 //! figures.
 
 /// Statistics of an acceleration waveform without its mean.

@@ -52,7 +52,7 @@ def our_chain(rec: pb.Recording) -> tuple[tuple[float, float], float]:
 
 def main() -> None:
     """Print both comparisons."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     made = [pb.simulate(fault="outer_race", severity=0.5, seed=seed) for seed in range(8)]
     recordings = [made[k % 8] for k in range(count)]
 

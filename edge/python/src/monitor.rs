@@ -50,22 +50,12 @@ impl PointMonitor {
             }
             monitor.baseline_windows = windows;
         }
-        let settings = PointSettings {
-            channel: 0,
-            equipment: EquipmentId::from_any(&equipment),
-            bearing: BearingId::from_any(&bearing),
-            measuring_point: Some(MeasuringPoint::from_any(&measuring_point)),
-            orders: machine.orders,
-            order_tolerance: machine.order_tolerance,
-            estimate: machine.estimate.clone(),
-            speed: machine.speed,
-            speed_tolerance: machine.speed_tolerance,
-            tachometer_ratio: 1.0,
-            speed_bins: Vec::new(),
-            envelope_band: None,
-            zones: None,
-            monitor,
-        };
+        let bearing = (
+            EquipmentId::from_any(&equipment),
+            BearingId::from_any(&bearing),
+            Some(MeasuringPoint::from_any(&measuring_point)),
+        );
+        let settings = PointSettings { monitor, ..PointSettings::of_machine(&machine, bearing) };
         let rate = rate(rate_hz)?;
         let (gateway, site) = (GatewayId::from_any("monitor"), SiteId::from_any("local"));
         let point = Point::new(settings, gateway, site, rate);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pdm_edge::analysis::ReadChannel;
 use pdm_edge::source::{
-    Block, Calibration, Preferred, RecordingOptions, Source, SourceError, open_recording,
-    open_sequence,
+    Block, Calibration, Interpretation, Preferred, RecordingOptions, Source, SourceError,
+    open_recording, open_sequence,
 };
 use pdm_edge::tabular::Decimal;
 use pdm_shared::time::Timestamp;
@@ -133,12 +133,19 @@ pub(crate) fn read_sequence(
     Ok(blocks.map_err(|e| reading(&e))?.into_iter().enumerate().map(named).collect())
 }
 
+/// What `analyze` says of a recording that neither its file nor a person dates; a test holds both together.
+const LAST_CHANGE: &str = "dated by the file's last change";
+
 /// Channels, their rate, the time of their first sample.
 type Taken = (Vec<ReadChannel>, SampleRate, Option<Timestamp>);
 
 fn taken(source: &dyn Source, block: Block) -> Taken {
     let rate = block.rate.own().unwrap_or(source.format().sample_rate);
     let input = block.input.or_else(|| source.interpretation().map(Arc::clone));
+    let input = match input {
+        Some(input) if block.started_at.is_none() => Some(Arc::new(undated(&input))),
+        input => input,
+    };
     let channel = |(at, row): (usize, ndarray::ArrayView1<'_, f64>)| ReadChannel {
         accel_m_s2: row.to_vec(),
         rate,
@@ -146,6 +153,13 @@ fn taken(source: &dyn Source, block: Block) -> Taken {
     };
     let channels = block.accel_m_s2.outer_iter().enumerate().map(channel).collect();
     (channels, rate, block.started_at)
+}
+
+/// Says that nothing in the file dates it.
+fn undated(input: &Interpretation) -> Interpretation {
+    let mut input = input.clone();
+    input.notes.push(LAST_CHANGE.to_owned());
+    input
 }
 
 fn file_name(path: &Path) -> String {

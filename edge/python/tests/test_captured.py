@@ -75,7 +75,9 @@ def test_a_capture_is_judged_without_an_option_as_the_program_does(struck, tmp_p
     found = pb.diagnose(pb.read(path))
     assert found.fault == "outer_race"
     assert any("window of the capture" in note for note in found.notes)
-    done = subprocess.run([pdm_edge, "analyze", "--json", str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [pdm_edge, "analyze", "--json", str(path)], capture_output=True, text=True, check=True
+    )
     told = json.loads(done.stdout)
     assert found.time_domain["rms_g"] == pytest.approx(told["time_domain"]["rms_g"], rel=1e-9)
     assert found.confidence == pytest.approx(told["frequency_domain"]["confidence"], rel=1e-9)

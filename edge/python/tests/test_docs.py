@@ -50,3 +50,22 @@ def test_the_guide_names_what_is_there():
         for part in call.split("."):
             item = getattr(item, part)
         assert callable(item), call
+
+
+def test_the_examples_for_matlab_users_run_and_answer():
+    page = (ROOT / "docs" / "from-matlab.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)
+    assert len(blocks) == 6
+    names = {}
+    for block in blocks:
+        exec(compile(block, "from-matlab.md", "exec"), names)
+    frequencies = names["bearing"].frequencies_hz(1797)
+    assert abs(names["at_hz"] - frequencies["bpfo"]) < 1.0
+    assert names["row"]["bpfo_snr_db"] > names["row"]["bpfi_snr_db"]
+    assert names["ta"].shape == (512,) and names["residual"].size == names["turns"].size
+    assert names["track"].speed.rpm == pytest.approx(1797, rel=1e-3)
+    assert names["track"].spectrum.peak(1.0, 0.1)[0] == pytest.approx(1.0, abs=0.02)
+    for word in ("envspectrum", "kurtogram", "bearingFaultBands", "tsa", "rpmtrack"):
+        assert word in page
+    for linking in (ROOT / "docs" / "python.md", ROOT / "edge" / "python" / "README.md"):
+        assert "from-matlab.md" in linking.read_text(encoding="utf-8")

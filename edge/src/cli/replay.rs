@@ -17,7 +17,6 @@ use pdm_shared::time::Timestamp;
 use super::captured::has_captures;
 use super::recording_options::{Machine, MachineArgs, RecordingArgs, usage};
 use super::run::{runtime, started};
-use crate::condition::MonitorSettings;
 use crate::pipeline::{Edge, OfflineError, measure_all};
 use crate::settings::{self, EdgeSettings, Pace, PointSettings, SourceSettings, Timing};
 use crate::source::{Interpretation, RecordingOptions, SourceInput, open_sequence};
@@ -177,30 +176,7 @@ fn point(
     let channel = args.recording.channel.unwrap_or(row);
     let place = MeasuringPoint::new(format!("channel-{channel}"))?;
     let bearing = (args.equipment.clone(), args.bearing_name.clone(), Some(place));
-    Ok(PointSettings { channel: row, ..point_on(machine, bearing) })
-}
-
-/// A point on a machine as options describe it, which knows nothing more.
-fn point_on(
-    machine: &Machine,
-    (equipment, bearing, measuring_point): (EquipmentId, BearingId, Option<MeasuringPoint>),
-) -> PointSettings {
-    PointSettings {
-        channel: 0,
-        equipment,
-        bearing,
-        measuring_point,
-        orders: machine.orders,
-        order_tolerance: machine.order_tolerance,
-        estimate: machine.estimate.clone(),
-        speed: machine.speed,
-        speed_tolerance: machine.speed_tolerance,
-        tachometer_ratio: 1.0,
-        speed_bins: Vec::new(),
-        envelope_band: None,
-        zones: None,
-        monitor: MonitorSettings::default(),
-    }
+    Ok(PointSettings { channel: row, ..PointSettings::of_machine(machine, bearing) })
 }
 
 fn bar(hidden: bool) -> ProgressBar {

@@ -5,6 +5,7 @@ mod crates;
 mod map;
 mod modules;
 mod names;
+mod published;
 
 use std::path::{Path, PathBuf};
 

@@ -9,6 +9,7 @@ The figures are those of ``pdm-edge analyze``: the same code computes them.
 """
 
 from . import errors, programs
+from ._archive import Archive
 from ._backtest import Backtest, backtest
 from ._bearing import Bearing, bearings
 from ._captured import Capture
@@ -41,6 +42,7 @@ from .errors import (
 __all__ = [
     "FEATURES",
     "M_S2_PER_G",
+    "Archive",
     "Backtest",
     "Bearing",
     "Capture",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import programs
+from ._archive import Archive
 from ._spectra import table
 from .errors import InputError, ProgramError
 
@@ -50,7 +51,7 @@ class Backtest:
 
 
 def backtest(
-    events: Iterable[dict[str, Any]] | str | os.PathLike[str],
+    events: Iterable[dict[str, Any]] | Archive | str | os.PathLike[str],
     *,
     config: str | os.PathLike[str],
     against: str | os.PathLike[str] | None = None,
@@ -65,9 +66,10 @@ def backtest(
 
     Parameters
     ----------
-    events : iterable of dict, or path
+    events : iterable of dict, Archive, or path
         As `monitor` collects them, of each bearing in the order of time; or a file of one event a line, such
-        as ``pdm-edge replay captures/ --jsonl`` makes of a folder of captures; or an agent's ``agent.db``.
+        as ``pdm-edge replay captures/ --jsonl`` makes of a folder of captures; or an agent's ``agent.db``. Of an
+        `Archive` everything; a part by ``archive.slice(…)``.
     config : path
         Configuration (``agent.toml``) that is tried.
     against : path, optional
@@ -113,6 +115,8 @@ def _program() -> list[str]:
 def _source(events: Any, place: Path) -> str:
     if isinstance(events, (str, os.PathLike)):
         return os.fspath(events)
+    if isinstance(events, Archive):
+        events = events.slice()
     path = place / "events.jsonl"
     count = 0
     with open(path, "w", encoding="utf-8") as file:

@@ -127,8 +127,8 @@ def _of_document(document: dict[str, Any]) -> Capture:
     if document["unit"] != "m/s2":
         raise ValueError(f"unit {document['unit']!r}")
     speed, own, window = document["speed"], document["bearing"], document["window"]
-    orders = [float(own[name]) for name in ("bpfo", "bpfi", "bsf", "ftf")]
-    bearing = Bearing(*orders, source="capture")
+    bpfo, bpfi, bsf, ftf = (float(own[name]) for name in ("bpfo", "bpfi", "bsf", "ftf"))
+    bearing = Bearing(bpfo, bpfi, bsf, ftf, source="capture")
     estimated = own.get("estimated_for")
     if estimated:
         # estimated orders are looked up, as the gateway does; a catalogue of its own is not here

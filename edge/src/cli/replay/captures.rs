@@ -16,9 +16,10 @@ use pdm_shared::units::SampleRate;
 
 use super::super::captured::{self, CapturedRecording, captures};
 use super::super::recording_options::{RecordingArgs, usage};
+use super::Args;
 use super::summary::Summary;
-use super::{Args, point_on};
 use crate::pipeline::point::Point;
+use crate::settings::PointSettings;
 use crate::source::{SourceError, open_recording};
 
 /// Change of the sampling rate from which levels do not compare, as a ratio: that from which a capture is cut.
@@ -186,7 +187,7 @@ fn course(args: &Args, document: &CaptureDocument, end: Timestamp) -> anyhow::Re
         document.bearing_id.clone(),
         document.measuring_point.clone(),
     );
-    let settings = point_on(&machine, bearing);
+    let settings = PointSettings::of_machine(&machine, bearing);
     let rate_hz = document.sampling_rate_hz;
     let rate = SampleRate::new(rate_hz).map_err(|error| Failure::new(Exit::BadInput, error))?;
     let (gateway, site) = (document.gateway_id.clone(), document.site.clone());
