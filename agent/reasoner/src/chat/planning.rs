@@ -12,7 +12,7 @@ use super::intent::{self, Lookup};
 use super::passage::own::Stated;
 use super::{Question, Speaker, dates, meanings, sites, values};
 pub(super) use clauses::asking;
-use clauses::{clauses, without_class};
+use clauses::{clauses, sentences, without_class};
 use looked_up::add;
 
 mod clauses;
@@ -100,8 +100,11 @@ pub(super) fn plan(
     let (of_class, rest) = without_class(&asking(&question.message));
     let mut draft = Draft { parts: of_class.into_iter().collect(), ..Draft::of(meant) };
     // a condition and what is asked under it stand in two sentences
-    let is_one = intent::asks_under_condition(&rest);
-    let clauses = if is_one { vec![rest.clone()] } else { clauses(&rest) };
+    let clauses = match () {
+        () if intent::asks_under_condition(&rest) => vec![rest.clone()],
+        () if intent::is_of_one_piece(&rest) => sentences(&rest),
+        () => clauses(&rest),
+    };
     for clause in clauses {
         draft.read(&clause, question, (fleet, meant));
     }
@@ -176,7 +179,11 @@ impl Draft {
                 () => &self.before,
             };
             let is_sized = lookup == Lookup::Value && values::states_size(&question.message);
-            let clause = if is_sized { question.message.as_str() } else { clause };
+            // "who is on at Pohang, and at Daesan" asks for both
+            let of_sites = lookup == Lookup::Duty
+                && sites::named_in(&question.message, fleet).known.len() > 1
+                && sites::named_in(clause, fleet).known.len() < 2;
+            let clause = if is_sized || of_sites { question.message.as_str() } else { clause };
             add(&mut self.parts, lookup, clause, keys, (fleet, meant));
         }
     }
@@ -214,7 +221,8 @@ fn same_of_another(question: &Question, fleet: &[CoreFields], meant: &Meant) -> 
     let message = &question.message;
     let is_short = message.chars().count() <= SHORT && !intent::has_words(message);
     // thanks behind an answer ask nothing
-    let is_short = is_short && (meant.is_in_short || names_bearing(message, fleet));
+    let of_part = entities::asks_machine_part(message);
+    let is_short = is_short && (meant.is_in_short || of_part || names_bearing(message, fleet));
     let said = question.history.iter().rev().find(|said| said.role == Speaker::User)?;
     let goes_on = is_short && !meant.keys.is_empty() && Stated::asked_by(message).is_empty();
     (goes_on && !Stated::asked_by(&said.content).is_empty()).then(|| {

@@ -7,8 +7,10 @@ use super::naming::{PROPOSED, squeezed};
 use crate::chat::desk::CoreFields;
 use crate::chat::intent::QUESTION_WORDS;
 use tokens::{Token, tokens};
+pub(super) use whole_names::called_by_part;
 
 mod tokens;
+mod whole_names;
 
 /// Longest question in which a name with a slip is looked for, letters and digits.
 const LONGEST: usize = 240;
@@ -211,6 +213,11 @@ fn add_run<'a>(
         let mut found: Vec<Machine<'_>> =
             fits.into_iter().filter(|(_, fit)| *fit == best).map(|(machine, _)| machine).collect();
         leave_called_otherwise(&mut found, tokens, (from, count), named);
+        let is_said_of_several = run[count - 1].text.ends_with(['s', '들'])
+            || SEVERAL.iter().any(|word| text.to_lowercase().contains(word));
+        if !is_said_of_several {
+            whole_names::keep_exact(&mut found, tokens, (from, count), named);
+        }
         let is_plural = run[count - 1].text.ends_with(['s', '들'])
             || SEVERAL.iter().any(|word| text.to_lowercase().contains(word));
         let word_before = from.checked_sub(1).map(|at| tokens[at].text.as_str());
@@ -235,6 +242,7 @@ fn add_run<'a>(
         called.unknown.push(UnknownName { name, near: Vec::new() });
         return 1;
     }
+    let is_kind = is_kind || whole_names::is_other_kind(text, tokens, from);
     if is_kind && label_beside(tokens, from, 1).is_some_and(|label| is_numeric(&label)) {
         let name = labelled(text, tokens, from, 1);
         called.unknown.push(UnknownName { name, near: Vec::new() });
@@ -329,7 +337,13 @@ fn fit(name: &Name, tokens: &[Token], from: usize, count: usize) -> Option<Fit> 
         }
     }
     let letters = letters_in_common(&name.words, &run)?;
-    Some(match (&name.label, label_beside(tokens, from, count)) {
+    if let Some(number) = whole_names::number_of_code(tokens, from + count) {
+        // of `MM-7` the letters name no machine `MM-1`
+        return (name.label.as_deref() == Some(number)).then_some(Fit::Labelled(letters));
+    }
+    let beside = label_beside(tokens, from, count);
+    let beside = beside.filter(|_| !whole_names::joins(run.last(), &name.words));
+    Some(match (&name.label, beside) {
         (Some(own), Some(beside)) if *own == beside => Fit::Labelled(letters),
         (_, None) => Fit::Words(letters),
         // a letter behind a word is a word of the sentence unless it is the name's

@@ -1,0 +1,128 @@
+//! The words that decide alone, as `config/words/plain.toml` has them.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use pdm_service::config;
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::chat) struct PlainWords {
+    pub(super) outside: Vec<String>,
+    pub(super) false_alarms: Vec<String>,
+    pub(super) judged: Vec<String>,
+    pub(super) verdicts: Vec<String>,
+    pub(super) counted: Vec<String>,
+    pub(super) thresholds: Vec<String>,
+    pub(super) levels: Vec<String>,
+    pub(super) makes_level: Vec<String>,
+    pub(super) decided: Vec<String>,
+    pub(super) no_thresholds: Vec<String>,
+    pub(super) foundation: Vec<String>,
+    pub(in crate::chat) flexible: Vec<String>,
+    pub(in crate::chat) rigid: Vec<String>,
+    pub(in crate::chat) large: Vec<String>,
+    pub(in crate::chat) medium: Vec<String>,
+    pub(super) rated: Vec<String>,
+    pub(super) replacement: Vec<String>,
+    pub(super) in_order: Vec<String>,
+    pub(super) no_order: Vec<String>,
+    pub(in crate::chat) parts: Vec<String>,
+    pub(super) in_stock: Vec<String>,
+    pub(super) no_stock: Vec<String>,
+    pub(super) assigned: Vec<String>,
+    pub(super) jobs: Vec<String>,
+    pub(super) due_next: Vec<String>,
+    pub(super) changed: Vec<String>,
+    pub(super) greased: Vec<String>,
+    pub(super) of_values: Vec<String>,
+    pub(in crate::chat) unread_periods: Vec<String>,
+    pub(super) raised: Vec<String>,
+    pub(super) compared_days: Vec<String>,
+    pub(super) when: Vec<String>,
+    pub(in crate::chat) compared: Vec<String>,
+    pub(in crate::chat) weeks: Vec<String>,
+    pub(in crate::chat) months: Vec<String>,
+    pub(super) procedures: Vec<String>,
+    pub(in crate::chat) titles: Vec<String>,
+    pub(in crate::chat) surnames: Vec<String>,
+    pub(in crate::chat) no_people: Vec<String>,
+    pub(in crate::chat) contact: Vec<String>,
+    pub(super) escalation: Vec<String>,
+    pub(in crate::chat) handover: Vec<String>,
+    pub(super) who_found: Vec<String>,
+    pub(super) ever_done: Vec<String>,
+    pub(in crate::chat) same_fault: Vec<String>,
+    pub(super) orders: Vec<String>,
+    pub(super) stock_lists: Vec<String>,
+    pub(super) first_of: Vec<String>,
+    pub(super) alarm_acts: Vec<String>,
+    pub(super) how: Vec<String>,
+    pub(super) permission: Vec<String>,
+    pub(super) conditions: Vec<String>,
+    pub(super) running: Vec<String>,
+    pub(super) not_running: Vec<String>,
+    pub(super) why_or_until: Vec<String>,
+    pub(super) of_program: Vec<String>,
+    pub(in crate::chat) respelled: Vec<Vec<String>>,
+    pub(in crate::chat) out_of_stock: Vec<String>,
+    pub(in crate::chat) described: DescribedWords,
+    pub(in crate::chat) kind_nicknames: Vec<Vec<String>>,
+    pub(in crate::chat) places: Vec<Vec<String>>,
+    pub(super) last_heard: Vec<String>,
+    pub(in crate::chat) own_torque: Vec<String>,
+    pub(in crate::chat) own_lubricant: Vec<String>,
+    pub(in crate::chat) own_limit: Vec<String>,
+    pub(in crate::chat) own_isolation: Vec<String>,
+    pub(in crate::chat) isolation_in_documents: Vec<String>,
+    pub(in crate::chat) no_reading: Vec<String>,
+    pub(super) body: Vec<String>,
+    pub(super) no_body: Vec<String>,
+    pub(super) risky: Vec<String>,
+    pub(super) harder: Vec<String>,
+    pub(super) speed_limits: Vec<String>,
+    pub(super) hand_acts: Vec<String>,
+    pub(super) act_order: Vec<String>,
+    pub(super) no_hand_acts: Vec<String>,
+    pub(super) untold: Vec<String>,
+    pub(super) how_come: Vec<String>,
+    pub(super) was: Vec<String>,
+    pub(super) was_wrong: Vec<String>,
+    pub(super) back_when: Vec<String>,
+    pub(super) back: Vec<String>,
+    pub(super) no_back: Vec<String>,
+    pub(super) vanished: Vec<String>,
+    pub(super) on_top: Vec<String>,
+    pub(super) swapped: Vec<String>,
+    pub(super) no_swap: Vec<String>,
+    pub(super) nights: Vec<String>,
+    pub(super) worsened: Vec<String>,
+    pub(super) doing: Vec<String>,
+    pub(super) knowing: Vec<String>,
+    pub(super) running_well: Vec<String>,
+    pub(super) stock_words: Vec<String>,
+    pub(in crate::chat) counted_levels: Vec<String>,
+    pub(super) no_counted_levels: Vec<String>,
+    pub(in crate::chat) machine_parts: Vec<String>,
+    pub(in crate::chat) other_kinds: Vec<String>,
+    pub(in crate::chat) sizes: Vec<Vec<String>>,
+}
+
+/// Words that describe one bearing by how its alarm stands: `the shelved one`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::chat) struct DescribedWords {
+    pub(in crate::chat) shelved: Vec<String>,
+    pub(in crate::chat) out_of_service: Vec<String>,
+    pub(in crate::chat) critical: Vec<String>,
+    pub(in crate::chat) unacknowledged: Vec<String>,
+    pub(in crate::chat) dead_sensor: Vec<String>,
+    pub(in crate::chat) worst: Vec<String>,
+}
+
+/// The words that decide alone.
+pub(in crate::chat) static PLAIN_WORDS: LazyLock<PlainWords> = LazyLock::new(|| {
+    let text = include_str!("../../../../../../config/words/plain.toml");
+    config::parse(Path::new("plain.toml"), text).expect("tests read the shipped file")
+});
