@@ -9,7 +9,7 @@ use super::desk::CoreFields;
 use super::intent::{PLAIN_WORDS, QUESTION_WORDS, has};
 use super::{Question, Said, Speaker, planning, sites};
 use called::called_by_part;
-use in_short::named_in_short;
+use in_short::{both_of_conversation, named_in_short};
 use naming::near;
 pub(super) use naming::{named_in, names_bearing};
 pub(super) use strange::asks_machine_part;
@@ -94,7 +94,10 @@ fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> 
     }
     let is_going_on = !question.history.is_empty() || question.about.is_some();
     if meant.keys.is_empty() && meant.unknown.is_empty() && is_going_on {
-        meant.keys.extend(named_in_short(question, fleet));
+        meant.keys.extend(both_of_conversation(question, fleet));
+        if meant.keys.is_empty() {
+            meant.keys.extend(named_in_short(question, fleet));
+        }
         meant.is_in_short = !meant.keys.is_empty();
         if meant.keys.is_empty() && asks_for_neighbour(&question.message) {
             // the machine that was spoken of has no other bearing

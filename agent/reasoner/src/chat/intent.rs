@@ -10,8 +10,8 @@ pub(super) use lookup::Lookup;
 use lookup::precise;
 pub(super) use named::{Topic, fault_in, level_in, topic};
 pub(super) use plain::{
-    PLAIN_WORDS, asks_beyond_vibration, asks_permission, asks_under_condition, asks_value,
-    asks_why_untold, asks_zone_limits, handed_over, is_of_one_piece, numbers, power_kw,
+    PLAIN_WORDS, asks_beyond_vibration, asks_contact, asks_permission, asks_under_condition,
+    asks_value, asks_why_untold, asks_zone_limits, handed_over, is_of_one_piece, numbers, power_kw,
     velocity_mm_s,
 };
 use resemblance::Spoken;

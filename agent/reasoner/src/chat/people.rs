@@ -7,7 +7,7 @@ use pdm_shared::text::{Language, Text};
 use super::desk::{CoreFields, Desk, DutyRoster, Focus, NoteLine};
 use super::entities::Meant;
 use super::extract::Sources;
-use super::intent::{Lookup, PLAIN_WORDS, has};
+use super::intent::{self, Lookup, PLAIN_WORDS};
 use super::planning::{Part, names_bearing};
 use super::reader::Reader;
 use super::records::written;
@@ -129,7 +129,7 @@ pub(super) fn put_into(
     if !meant.keys.is_empty() && names_bearing(message, fleet) {
         return;
     }
-    let asks_contact = has(&message.to_lowercase(), &PLAIN_WORDS.contact);
+    let asks_contact = intent::asks_contact(&message.to_lowercase());
     plan.retain(|part| {
         let is_of_duty = part.lookup == Lookup::Duty && people.known.is_empty() && !asks_contact;
         let is_asked = matches!(part.lookup, Lookup::Manual | Lookup::Route);
@@ -138,11 +138,16 @@ pub(super) fn put_into(
     let clause = message.to_owned();
     plan.insert(0, Part { about: None, lookup: Lookup::Person, clause });
     let is_open = asks_contact || people.known.is_empty();
-    if is_open && !plan.iter().any(|part| part.lookup == Lookup::Search) {
+    if is_open {
+        let search = |clause: String| Part { about: None, lookup: Lookup::Search, clause };
+        let is_there = plan.iter().any(|part| part.lookup == Lookup::Search);
         // a person whom no configuration names may stand in a document of the plant, and the title apart from the name
-        let apart = people.unknown.iter().filter_map(|name| with_title_apart(name));
-        let clause = std::iter::once(message.to_owned()).chain(apart).collect::<Vec<_>>().join(" ");
-        plan.push(Part { about: None, lookup: Lookup::Search, clause });
+        let apart = people
+            .unknown
+            .iter()
+            .filter_map(|name| Some(message.replace(name.as_str(), &with_title_apart(name)?)));
+        let whole = (!is_there).then(|| message.to_owned());
+        plan.extend(whole.into_iter().chain(apart).map(search));
     }
 }
 
@@ -167,6 +172,15 @@ pub(super) async fn leave_to_documents(
     let asks_people = told.iter().any(|(part, _)| part.lookup == Lookup::Person);
     if !is_answered || !asks_people {
         return false;
+    }
+    let mut seen: Vec<String> = Vec::new();
+    for (_, text) in told.iter_mut().filter(|(part, _)| part.lookup == Lookup::Search) {
+        // one name in two spellings finds one passage
+        if seen.contains(text) {
+            text.clear();
+        } else {
+            seen.push(text.clone());
+        }
     }
     let people = desk.people().await.unwrap_or_default();
     for (part, text) in told.iter_mut().filter(|(part, _)| part.lookup == Lookup::Person) {
@@ -201,7 +215,7 @@ pub(super) async fn report(clause: &str, sources: &Sources<'_>, reader: Reader) 
         told.push(of_person(name, sources, reader).await);
     }
     told.extend(named.unknown.iter().map(|name| nobody(name, &people, reader.language)));
-    if has(&clause.to_lowercase(), &PLAIN_WORDS.contact) {
+    if intent::asks_contact(&clause.to_lowercase()) {
         let none = no_contact();
         told.push(none.in_language(reader.language).to_owned());
     }

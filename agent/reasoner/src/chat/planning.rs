@@ -183,7 +183,14 @@ impl Draft {
             let of_sites = lookup == Lookup::Duty
                 && sites::named_in(&question.message, fleet).known.len() > 1
                 && sites::named_in(clause, fleet).known.len() < 2;
-            let clause = if is_sized || of_sites { question.message.as_str() } else { clause };
+            let of_delivery =
+                lookup == Lookup::Search && self.asked_before.contains(&Lookup::LeadTime);
+            let whole = format!("{} 납기 (delivery time)", question.message);
+            let clause = match () {
+                () if of_delivery => whole.as_str(),
+                () if is_sized || of_sites => question.message.as_str(),
+                () => clause,
+            };
             add(&mut self.parts, lookup, clause, keys, (fleet, meant));
         }
     }
@@ -203,6 +210,10 @@ impl Draft {
         }
         if asked.is_empty() && self.asked_before.contains(&Lookup::Stock) && asks_arrival(clause) {
             asked = vec![Lookup::Stock];
+        }
+        if self.asked_before.contains(&Lookup::Stock) && asks_delivery(clause) {
+            // "how many in stock? else how long does it take": the plant may have written how long
+            asked = vec![Lookup::LeadTime, Lookup::Search];
         }
         if asked.is_empty() && named.is_empty() && asks(clause) {
             self.not_read.push(clause.to_owned());
@@ -319,6 +330,24 @@ fn asks_of_now(clause: &str) -> bool {
         && ["지금", "현재", "now", "and now", "currently"]
             .iter()
             .any(|word| lower.starts_with(word))
+}
+
+/// Whether a clause behind one for stock asks how long parts take.
+fn asks_delivery(clause: &str) -> bool {
+    let lower = clause.to_lowercase();
+    [
+        "며칠 걸",
+        "얼마나 걸",
+        "몇 일 걸",
+        "며칠이나",
+        "납기",
+        "how long",
+        "how many days",
+        "lead time",
+        "delivery",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
 }
 
 /// Whether a clause asks when parts come.

@@ -81,7 +81,20 @@ pub(super) fn is_reading_at(text: &str, from: usize, to: usize) -> bool {
 fn unit_at(text: &str, (from, to): (usize, usize), value: f64) -> Option<(Quantity, usize)> {
     const VELOCITY: [&str; 6] = ["mm/s", "mm / s", "mm/sec", "mmps", "밀리", "미리"];
     const TEMPERATURE: [&str; 7] = ["°c", "° c", "℃", "°", "degrees", "degree", "celsius"];
-    const OTHER: [&str; 9] = ["bar", "psi", "kpa", "mpa", "amps", "amp", "ampere", "암페어", "dbm"];
+    const OTHER: [&str; 12] = [
+        "ips",
+        "in/s",
+        "inch/s",
+        "bar",
+        "psi",
+        "kpa",
+        "mpa",
+        "amps",
+        "amp",
+        "ampere",
+        "암페어",
+        "dbm",
+    ];
     let before = text[..from].chars().next_back();
     let is_of_code = before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if is_of_code {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::chat::Question;
 use crate::chat::desk::CoreFields;
-use crate::chat::intent::{PLAIN_WORDS, QUESTION_WORDS};
+use crate::chat::intent::{PLAIN_WORDS, QUESTION_WORDS, has};
 use crate::chat::stated;
 
 /// Most words of a follow-up that calls a machine by a part of its name.
@@ -77,6 +77,25 @@ pub(super) fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Optio
             })
     };
     only(fleet.iter().filter(is_other).collect())
+}
+
+/// The two machines that the last questions and answers were about, where a question asks about both.
+pub(super) fn both_of_conversation(question: &Question, fleet: &[CoreFields]) -> Vec<BearingKey> {
+    if !has(&question.message.to_lowercase(), &PLAIN_WORDS.both) {
+        return Vec::new();
+    }
+    let mut both: Vec<BearingKey> = Vec::new();
+    for at in (0..question.history.len()).rev() {
+        for key in of_history(&question.history[..=at], fleet) {
+            let is_known =
+                both.iter().any(|one| one.site == key.site && one.equipment == key.equipment);
+            if !is_known && both.len() < 2 {
+                both.push(key);
+            }
+        }
+    }
+    both.reverse();
+    if both.len() < 2 { Vec::new() } else { both }
 }
 
 /// The machine that a short follow-up calls by a word of its name, or by its size (`and the little one?`, `꼬마는?`): one

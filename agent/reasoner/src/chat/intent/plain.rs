@@ -62,7 +62,7 @@ fn of_rules(text: &str, (names_bearing, is_about_one): (bool, bool)) -> Option<V
 
 /// What a clause plainly asks for where it states a reading, or asks for what no level of vibration answers.
 fn of_acts(clause: &str, text: &str, is_about_one: bool) -> Option<Vec<Lookup>> {
-    if has(text, &PLAIN_WORDS.contact) {
+    if asks_contact(text) {
         return None;
     }
     if is_about_one && stated::reading_in(clause).is_some() {
@@ -84,7 +84,7 @@ fn of_staff_and_parts(
     Some(match () {
         () if has(text, &words.how) && has(text, &words.alarm_acts) => vec![Lookup::Act],
         () if !is_about_one && has(text, &words.of_program) => vec![Lookup::Program],
-        () if has(text, &words.contact) => {
+        () if asks_contact(text) => {
             let duty = has(text, &QUESTION_WORDS.duty).then_some(Lookup::Duty);
             std::iter::once(Lookup::Search).chain(duty).collect()
         }
@@ -120,6 +120,7 @@ fn of_records(
     let is_of_whole = !names_bearing && !is_about_one;
     Some(match () {
         () if names_bearing && has(text, &words.first_of) => vec![Lookup::Compare, Lookup::Work],
+        () if is_about_one && has(text, &words.same_bearing) => vec![Lookup::Identity],
         () if is_about_one && has(text, &words.same_fault) => vec![Lookup::Compare],
         () if is_of_whole && has(text, &words.who_found) => {
             vec![Lookup::NotesOfAll, Lookup::Verdicts]
@@ -179,6 +180,16 @@ fn counts_level(clause: &str, text: &str) -> bool {
         && !dates::names_day(clause)
 }
 
+/// Whether a text in lower case asks how somebody is reached.
+pub(in crate::chat) fn asks_contact(text: &str) -> bool {
+    let words = &*PLAIN_WORDS;
+    let is_number = text.contains("번호") && !has(text, &words.no_contact);
+    let is_asked = ["뭐", "알려", "좀", "몇", "아는", "?", "어떻게 되"];
+    let is_short = text.trim_end().ends_with("번호");
+    has(text, &words.contact)
+        || is_number && (is_short || is_asked.iter().any(|word| text.contains(word)))
+}
+
 /// Whether a clause orders something to be done: a verb at its begin, behind `please` and the like.
 fn is_order(text: &str) -> bool {
     const BEFORE: [&str; 7] =
@@ -230,7 +241,11 @@ fn with_halves(
         }
     }
     // a name before the word has no words of its own; documents are asked for by whole clauses
-    beside.retain(|one| one.is_of_bearing() && !found.contains(one));
+    let is_of_parts = found.contains(&Lookup::Stock);
+    beside.retain(|one| {
+        // spares are no work where they are asked for as parts
+        one.is_of_bearing() && !found.contains(one) && !(is_of_parts && *one == Lookup::Work)
+    });
     beside.dedup();
     beside.append(&mut found);
     beside
@@ -403,42 +418,6 @@ fn is_replacement(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn zz_authors() {
-        for text in [
-            include_str!("../../../../../config/words/asked/author_1.toml"),
-            include_str!("../../../../../config/words/asked/author_2.toml"),
-            include_str!("../../../../../config/words/asked/author_3.toml"),
-        ] {
-            let asked: serde_json::Value =
-                pdm_service::config::parse(std::path::Path::new("asked"), text).expect("shipped");
-            for (kind, questions) in asked.as_object().expect("kinds") {
-                for (about, names, one) in
-                    [("one", true, true), ("before", false, true), ("all", false, false)]
-                {
-                    for q in questions[about]
-                        .as_array()
-                        .into_iter()
-                        .flatten()
-                        .filter_map(serde_json::Value::as_str)
-                    {
-                        let t = q.to_lowercase();
-                        let ruled = of_rules(&t, (names, one));
-                        if ruled.is_some() {
-                            continue;
-                        }
-                        let a = of_acts(q, &t, one);
-                        let b = of_one::asked(q, &t, (names, one));
-                        let c = (!names && counts_level(q, &t)).then_some(());
-                        if a.is_some() || b.is_some() || c.is_some() {
-                            println!("ZZ {kind} {about} | {q} | acts {a:?} one {b:?} count {c:?}");
-                        }
-                    }
-                }
-            }
-        }
-    }
 
     #[test]
     fn a_velocity_and_a_power_are_read_with_their_units() {

@@ -169,8 +169,12 @@ impl Toolbox for Register {
             .into()
     }
 
-    async fn call(&self, _id: &str, name: &str, _arguments: Map<String, Value>) -> ToolAnswer {
+    async fn call(&self, _id: &str, name: &str, arguments: Map<String, Value>) -> ToolAnswer {
+        let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
         let data = match name {
+            "search_equipment_manual" if query.contains("노 소장") => json!({ "documents": [{
+                "id": "stores#1", "title": "창고 번호, 연락처", "text": "노 소장 번호: 내선 6120.",
+            }] }),
             "search_equipment" => {
                 json!([{ "equipment_id": "yeongam-dairy/RV-9", "name": "Churn paddle" }])
             }
@@ -510,4 +514,48 @@ async fn bearings_of_a_level_are_counted() {
         (&[], "베어링 몇 개 보고 있어", &["판정하는 베어링은 6개"], &[]),
     ])
     .await;
+}
+
+/// R-CHAT-5: a person whom no configuration names is not denied where a document of the plant has the answer.
+#[tokio::test]
+async fn a_person_of_a_document_is_not_denied_by_the_records() {
+    for message in ["노소장 번호 뭐예요", "노 소장님 연락처 좀", "노소장 내선 알려줘"]
+    {
+        check(&[(
+            &[],
+            message,
+            &["내선 6120"],
+            &["제 기록에 없는 사람", "전화번호와 메일 주소는 제 기록에 없"],
+        )])
+        .await;
+    }
+    check(&[
+        (
+            &[],
+            "하과장 번호 알려줘",
+            &["하과장: 제 기록에 없는 사람", "전화번호와 메일 주소는 제 기록에 없"],
+            &["6120"],
+        ),
+        (&[], "팽이 베어링 번호 알려줘", &["CF-8"], &["전화번호"]),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn two_things_and_two_machines_are_both_answered() {
+    check(&[
+        (
+            &["how is the gorilla", "and the little one?"],
+            "same bearings in both?",
+            &["JC-1", "JC-2"],
+            &["CF-8"],
+        ),
+        (&["고릴라 상태", "새끼는?"], "둘 다 같은 베어링이야?", &["JC-1", "JC-2"], &["CF-8"]),
+        (&[], "제일 급한 거 하나만 찍어줘", &["JC-1"], &["JC-2", "SC-4"]),
+    ])
+    .await;
+    use super::intent::{Lookup as L, asked_for};
+    for clause in ["팽이 어떻고 부품 있어?", "spinner state and spares"] {
+        assert_eq!(asked_for(clause, true, true), vec![L::State, L::Stock], "{clause}");
+    }
 }

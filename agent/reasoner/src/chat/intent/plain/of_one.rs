@@ -34,7 +34,12 @@ pub(super) fn asked(
         () if names_bearing && has(text, &words.nights) && has(text, &words.worsened) => {
             vec![Lookup::Changes]
         }
-        () if names_bearing && has(text, &words.nights) && has(text, &QUESTION_WORDS.news) => {
+        () if names_bearing
+            && has(text, &words.nights)
+            && has(text, &QUESTION_WORDS.news)
+            && !has(text, &QUESTION_WORDS.why)
+            && !has(text, &QUESTION_WORDS.told) =>
+        {
             vec![Lookup::Past, Lookup::Told]
         }
         () => return doing(text, has_parts),
@@ -48,7 +53,7 @@ fn doing(text: &str, has_parts: bool) -> Option<Vec<Lookup>> {
     let asks_who = ["누가", "누구", "who "].iter().any(|word| text.contains(word));
     let may = has(text, &words.permission);
     match () {
-        () if has_parts || may => None,
+        () if has_parts || may || bare::asks_quantity(text) => None,
         () if is_doing && asks_who && has(text, &words.knowing) => Some(vec![Lookup::Told]),
         () if is_doing && asks_who => Some(vec![Lookup::Assigned]),
         () if has(text, &words.running_well) => Some(vec![Lookup::State]),
