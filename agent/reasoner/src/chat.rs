@@ -162,9 +162,7 @@ impl Chat<'_> {
         let (fleet, gateways) = self.marked_fleet().await;
         let is_away = fleet.is_none();
         let fleet = fleet.unwrap_or_default();
-        let (question, mut slips) = slips::read_question(question, &fleet, model.is_some());
-        let question = &self.with_sites(question, &fleet, model.is_some(), &mut slips);
-        let slips = &slips;
+        let (question, slips) = &self.read_question(question, &fleet, model.is_some());
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
         // a site in the question restricts every look-up, listings too
         let scope = sites::in_scope(&question.message, &fleet);

@@ -7,8 +7,8 @@ use super::extract::{self, Sources};
 use super::planning::{self, Part};
 use super::reader::Reader;
 use super::{
-    Chat, Making, Question, answer, cut, intent, language, people, plant_records, sites, stopping,
-    unknown_names, watching,
+    Chat, Making, Question, answer, cut, intent, language, people, plant_records, sites, slips,
+    stopping, unknown_names, watching,
 };
 use pdm_shared::text::Text;
 
@@ -24,15 +24,15 @@ impl Chat<'_> {
         (Some(fleet), gateways)
     }
 
-    /// A question with sites by their ids where it calls them by the names that the plant has given them; what was read so is
-    /// told with the slips. A model reads the question as it is.
-    pub(super) fn with_sites(
+    /// A question as it is read, with sites by their ids where it calls them by the names that the plant has given them, and
+    /// what was read so beside the slips. A model reads the question as it is.
+    pub(super) fn read_question(
         &self,
-        mut question: Question,
+        question: &Question,
         fleet: &[CoreFields],
         has_model: bool,
-        read: &mut Vec<(String, String)>,
-    ) -> Question {
+    ) -> (Question, Vec<(String, String)>) {
+        let (mut question, mut read) = slips::read_question(question, fleet, has_model);
         let mut names: Vec<(&str, Text)> = Vec::new();
         for core in fleet.iter().filter(|_| !has_model) {
             let site = core.key.site.as_str();
@@ -44,7 +44,7 @@ impl Chat<'_> {
             question.message = message;
             read.extend(sites);
         }
-        question
+        (question, read)
     }
 
     /// The look-ups of a question, those about the people whom it names among them.

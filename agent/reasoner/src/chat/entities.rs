@@ -94,19 +94,7 @@ fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> 
     }
     let is_going_on = !question.history.is_empty() || question.about.is_some();
     if meant.keys.is_empty() && meant.unknown.is_empty() && is_going_on {
-        meant.keys.extend(both_of_conversation(question, fleet));
-        if meant.keys.is_empty() {
-            meant.keys.extend(named_in_short(question, fleet));
-        }
-        meant.is_in_short = !meant.keys.is_empty();
-        if meant.keys.is_empty() && asks_for_neighbour(&question.message) {
-            // the machine that was spoken of has no other bearing
-            let before = spoken_of(question, fleet).into_iter().next();
-            meant.unknown.extend(before.map(|key| UnknownName {
-                name: format!("{} (other bearing, 다른 베어링)", key.equipment),
-                near: vec![format!("{} · {}", key.equipment, key.bearing)],
-            }));
-        }
+        go_on(&mut meant, question, fleet);
     }
     if meant.keys.is_empty() && meant.unknown.is_empty() {
         let asked = may_be_strange.then(|| strange_in_state(&question.message, fleet)).flatten();
@@ -114,13 +102,11 @@ fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> 
             asked.or_else(|| strange_name(&question.message, fleet).filter(|_| is_going_on));
         if let Some(strange) = strange {
             let words: Vec<&str> = strange.name.split_whitespace().collect();
-            match called_by_part(&words, &fleet.iter().collect::<Vec<_>>()) {
-                Some(key) => meant.keys.push(key),
-                None => {
-                    meant.unknown.push(strange);
-                    return meant;
-                }
-            }
+            let Some(key) = called_by_part(&words, &fleet.iter().collect::<Vec<_>>()) else {
+                meant.unknown.push(strange);
+                return meant;
+            };
+            meant.keys.push(key);
         }
     }
     if meant.is_ambiguous {
@@ -155,6 +141,24 @@ fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> 
         meant.keys = of_history(&question.history, fleet);
     }
     meant
+}
+
+/// Adds what a follow-up names in short: both machines that were spoken of, one of them by a part of its name, its other
+/// end.
+fn go_on(meant: &mut Meant, question: &Question, fleet: &[CoreFields]) {
+    meant.keys.extend(both_of_conversation(question, fleet));
+    if meant.keys.is_empty() {
+        meant.keys.extend(named_in_short(question, fleet));
+    }
+    meant.is_in_short = !meant.keys.is_empty();
+    if meant.keys.is_empty() && asks_for_neighbour(&question.message) {
+        // the machine that was spoken of has no other bearing
+        let before = spoken_of(question, fleet).into_iter().next();
+        meant.unknown.extend(before.map(|key| UnknownName {
+            name: format!("{} (other bearing, 다른 베어링)", key.equipment),
+            near: vec![format!("{} · {}", key.equipment, key.bearing)],
+        }));
+    }
 }
 
 /// The bearings that the conversation or the page is about.

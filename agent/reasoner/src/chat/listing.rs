@@ -165,12 +165,12 @@ fn line_with_age(core: &CoreFields, reader: Reader) -> String {
 
 /// How many of a listing a clause asks for: `top 5`, `상위 3개`, `3대만`.
 fn listed_in(clause: &str) -> Option<usize> {
+    const ONE: [&str; 8] =
+        ["하나만", "한 개만", "한개만", "한 대만", "한대만", "딱 하나", "just one", "only one"];
     let lower = clause.to_lowercase();
     let is_asked = ["top", "상위", "worst", "만 ", "개만", "대만", "first", "제일", "가장"]
         .iter()
         .any(|word| lower.contains(word));
-    const ONE: [&str; 8] =
-        ["하나만", "한 개만", "한개만", "한 대만", "한대만", "딱 하나", "just one", "only one"];
     if ONE.iter().any(|word| lower.contains(word)) {
         return Some(1);
     }

@@ -75,13 +75,13 @@ pub(super) fn stop(focus: &Focus, clause: &str, reader: Reader) -> String {
     let (verdict, advice) = (verdict.in_language(language), focus.advice.in_language(language));
     let unseen = watching::unseen(core, reader);
     let mut parts = vec![line];
-    if !core.is_advised() {
+    if core.is_advised() {
+        parts.extend([verdict.to_owned(), format!("→ {advice}")]);
+        parts.extend(unseen);
+    } else {
         // an early sign of before says nothing of now
         parts.extend(unseen);
         parts.push(watching::cannot_say(language).to_owned());
-    } else {
-        parts.extend([verdict.to_owned(), format!("→ {advice}")]);
-        parts.extend(unseen);
     }
     if core.risk > RiskLevel::Normal {
         parts.push(life(focus, language));

@@ -213,13 +213,11 @@ fn add_run<'a>(
         let mut found: Vec<Machine<'_>> =
             fits.into_iter().filter(|(_, fit)| *fit == best).map(|(machine, _)| machine).collect();
         leave_called_otherwise(&mut found, tokens, (from, count), named);
-        let is_said_of_several = run[count - 1].text.ends_with(['s', '들'])
-            || SEVERAL.iter().any(|word| text.to_lowercase().contains(word));
-        if !is_said_of_several {
-            whole_names::keep_exact(&mut found, tokens, (from, count), named);
-        }
         let is_plural = run[count - 1].text.ends_with(['s', '들'])
             || SEVERAL.iter().any(|word| text.to_lowercase().contains(word));
+        if !is_plural {
+            whole_names::keep_exact(&mut found, tokens, (from, count), named);
+        }
         let word_before = from.checked_sub(1).map(|at| tokens[at].text.as_str());
         let is_of_several = run[count - 1].text.ends_with(['s', '들'])
             || word_before.is_some_and(|word| BEFORE_SEVERAL.contains(&word));
@@ -231,24 +229,27 @@ fn add_run<'a>(
         called.machines.extend(found.into_iter().map(|machine| (run[0].at, machine)));
         return count;
     }
+    add_unknown(called, text, tokens, from)
+}
+
+/// Adds the machine that a token names by its kind and that the plant does not have; how many tokens it is.
+fn add_unknown(called: &mut Called<'_>, text: &str, tokens: &[Token], from: usize) -> usize {
     let is_kind = QUESTION_WORDS.machine_kinds.iter().any(|kind| is_word(&tokens[from].text, kind));
-    if is_kind && is_qualified_kind(tokens, from) {
+    let name = if is_kind && is_qualified_kind(tokens, from) {
         let (first, last) = (&tokens[from - 1], &tokens[from]);
-        let name = text.get(first.at..last.at + last.text.len()).unwrap_or_default().to_owned();
-        called.unknown.push(UnknownName { name, near: Vec::new() });
-        return 1;
-    }
-    if let Some(name) = compound_of_kind(&tokens[from].text) {
-        called.unknown.push(UnknownName { name, near: Vec::new() });
-        return 1;
-    }
-    let is_kind = is_kind || whole_names::is_other_kind(text, tokens, from);
-    if is_kind && label_beside(tokens, from, 1).is_some_and(|label| is_numeric(&label)) {
-        let name = labelled(text, tokens, from, 1);
-        called.unknown.push(UnknownName { name, near: Vec::new() });
-        return 1;
-    }
-    0
+        text.get(first.at..last.at + last.text.len()).unwrap_or_default().to_owned()
+    } else if let Some(name) = compound_of_kind(&tokens[from].text) {
+        name
+    } else {
+        let is_kind = is_kind || whole_names::is_other_kind(text, tokens, from);
+        let label = label_beside(tokens, from, 1).filter(|label| is_numeric(label));
+        if !is_kind || label.is_none() {
+            return 0;
+        }
+        labelled(text, tokens, from, 1)
+    };
+    called.unknown.push(UnknownName { name, near: Vec::new() });
+    1
 }
 
 /// The other machines of a site whose ids have the same letters: `BLW-1` beside `BLW-2` of "the two blowers".

@@ -554,6 +554,10 @@ async fn two_things_and_two_machines_are_both_answered() {
         (&[], "제일 급한 거 하나만 찍어줘", &["JC-1"], &["JC-2", "SC-4"]),
     ])
     .await;
+}
+
+#[test]
+fn a_state_and_spares_are_both_asked_for() {
     use super::intent::{Lookup as L, asked_for};
     for clause in ["팽이 어떻고 부품 있어?", "spinner state and spares"] {
         assert_eq!(asked_for(clause, true, true), vec![L::State, L::Stock], "{clause}");

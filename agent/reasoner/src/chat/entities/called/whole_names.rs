@@ -78,7 +78,7 @@ fn is_before_unit_number(text: &str, tokens: &[Token], from: usize) -> bool {
     let (token, Some(number)) = (&tokens[from], tokens.get(from + 1)) else { return false };
     let end = number.at + number.text.len();
     let is_unit = number.is_number && text.get(end..).is_some_and(|rest| rest.starts_with("호기"));
-    let is_general = QUESTION_WORDS.no_qualifiers.iter().any(|word| token.text == *word)
+    let is_general = QUESTION_WORDS.no_qualifiers.contains(&token.text)
         || QUESTION_WORDS.general_names.iter().any(|word| token.text.starts_with(word.as_str()))
         || [
             "그럼",
@@ -109,7 +109,7 @@ pub(in crate::chat::entities) fn called_by_part(
 ) -> Option<BearingKey> {
     let kinds = || PLAIN_WORDS.other_kinds.iter().chain(&QUESTION_WORDS.machine_kinds);
     let is_kind = |word: &&str| kinds().any(|kind| super::is_word(word, kind));
-    if said.is_empty() || said.iter().any(|word| word.chars().count() < 2 || is_kind(&word)) {
+    if said.is_empty() || said.iter().any(|word| word.chars().count() < 2 || is_kind(word)) {
         return None;
     }
     let fits = of.iter().filter(|core| {
