@@ -273,6 +273,10 @@ impl Desk for StoreDesk {
         futures_util::future::try_join_all(cores).await
     }
 
+    fn site_name(&self, key: &BearingKey) -> Option<Text> {
+        self.reports.asset_of_bearing(key).site
+    }
+
     async fn focus(&self, key: &BearingKey) -> Result<Option<Focus>, String> {
         let Some(row) = self.store.pages().standing(key).await.map_err(told)? else {
             return Ok(None);

@@ -29,6 +29,7 @@ mod intent;
 mod language;
 mod listing;
 mod meanings;
+mod notified;
 mod on_duty;
 mod passage;
 mod people;
@@ -41,6 +42,7 @@ mod reader;
 mod records;
 mod sites;
 mod slips;
+mod stated;
 mod stocks;
 mod stopping;
 mod suppressed;
@@ -161,7 +163,7 @@ impl Chat<'_> {
         let (fleet, gateways) = self.marked_fleet().await;
         let is_away = fleet.is_none();
         let fleet = fleet.unwrap_or_default();
-        let (question, slips) = &slips::read_question(question, &fleet, model.is_some());
+        let (question, slips) = &self.read_question(question, &fleet, model.is_some());
         let meant = if is_away { Meant::default() } else { entities::meant(question, &fleet) };
         // a site in the question restricts every look-up, listings too
         let scope = sites::in_scope(&question.message, &fleet);

@@ -8,9 +8,10 @@ use super::planning::{self, Part};
 use super::plant_documents::{self, Answers, OwnWords};
 use super::reader::Reader;
 use super::{
-    Chat, Making, Question, answer, cut, language, people, plant_records, sites, unknown_names,
-    watching,
+    Chat, Making, Question, answer, cut, intent, language, people, plant_records, sites, slips,
+    stopping, unknown_names, watching,
 };
+use pdm_shared::text::Text;
 
 impl Chat<'_> {
     /// Returns every judged bearing, marked with the findings on its name and its gateway, and the
@@ -22,6 +23,29 @@ impl Chat<'_> {
         sites::mark(fleet.iter_mut(), is_of_many_sites);
         watching::mark_silent(fleet.iter_mut(), &gateways);
         (Some(fleet), gateways)
+    }
+
+    /// A question as it is read, with sites by their ids where it calls them by the names that the plant has given them, and
+    /// what was read so beside the slips. A model reads the question as it is.
+    pub(super) fn read_question(
+        &self,
+        question: &Question,
+        fleet: &[CoreFields],
+        has_model: bool,
+    ) -> (Question, Vec<(String, String)>) {
+        let (mut question, mut read) = slips::read_question(question, fleet, has_model);
+        let mut names: Vec<(&str, Text)> = Vec::new();
+        for core in fleet.iter().filter(|_| !has_model) {
+            let site = core.key.site.as_str();
+            if names.iter().all(|(known, _)| *known != site) {
+                names.extend(self.desk.site_name(&core.key).map(|name| (site, name)));
+            }
+        }
+        if let Some((message, sites)) = sites::with_ids(&question.message, &names, fleet) {
+            question.message = message;
+            read.extend(sites);
+        }
+        (question, read)
     }
 
     /// The look-ups of a question, those about the people whom it names among them.
@@ -61,6 +85,9 @@ impl Chat<'_> {
             making.tell(vec![call], text.as_deref().map(cut), None);
             told.extend(text.map(|text| (part, text)));
         }
+        if people::leave_to_documents(&mut told, self.desk, reader.language).await {
+            told.retain(|(_, text)| !text.is_empty());
+        }
         let language = reader.language;
         let strange = meant.unknown_sites.iter();
         let mut parts: Vec<String> =
@@ -82,6 +109,12 @@ impl Chat<'_> {
         parts.extend(extract::read_as(&told, reader.language));
         if !told.is_empty() {
             parts.push(answer::fused(&told, sources.foci, reader));
+        }
+        let is_beyond = |part: &Part| intent::asks_beyond_vibration(&part.clause);
+        if parts.is_empty() && plan.iter().any(is_beyond) {
+            // no document of the plant says it, and no level stands in its place
+            parts.push(stopping::not_covered(language).to_owned());
+            parts.push(plant_records::not_recorded(language));
         }
         (!parts.is_empty()).then(|| parts.join("\n\n"))
     }

@@ -74,7 +74,8 @@ fn core(fleet: &[CoreFields], foci: &[Focus], language: Language) -> String {
     for focus in foci {
         lines.push(focus.core.line(language));
         lines.extend(focus.grounds.iter().map(|text| format!("- {}", text.in_language(language))));
-        lines.push(format!("→ {}", focus.advice.in_language(language)));
+        let advice = focus.core.is_advised().then(|| focus.advice.in_language(language));
+        lines.extend(advice.map(|advice| format!("→ {advice}")));
         lines.extend(focus.disagreement.iter().map(|text| text.in_language(language).to_owned()));
     }
     let others = fleet.iter().filter(|core| foci.iter().all(|focus| focus.core.key != core.key));

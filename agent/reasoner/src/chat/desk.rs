@@ -339,7 +339,12 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
     /// The reason in words.
     async fn focus(&self, key: &BearingKey) -> Result<Option<Focus>, String>;
 
-    /// Returns the present instant, from which ages are computed; `None` if there is no clock.
+    /// What people call the site of a bearing; none where it has its id alone.
+    fn site_name(&self, _key: &BearingKey) -> Option<Text> {
+        None
+    }
+
+    /// The present instant, by which ages are told; none where there is no clock.
     fn now(&self) -> Option<Timestamp> {
         None
     }

@@ -8,9 +8,11 @@ use pdm_shared::id::BearingKey;
 use super::desk::CoreFields;
 use super::intent::{PLAIN_WORDS, QUESTION_WORDS, has};
 use super::{Question, Said, Speaker, planning, sites};
-use in_short::named_in_short;
+use called::called_by_part;
+use in_short::{both_of_conversation, named_in_short};
 use naming::near;
 pub(super) use naming::{named_in, names_bearing};
+pub(super) use strange::asks_machine_part;
 use strange::{strange_in_state, strange_name};
 
 mod called;
@@ -92,24 +94,19 @@ fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> 
     }
     let is_going_on = !question.history.is_empty() || question.about.is_some();
     if meant.keys.is_empty() && meant.unknown.is_empty() && is_going_on {
-        meant.keys.extend(named_in_short(question, fleet));
-        meant.is_in_short = !meant.keys.is_empty();
-        if meant.keys.is_empty() && asks_for_neighbour(&question.message) {
-            // the machine that was spoken of has no other bearing
-            let before = spoken_of(question, fleet).into_iter().next();
-            meant.unknown.extend(before.map(|key| UnknownName {
-                name: format!("{} (other bearing, 다른 베어링)", key.equipment),
-                near: vec![format!("{} · {}", key.equipment, key.bearing)],
-            }));
-        }
+        go_on(&mut meant, question, fleet);
     }
     if meant.keys.is_empty() && meant.unknown.is_empty() {
         let asked = may_be_strange.then(|| strange_in_state(&question.message, fleet)).flatten();
         let strange =
             asked.or_else(|| strange_name(&question.message, fleet).filter(|_| is_going_on));
-        if strange.is_some() {
-            meant.unknown.extend(strange);
-            return meant;
+        if let Some(strange) = strange {
+            let words: Vec<&str> = strange.name.split_whitespace().collect();
+            let Some(key) = called_by_part(&words, &fleet.iter().collect::<Vec<_>>()) else {
+                meant.unknown.push(strange);
+                return meant;
+            };
+            meant.keys.push(key);
         }
     }
     if meant.is_ambiguous {
@@ -146,6 +143,24 @@ fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> 
     meant
 }
 
+/// Adds what a follow-up names in short: both machines that were spoken of, one of them by a part of its name, its other
+/// end.
+fn go_on(meant: &mut Meant, question: &Question, fleet: &[CoreFields]) {
+    meant.keys.extend(both_of_conversation(question, fleet));
+    if meant.keys.is_empty() {
+        meant.keys.extend(named_in_short(question, fleet));
+    }
+    meant.is_in_short = !meant.keys.is_empty();
+    if meant.keys.is_empty() && asks_for_neighbour(&question.message) {
+        // the machine that was spoken of has no other bearing
+        let before = spoken_of(question, fleet).into_iter().next();
+        meant.unknown.extend(before.map(|key| UnknownName {
+            name: format!("{} (other bearing, 다른 베어링)", key.equipment),
+            near: vec![format!("{} · {}", key.equipment, key.bearing)],
+        }));
+    }
+}
+
 /// The bearings that the conversation or the page is about.
 fn spoken_of(question: &Question, fleet: &[CoreFields]) -> Vec<BearingKey> {
     let before = of_history(&question.history, fleet);
@@ -161,10 +176,11 @@ pub(super) fn asks_for_neighbour(message: &str) -> bool {
 fn of_history(history: &[Said], fleet: &[CoreFields]) -> Vec<BearingKey> {
     let mut answered: Option<BearingKey> = None;
     for said in history.iter().rev() {
-        let named = named_in(&said.content, &sites::in_scope(&said.content, fleet));
+        let content = &without_proposals(&said.content);
+        let named = named_in(content, &sites::in_scope(content, fleet));
         match said.role {
             Speaker::Assistant => {
-                let first = first_told(&said.content, fleet);
+                let first = first_told(content, fleet);
                 answered = first.or_else(|| named.keys.into_iter().next()).or(answered);
             }
             Speaker::User if !named.keys.is_empty() => return named.keys,
@@ -178,6 +194,14 @@ fn of_history(history: &[Said], fleet: &[CoreFields]) -> Vec<BearingKey> {
         }
     }
     answered.into_iter().collect()
+}
+
+/// What was said, without the names that an answer proposed for one that nobody knows: nobody spoke of these.
+fn without_proposals(content: &str) -> String {
+    let is_proposal =
+        |line: &&str| line.contains("Did you mean one of:") || line.contains("가운데 하나입니까");
+    let kept: Vec<&str> = content.lines().filter(|line| !is_proposal(line)).collect();
+    kept.join("\n")
 }
 
 /// The bearing that an answer tells first, by the name that answers give it.

@@ -53,15 +53,18 @@ pub(super) async fn routes(
 
 /// Whether a route takes alarms of one of the sites that are asked about.
 pub(super) fn is_of_sites(route: &AlarmRoute, fleet: &[CoreFields]) -> bool {
-    let takes = |pattern: &String| {
+    route.sites.is_empty()
+        || fleet.is_empty()
+        || fleet.iter().any(|core| takes_site(route, core.key.site.as_str()))
+}
+
+/// Whether a route names a site, by its id or by a begin of it with `*`.
+pub(super) fn takes_site(route: &AlarmRoute, site: &str) -> bool {
+    route.sites.iter().any(|pattern| {
         let begin = pattern.split('*').next().unwrap_or_default();
         let is_whole = begin.len() == pattern.len();
-        fleet
-            .iter()
-            .map(|core| core.key.site.as_str())
-            .any(|site| site == pattern || !is_whole && site.starts_with(begin))
-    };
-    route.sites.is_empty() || fleet.is_empty() || route.sites.iter().any(takes)
+        site == pattern || !is_whole && site.starts_with(begin)
+    })
 }
 
 /// Says that everybody is told at once, where no route decides.

@@ -11,8 +11,9 @@ pub(super) use lookup::Lookup;
 use lookup::precise;
 pub(super) use named::{Topic, fault_in, level_in, topic};
 pub(super) use plain::{
-    PLAIN_WORDS, asks_permission, asks_under_condition, asks_value, asks_zone_limits, handed_over,
-    numbers, power_kw, velocity_mm_s,
+    PLAIN_WORDS, asks_beyond_vibration, asks_contact, asks_permission, asks_under_condition,
+    asks_value, asks_why_untold, asks_zone_limits, handed_over, is_of_one_piece, numbers, power_kw,
+    velocity_mm_s,
 };
 use resemblance::Spoken;
 pub(super) use resemblance::{asked_words, listed_words};

@@ -165,10 +165,15 @@ fn line_with_age(core: &CoreFields, reader: Reader) -> String {
 
 /// Returns how many of a listing a clause asks for: `top 5`, `상위 3개`, `3대만`.
 fn listed_in(clause: &str) -> Option<usize> {
+    const ONE: [&str; 8] =
+        ["하나만", "한 개만", "한개만", "한 대만", "한대만", "딱 하나", "just one", "only one"];
     let lower = clause.to_lowercase();
     let is_asked = ["top", "상위", "worst", "만 ", "개만", "대만", "first", "제일", "가장"]
         .iter()
         .any(|word| lower.contains(word));
+    if ONE.iter().any(|word| lower.contains(word)) {
+        return Some(1);
+    }
     let mut words = lower.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
     let number: usize = words.next()?.parse().ok()?;
     (is_asked && (1..=MAX_LISTED).contains(&number)).then_some(number)

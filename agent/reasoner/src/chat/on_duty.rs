@@ -6,7 +6,7 @@ use pdm_shared::text::Language;
 
 use super::desk::{AlarmRoute, CoreFields, DUTY_DAYS, Desk, DutyRoster};
 use super::reader::Reader;
-use super::{dates, escalation};
+use super::{dates, escalation, sites};
 
 /// Says who is on duty: now, at an hour of the next day, or on a day of the next days.
 pub(super) async fn duty(
@@ -17,7 +17,12 @@ pub(super) async fn duty(
 ) -> Option<String> {
     let language = reader.language;
     let mut roster = desk.duty().await.ok()??;
-    if !keep_named_rotas(&mut roster, clause) {
+    let sites = sites::named_in(clause, fleet).known;
+    if sites.len() > 1 {
+        // of two sites one may be in the name of its rota, and the other in a route alone
+        let routes = desk.routes(None).await.unwrap_or_default();
+        keep_rotas_of_all(&mut roster, &routes, clause, &sites);
+    } else if !keep_named_rotas(&mut roster, clause) {
         keep_rotas_of_sites(&mut roster, &desk.routes(None).await.unwrap_or_default(), fleet);
     }
     let roster = roster;
@@ -98,16 +103,38 @@ fn duty_soon(roster: &DutyRoster, reader: Reader) -> String {
     now.chain(changes).collect::<Vec<_>>().join("\n")
 }
 
-/// Leaves the rotas that a clause names by a word of their names (`여수`); whether it names some.
-fn keep_named_rotas(roster: &mut DutyRoster, clause: &str) -> bool {
+/// Leaves the rotas of several sites that a clause names: those that it names by a word, and those of the sites' routes.
+fn keep_rotas_of_all(
+    roster: &mut DutyRoster,
+    routes: &[AlarmRoute],
+    clause: &str,
+    sites: &[String],
+) {
+    let of_sites = routes.iter().filter(|route| {
+        route.sites.is_empty() || sites.iter().any(|site| escalation::takes_site(route, site))
+    });
+    let told: Vec<&String> =
+        of_sites.flat_map(|route| &route.steps).flat_map(|step| &step.to).collect();
+    let is_kept =
+        |name: &str| is_named(name, clause) || told.iter().any(|one| one.as_str() == name);
+    if roster.rotas.iter().any(|(name, _)| is_kept(name)) {
+        keep(roster, is_kept);
+    }
+}
+
+/// Whether a clause names a rota by a word of its name.
+fn is_named(name: &str, clause: &str) -> bool {
     // words that every clause about duty may have name none
     const GENERAL: [&str; 9] = ["조", "반", "당직", "duty", "rota", "on", "call", "crew", "team"];
     let lower = clause.to_lowercase();
-    let is_named = |name: &str| {
-        name.to_lowercase().split_whitespace().any(|word| {
-            word.chars().count() > 1 && !GENERAL.contains(&word) && lower.contains(word)
-        })
-    };
+    name.to_lowercase()
+        .split_whitespace()
+        .any(|word| word.chars().count() > 1 && !GENERAL.contains(&word) && lower.contains(word))
+}
+
+/// Leaves the rotas that a clause names by a word of their names (`여수`); whether it names some.
+fn keep_named_rotas(roster: &mut DutyRoster, clause: &str) -> bool {
+    let is_named = |name: &str| is_named(name, clause);
     let names_some = roster.rotas.iter().any(|(name, _)| is_named(name));
     if names_some {
         keep(roster, is_named);

@@ -7,7 +7,7 @@ use pdm_shared::text::{Language, Text};
 use super::desk::{CoreFields, Desk, DutyRoster, Focus, NoteLine};
 use super::entities::Meant;
 use super::extract::Sources;
-use super::intent::{Lookup, PLAIN_WORDS, has};
+use super::intent::{self, Lookup, PLAIN_WORDS};
 use super::planning::{Part, names_bearing};
 use super::reader::Reader;
 use super::records::written;
@@ -130,7 +130,7 @@ pub(super) fn put_into(
     if !meant.keys.is_empty() && names_bearing(message, fleet) {
         return;
     }
-    let asks_contact = has(&message.to_lowercase(), &PLAIN_WORDS.contact);
+    let asks_contact = intent::asks_contact(&message.to_lowercase());
     plan.retain(|part| {
         let is_of_duty = part.lookup == Lookup::Duty && people.known.is_empty() && !asks_contact;
         let is_asked = matches!(part.lookup, Lookup::Manual | Lookup::Route);
@@ -138,12 +138,75 @@ pub(super) fn put_into(
     });
     let clause = message.to_owned();
     plan.insert(0, Part { about: None, lookup: Lookup::Person, clause });
-    if asks_contact && !plan.iter().any(|part| part.lookup == Lookup::Search) {
-        plan.push(Part { about: None, lookup: Lookup::Search, clause: message.to_owned() });
+    let is_open = asks_contact || people.known.is_empty();
+    if is_open {
+        let search = |clause: String| Part { about: None, lookup: Lookup::Search, clause };
+        let is_there = plan.iter().any(|part| part.lookup == Lookup::Search);
+        // a person whom no configuration names may stand in a document of the plant, and the title apart from the name
+        let apart = people
+            .unknown
+            .iter()
+            .filter_map(|name| Some(message.replace(name.as_str(), &with_title_apart(name)?)));
+        let whole = (!is_there).then(|| message.to_owned());
+        plan.extend(whole.into_iter().chain(apart).map(search));
     }
 }
 
-/// Returns the records of the people whom a clause names.
+/// `안 소장` of `안소장`, and the other way round.
+fn with_title_apart(name: &str) -> Option<String> {
+    if let Some((family, title)) = name.split_once(' ') {
+        return (!name.is_ascii()).then(|| format!("{family}{title}"));
+    }
+    let title = PLAIN_WORDS.titles.iter().find(|title| name.ends_with(title.as_str()))?;
+    let family = name.strip_suffix(title.as_str()).filter(|family| !family.is_empty())?;
+    Some(format!("{family} {title}"))
+}
+
+/// Leaves out of what was told that the records have nobody of a name, and no number, where a document of the plant answers
+/// the question; whether something was left out.
+pub(super) async fn leave_to_documents(
+    told: &mut [(&Part, String)],
+    desk: &dyn Desk,
+    language: Language,
+) -> bool {
+    let is_answered = told.iter().any(|(part, _)| part.lookup == Lookup::Search);
+    let asks_people = told.iter().any(|(part, _)| part.lookup == Lookup::Person);
+    if !is_answered || !asks_people {
+        return false;
+    }
+    let mut seen: Vec<String> = Vec::new();
+    for (_, text) in told.iter_mut().filter(|(part, _)| part.lookup == Lookup::Search) {
+        // one name in two spellings finds one passage
+        if seen.contains(text) {
+            text.clear();
+        } else {
+            seen.push(text.clone());
+        }
+    }
+    let people = desk.people().await.unwrap_or_default();
+    for (part, text) in told.iter_mut().filter(|(part, _)| part.lookup == Lookup::Person) {
+        let unknown = named_in(&part.clause, &people).unknown;
+        let denied: Vec<String> =
+            unknown.iter().map(|name| nobody(name, &people, language)).collect();
+        let none = no_contact().in_language(language).to_owned();
+        let kept = text
+            .split("\n\n")
+            .filter(|one| denied.iter().all(|denial| denial != one) && *one != none);
+        *text = kept.collect::<Vec<_>>().join("\n\n");
+    }
+    true
+}
+
+/// That no telephone number is on record.
+fn no_contact() -> Text {
+    Text::new(
+        "전화번호와 메일 주소는 제 기록에 없습니다. 현장 문서에 있으면 함께 보여 드립니다.",
+        "My records have no telephone numbers and addresses of people. What a document of the plant has of them is told \
+         with this.",
+    )
+}
+
+/// What the records have of the people whom a clause names.
 pub(super) async fn report(clause: &str, sources: &Sources<'_>, reader: Reader) -> Option<String> {
     let desk = sources.desk;
     let people = desk.people().await.ok()?;
@@ -153,12 +216,8 @@ pub(super) async fn report(clause: &str, sources: &Sources<'_>, reader: Reader) 
         told.push(of_person(name, sources, reader).await);
     }
     told.extend(named.unknown.iter().map(|name| nobody(name, &people, reader.language)));
-    if has(&clause.to_lowercase(), &PLAIN_WORDS.contact) {
-        let none = Text::new(
-            "전화번호와 메일 주소는 제 기록에 없습니다. 현장 문서에 있으면 함께 보여 드립니다.",
-            "My records have no telephone numbers and addresses of people. What a document of the plant has of them is told \
-             with this.",
-        );
+    if intent::asks_contact(&clause.to_lowercase()) {
+        let none = no_contact();
         told.push(none.in_language(reader.language).to_owned());
     }
     (!told.is_empty()).then(|| told.join("\n\n"))

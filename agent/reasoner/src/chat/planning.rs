@@ -12,7 +12,7 @@ use super::intent::{self, Lookup};
 use super::passage::own::Stated;
 use super::{Question, Speaker, dates, meanings, sites, values};
 pub(super) use clauses::asking;
-use clauses::{clauses, without_class};
+use clauses::{clauses, sentences, without_class};
 use looked_up::add;
 
 mod clauses;
@@ -100,8 +100,11 @@ pub(super) fn plan(
     let (of_class, rest) = without_class(&asking(&question.message));
     let mut draft = Draft { parts: of_class.into_iter().collect(), ..Draft::of(meant) };
     // a condition and what is asked under it stand in two sentences
-    let is_one = intent::asks_under_condition(&rest);
-    let clauses = if is_one { vec![rest.clone()] } else { clauses(&rest) };
+    let clauses = match () {
+        () if intent::asks_under_condition(&rest) => vec![rest.clone()],
+        () if intent::is_of_one_piece(&rest) => sentences(&rest),
+        () => clauses(&rest),
+    };
     for clause in clauses {
         draft.read(&clause, question, (fleet, meant));
     }
@@ -177,7 +180,18 @@ impl Draft {
                 () => &self.before,
             };
             let is_sized = lookup == Lookup::Value && values::states_size(&question.message);
-            let clause = if is_sized { question.message.as_str() } else { clause };
+            // "who is on at Pohang, and at Daesan" asks for both
+            let of_sites = lookup == Lookup::Duty
+                && sites::named_in(&question.message, fleet).known.len() > 1
+                && sites::named_in(clause, fleet).known.len() < 2;
+            let of_delivery =
+                lookup == Lookup::Search && self.asked_before.contains(&Lookup::LeadTime);
+            let whole = format!("{} 납기 (delivery time)", question.message);
+            let clause = match () {
+                () if of_delivery => whole.as_str(),
+                () if is_sized || of_sites => question.message.as_str(),
+                () => clause,
+            };
             add(&mut self.parts, lookup, clause, keys, (fleet, meant));
         }
     }
@@ -199,6 +213,10 @@ impl Draft {
         if asked.is_empty() && self.asked_before.contains(&Lookup::Stock) && asks_arrival(clause) {
             asked = vec![Lookup::Stock];
         }
+        if self.asked_before.contains(&Lookup::Stock) && asks_delivery(clause) {
+            // "how many in stock? else how long does it take": the plant may have written how long
+            asked = vec![Lookup::LeadTime, Lookup::Search];
+        }
         if asked.is_empty() && named.is_empty() && asks(clause) {
             self.not_read.push(clause.to_owned());
         }
@@ -216,7 +234,8 @@ fn same_of_another(question: &Question, fleet: &[CoreFields], meant: &Meant) -> 
     let message = &question.message;
     let is_short = message.chars().count() <= SHORT && !intent::has_words(message);
     // thanks behind an answer ask nothing
-    let is_short = is_short && (meant.is_in_short || names_bearing(message, fleet));
+    let of_part = entities::asks_machine_part(message);
+    let is_short = is_short && (meant.is_in_short || of_part || names_bearing(message, fleet));
     let said = question.history.iter().rev().find(|said| said.role == Speaker::User)?;
     let goes_on = is_short && !meant.keys.is_empty() && Stated::asked_by(message).is_empty();
     (goes_on && !Stated::asked_by(&said.content).is_empty()).then(|| {
@@ -322,6 +341,24 @@ fn asks_of_now(clause: &str) -> bool {
         && ["지금", "현재", "now", "and now", "currently"]
             .iter()
             .any(|word| lower.starts_with(word))
+}
+
+/// Whether a clause behind one for stock asks how long parts take.
+fn asks_delivery(clause: &str) -> bool {
+    let lower = clause.to_lowercase();
+    [
+        "며칠 걸",
+        "얼마나 걸",
+        "몇 일 걸",
+        "며칠이나",
+        "납기",
+        "how long",
+        "how many days",
+        "lead time",
+        "delivery",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
 }
 
 /// Whether a clause asks when parts come.

@@ -12,14 +12,10 @@ use super::intent::{Lookup, QUESTION_WORDS, has};
 use super::reader::Reader;
 use super::suppressed;
 use super::watching;
-use super::{entities, stopping};
+use super::{entities, notified, stopping};
 
-/// How the titles of reminders begin.
-const AGAIN: [&str; 2] = ["[Reminder", "[Unacknowledged"];
 /// Notes that stand beside work.
 const MAX_NOTES: usize = 3;
-/// Messages that are told.
-const MAX_TOLD: usize = 10;
 
 /// Returns the result of a look-up of one bearing in sentences.
 pub(super) fn record_in_words(
@@ -35,7 +31,7 @@ pub(super) fn record_in_words(
         Lookup::Doubts => Some(doubts(focus, reader)),
         Lookup::Life => Some(life(focus, language)),
         Lookup::Work => Some(work(focus, reader)),
-        Lookup::Told => Some(notified(focus, reader)),
+        Lookup::Told => Some(notified::notified(focus, clause, reader)),
         Lookup::Changes
         | Lookup::Why
         | Lookup::State
@@ -92,7 +88,7 @@ pub(super) fn record_in_words(
     }
 }
 
-fn list(head: &Text, lines: Vec<String>, language: Language) -> Option<String> {
+pub(super) fn list(head: &Text, lines: Vec<String>, language: Language) -> Option<String> {
     let head = head.in_language(language);
     (!lines.is_empty()).then(|| format!("{head}\n{}", lines.join("\n")))
 }
@@ -111,7 +107,7 @@ fn state(focus: &Focus, reader: Reader) -> String {
     let advice = focus.advice.in_language(language);
     let unseen = watching::unseen(&focus.core, reader);
     // an advice of before says nothing of a machine that cannot be judged now
-    let advice = (!focus.core.is_unseen()).then(|| format!("→ {advice}"));
+    let advice = focus.core.is_advised().then(|| format!("→ {advice}"));
     let parts = [
         Some(line),
         unseen,
@@ -189,7 +185,7 @@ pub(super) fn notes(focus: &Focus, reader: Reader) -> String {
     let head = Text::new("메모와 점검 결과, 새것부터:", "Notes and findings, newest first:");
     let listed = list(&head, lines, language);
     let listed = listed.unwrap_or_else(|| none.in_language(language).to_owned());
-    let seen = acknowledged(focus, reader);
+    let seen = notified::acknowledged(focus, reader);
     let parts = [Some(focus.core.full_name(language)), seen, Some(listed)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
@@ -199,16 +195,6 @@ pub(super) fn written(note: &NoteLine, reader: Reader) -> String {
     let found = note.found.as_ref().map(|found| found.in_language(language).to_owned());
     let said: Vec<String> = found.into_iter().chain(note.note.clone()).collect();
     format!("- {} {}: {}", reader.clock_time(note.at), note.by, said.join(". "))
-}
-
-/// Says who has acknowledged the alarm, and when.
-fn acknowledged(focus: &Focus, reader: Reader) -> Option<String> {
-    let (by, at) = focus.record.onset.as_ref()?.acknowledged.as_ref()?;
-    let at = reader.clock_time(*at);
-    Some(match reader.language {
-        Language::Ko => format!("{by}: {at} 확인함"),
-        Language::En => format!("Acknowledged by {by}, {at}"),
-    })
 }
 
 /// The grounds of the last judgement.
@@ -301,7 +287,10 @@ pub(super) fn life(focus: &Focus, language: Language) -> String {
 
 fn work(focus: &Focus, reader: Reader) -> String {
     let language = reader.language;
-    let advice = format!("→ {}", focus.advice.in_language(language));
+    // an advice of before says nothing of a machine that cannot be judged now
+    let advice =
+        focus.core.is_advised().then(|| format!("→ {}", focus.advice.in_language(language)));
+    let unseen = watching::unseen(&focus.core, reader);
     let open = focus.work.iter().filter(|work| work.state == FollowUpState::Open);
     let rest = focus.work.iter().filter(|work| work.state == FollowUpState::Done);
     let dropped = focus.work.iter().filter(|work| work.state == FollowUpState::Dropped);
@@ -320,7 +309,7 @@ fn work(focus: &Focus, reader: Reader) -> String {
     let none = (!has_open).then(|| none.in_language(language).to_owned());
     let listed = list(&head, lines, language);
     let line = focus.core.line(language);
-    let parts = [Some(line), Some(advice), none, listed, notes];
+    let parts = [Some(line), unseen, advice, none, listed, notes];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
@@ -442,52 +431,4 @@ pub(super) fn worked(work: &WorkLine, reader: Reader) -> String {
     let order = work.work_order.as_ref().map(|order| format!(", {order}")).unwrap_or_default();
     let (action, state) = (work.action.in_language(language), state.in_language(language));
     format!("- {action} ({state}{until}{order})")
-}
-
-fn notified(focus: &Focus, reader: Reader) -> String {
-    let language = reader.language;
-    let line = |(at, title): &&(_, Text)| {
-        format!("- {} {}", reader.clock_time(*at), title.in_language(language))
-    };
-    // a reminder says again what was told
-    let is_again =
-        |told: &&(Timestamp, Text)| AGAIN.iter().any(|begin| told.1.en.starts_with(begin));
-    let again = focus.told.iter().filter(is_again).count();
-    let first = focus.told.iter().filter(|told| !is_again(told));
-    let mut lines: Vec<String> = first.take(MAX_TOLD).map(|told| line(&told)).collect();
-    lines.extend((again > 0).then(|| match language {
-        Language::Ko => format!("- 그 밖에 재알림 {again}건"),
-        Language::En => format!("- and {again} reminders"),
-    }));
-    let none = Text::new("이 베어링에 대한 알림이 없습니다.", "Nothing was told of this bearing.");
-    let head = Text::new("보낸 알림:", "What staff was told:");
-    let listed = list(&head, lines, language);
-    let is_told = listed.is_some();
-    let listed = listed.unwrap_or_else(|| none.in_language(language).to_owned());
-    let to: Vec<&str> = focus.record.told_to.iter().map(|to| to.in_language(language)).collect();
-    let whom = (!to.is_empty()).then(|| match language {
-        Language::Ko => format!("마지막 알림을 받은 곳: {}", to.join(", ")),
-        Language::En => format!("The last message went to: {}", to.join(", ")),
-    });
-    let seen = match (acknowledged(focus, reader), language) {
-        (Some(seen), _) => Some(seen),
-        (None, _) if !is_told => {
-            let unseen = watching::unseen(&focus.core, reader);
-            // one that is told with another's alarm has no message of its own
-            let beside = suppressed::suppressed(&focus.core, reader);
-            let told = format!("{}: {listed}", focus.core.name());
-            let parts = std::iter::once(told).chain(beside).chain(unseen);
-            return parts.collect::<Vec<_>>().join("\n");
-        }
-        (None, _) if focus.core.alarm.is_none() => None,
-        (None, Language::Ko) => Some("아직 확인한 사람이 없습니다.".to_owned()),
-        (None, Language::En) => Some("Nobody has acknowledged it yet.".to_owned()),
-    };
-    let notes: Vec<String> = focus.record.notes.iter().map(|note| written(note, reader)).collect();
-    let head = Text::new("적힌 메모:", "What people wrote:");
-    let notes = list(&head, notes, language);
-    let put_off = suppressed::suppressed(&focus.core, reader);
-    let parts = [seen, put_off, notes, Some(listed), whom];
-    let name = focus.core.full_name(language);
-    std::iter::once(name).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join("\n")
 }

@@ -3,11 +3,15 @@
 //!
 //! A question that names a site is about the machines there and no others.
 
+pub(super) use called::with_ids;
+
 use super::desk::CoreFields;
 use super::intent::{QUESTION_WORDS, has};
 use super::reader::Reader;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;
+
+mod called;
 
 /// Shortest begin of a site's id that names it alone, letters.
 const SHORTEST: usize = 3;

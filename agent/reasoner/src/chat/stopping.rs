@@ -8,13 +8,11 @@ use super::desk::{CoreFields, Focus};
 use super::figures::age;
 use super::reader::Reader;
 use super::records::life;
-use super::{dates, watching};
+use super::{dates, intent, stated, watching};
 
-/// Answers the question whether a machine may go on running.
-pub(super) fn stop(focus: &Focus, clause: &str, reader: Reader) -> String {
-    let language = reader.language;
-    let core = &focus.core;
-    let verdict = match core.risk {
+/// What a level says of running.
+pub(super) fn verdict(risk: RiskLevel) -> Text {
+    match risk {
         RiskLevel::Critical => Text::new(
             "계속 운전하지 마십시오. 위험 판정이므로 안전하게 멈출 수 있는 가장 빠른 때에 정지합니다.",
             "Do not go on running: it is judged Critical. Stop at the earliest safe time.",
@@ -30,17 +28,61 @@ pub(super) fn stop(focus: &Focus, clause: &str, reader: Reader) -> String {
         RiskLevel::Normal => {
             Text::new("정지할 이유가 제 기록에는 없습니다.", "My records give no reason to stop.")
         }
-    };
+    }
+}
+
+/// What is answered where somebody asks for what vibration does not cover: the safety of people, a higher speed or load, or
+/// a condition. A level that is high is told; one that is low permits nothing.
+fn beyond(focus: &Focus, reader: Reader) -> String {
+    let (language, core) = (reader.language, &focus.core);
+    let mut parts = vec![core.line(language)];
+    parts.extend(watching::unseen(core, reader));
+    if core.risk >= RiskLevel::Warning {
+        let advice = focus.advice.in_language(language);
+        parts.push(verdict(core.risk).in_language(language).to_owned());
+        parts.push(format!("→ {advice}"));
+    }
+    parts.push(not_covered(language).to_owned());
+    parts.extend(age(core, reader));
+    parts.join("\n")
+}
+
+/// That a judgement by vibration does not answer a question, and who does.
+pub(super) const fn not_covered(language: Language) -> &'static str {
+    match language {
+        Language::Ko => {
+            "이 질문에는 진동 판정으로 답할 수 없습니다. 진동의 판정만 본 것이라 사람의 안전, 속도와 부하, 청소, 우회 같은 조건은 들어 있지 않습니다. \
+             현장의 안전 수칙과 담당자가 정합니다."
+        }
+        Language::En => {
+            "A judgement of vibration does not answer this: the safety of people, speed and load, cleaning, bypasses and \
+             other conditions are not in it. The plant's safety rules and the person in charge decide."
+        }
+    }
+}
+
+/// What is answered where somebody asks whether a machine may go on running.
+pub(super) fn stop(focus: &Focus, clause: &str, reader: Reader) -> String {
+    let language = reader.language;
+    let core = &focus.core;
+    if let Some(reading) = stated::reading_in(clause) {
+        return stated::against(focus, &reading, reader);
+    }
+    if intent::asks_beyond_vibration(clause) {
+        return beyond(focus, reader);
+    }
+    let verdict = verdict(core.risk);
     let line = core.line(language);
     let (verdict, advice) = (verdict.in_language(language), focus.advice.in_language(language));
     let unseen = watching::unseen(core, reader);
     let mut parts = vec![line];
-    if core.is_unseen() {
-        parts.extend(unseen);
-        parts.push(watching::cannot_say(language).to_owned());
-    } else {
+    if core.is_advised() {
         parts.extend([verdict.to_owned(), format!("→ {advice}")]);
         parts.extend(unseen);
+    } else {
+        // an early sign of before says nothing of now
+        parts.extend(unseen);
+        parts.push(watching::cannot_say(language).to_owned());
     }
     if core.risk > RiskLevel::Normal {
         parts.push(life(focus, language));

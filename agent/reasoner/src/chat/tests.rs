@@ -22,6 +22,7 @@ mod kinds;
 mod people;
 mod plain;
 mod plant;
+mod quarry;
 
 #[derive(Debug)]
 struct Records;

@@ -149,7 +149,8 @@ fn detail(focus: &Focus, zone: Zone) -> Value {
     json!({
         "bearing": row(&focus.core), "levels": levels.collect::<Vec<_>>(),
         "abnormal_since": onset.filter(|one| one.closed_at.is_none()).map(|one| zone.in_words(one.opened_at)),
-        "acknowledged_by": acknowledged.map(|(by, _)| by), "grounds": focus.grounds, "advice": focus.advice,
+        "acknowledged_by": acknowledged.map(|(by, _)| by), "grounds": focus.grounds,
+        "advice": focus.core.is_advised().then_some(&focus.advice),
         "earlier": focus.memory, "doubts": focus.doubts, "disagreement": focus.disagreement,
         "work": work.collect::<Vec<_>>(), "notifications": told.collect::<Vec<_>>(),
     })

@@ -34,7 +34,11 @@ async fn registered(tools: &dyn Toolbox, name: &str) -> Option<String> {
     let lower = name.to_lowercase();
     let is_it = |text: &str| {
         let mut words = text.split(['/', '(', ')', ',']).map(|word| word.trim().to_lowercase());
-        words.any(|word| word == lower || word.ends_with(&format!(" {lower}")))
+        // a half of a name of two words, too: `pasteuriser` of `Pasteuriser belt`
+        words.any(|word| {
+            let is_half = word.split_whitespace().any(|one| one == lower);
+            word == lower || is_half || word.ends_with(&format!(" {lower}"))
+        })
     };
     rows.iter().find_map(|row| {
         let text = |field: &str| row.get(field).and_then(Value::as_str).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! The zone of ISO 20816-3 of a velocity that a question states, for the class of machines that it names: by the table
 //! of EM-01 §5, never by a machine of the plant.
 
+use pdm_shared::event::IsoZone;
 use pdm_shared::text::Language;
 
 use super::intent::{PLAIN_WORDS, has, power_kw, velocity_mm_s};
@@ -74,7 +75,33 @@ pub(super) fn zone_limits(clause: &str, language: Language) -> String {
         .join("\n")
 }
 
-/// Says that the table has no limits for a machine of so little power.
+/// The zones of a velocity for the classes of machines; `known`: the zone and the velocity that were measured of the
+/// machine, which leave the classes alone that agree with both.
+pub(super) fn zones_of(value: f64, known: Option<(IsoZone, f64)>, language: Language) -> String {
+    let agrees = |row: &&Row| {
+        known.is_some_and(|(zone, measured)| {
+            let name = serde_json::to_value(zone).ok();
+            let name = name.as_ref().and_then(|name| name.as_str()).unwrap_or_default();
+            name == row.zone(measured).to_string()
+        })
+    };
+    let own: Vec<&Row> = TABLE.iter().filter(agrees).collect();
+    let rows = if own.is_empty() { TABLE.iter().collect() } else { own };
+    let figure = pdm_expert::wording::figure(value);
+    let head = match language {
+        Language::Ko => {
+            format!("{figure} mm/s RMS의 ISO 20816-3 구역(이 설비의 출력과 지지는 제 기록에 없음):")
+        }
+        Language::En => format!(
+            "Zone of ISO 20816-3 of {figure} mm/s RMS (power and support of this machine are not in my records):"
+        ),
+    };
+    let lines = rows.into_iter().map(|row| row.in_words(Some(value), language));
+    let end = end(language).to_owned();
+    std::iter::once(head).chain(lines).chain([end]).collect::<Vec<_>>().join("\n")
+}
+
+/// That the table has no limits for a machine of so little power.
 fn too_small(power: f64, language: Language) -> String {
     let least = MEDIUM_KW[0];
     match language {

@@ -35,8 +35,12 @@ impl CoreFields {
         self.risk == RiskLevel::Normal && self.watch != Watch::Judged
     }
 
-    /// Returns the time of the measurement that first reached the present level; `None` if that is
-    /// not known.
+    /// Whether the advice of its last judgement is of now: of a machine that cannot be judged now none is that lets it run.
+    pub(in crate::chat) fn is_advised(&self) -> bool {
+        self.watch == Watch::Judged || self.risk >= RiskLevel::Warning
+    }
+
+    /// By which measurement it first reached the level at which it stands; none where that is not known.
     pub(in crate::chat) fn level_since(&self) -> Option<Timestamp> {
         self.risen.iter().find(|(level, _)| *level == self.risk).map(|(_, at)| *at)
     }

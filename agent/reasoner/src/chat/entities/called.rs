@@ -7,8 +7,10 @@ use super::naming::{PROPOSED, squeezed};
 use crate::chat::desk::CoreFields;
 use crate::chat::intent::QUESTION_WORDS;
 use tokens::{Token, tokens};
+pub(super) use whole_names::called_by_part;
 
 mod tokens;
+mod whole_names;
 
 /// Longest question in which a name with a slip is looked for, letters and digits.
 const LONGEST: usize = 240;
@@ -213,6 +215,9 @@ fn add_run<'a>(
         leave_called_otherwise(&mut found, tokens, (from, count), named);
         let is_plural = run[count - 1].text.ends_with(['s', '들'])
             || SEVERAL.iter().any(|word| text.to_lowercase().contains(word));
+        if !is_plural {
+            whole_names::keep_exact(&mut found, tokens, (from, count), named);
+        }
         let word_before = from.checked_sub(1).map(|at| tokens[at].text.as_str());
         let is_of_several = run[count - 1].text.ends_with(['s', '들'])
             || word_before.is_some_and(|word| BEFORE_SEVERAL.contains(&word));
@@ -224,23 +229,27 @@ fn add_run<'a>(
         called.machines.extend(found.into_iter().map(|machine| (run[0].at, machine)));
         return count;
     }
+    add_unknown(called, text, tokens, from)
+}
+
+/// Adds the machine that a token names by its kind and that the plant does not have; how many tokens it is.
+fn add_unknown(called: &mut Called<'_>, text: &str, tokens: &[Token], from: usize) -> usize {
     let is_kind = QUESTION_WORDS.machine_kinds.iter().any(|kind| is_word(&tokens[from].text, kind));
-    if is_kind && is_qualified_kind(tokens, from) {
+    let name = if is_kind && is_qualified_kind(tokens, from) {
         let (first, last) = (&tokens[from - 1], &tokens[from]);
-        let name = text.get(first.at..last.at + last.text.len()).unwrap_or_default().to_owned();
-        called.unknown.push(UnknownName { name, near: Vec::new() });
-        return 1;
-    }
-    if let Some(name) = compound_of_kind(&tokens[from].text) {
-        called.unknown.push(UnknownName { name, near: Vec::new() });
-        return 1;
-    }
-    if is_kind && label_beside(tokens, from, 1).is_some_and(|label| is_numeric(&label)) {
-        let name = labelled(text, tokens, from, 1);
-        called.unknown.push(UnknownName { name, near: Vec::new() });
-        return 1;
-    }
-    0
+        text.get(first.at..last.at + last.text.len()).unwrap_or_default().to_owned()
+    } else if let Some(name) = compound_of_kind(&tokens[from].text) {
+        name
+    } else {
+        let is_kind = is_kind || whole_names::is_other_kind(text, tokens, from);
+        let label = label_beside(tokens, from, 1).filter(|label| is_numeric(label));
+        if !is_kind || label.is_none() {
+            return 0;
+        }
+        labelled(text, tokens, from, 1)
+    };
+    called.unknown.push(UnknownName { name, near: Vec::new() });
+    1
 }
 
 /// The other machines of a site whose ids have the same letters: `BLW-1` beside `BLW-2` of "the two blowers".
@@ -329,7 +338,13 @@ fn fit(name: &Name, tokens: &[Token], from: usize, count: usize) -> Option<Fit> 
         }
     }
     let letters = letters_in_common(&name.words, &run)?;
-    Some(match (&name.label, label_beside(tokens, from, count)) {
+    if let Some(number) = whole_names::number_of_code(tokens, from + count) {
+        // of `MM-7` the letters name no machine `MM-1`
+        return (name.label.as_deref() == Some(number)).then_some(Fit::Labelled(letters));
+    }
+    let beside = label_beside(tokens, from, count);
+    let beside = beside.filter(|_| !whole_names::joins(run.last(), &name.words));
+    Some(match (&name.label, beside) {
         (Some(own), Some(beside)) if *own == beside => Fit::Labelled(letters),
         (_, None) => Fit::Words(letters),
         // a letter behind a word is a word of the sentence unless it is the name's

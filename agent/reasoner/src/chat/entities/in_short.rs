@@ -4,11 +4,19 @@
 use pdm_shared::id::BearingKey;
 
 use super::naming::{is_located, is_named, words};
-use super::{asks_for_neighbour, of_history, spoken_of};
+use super::{
+    asks_for_neighbour, called_by_part, named_in, of_history, spoken_of, without_proposals,
+};
 use crate::chat::Question;
 use crate::chat::desk::CoreFields;
+use crate::chat::intent::{PLAIN_WORDS, QUESTION_WORDS, has};
+use crate::chat::stated;
 
-/// Words and units that follow a number which is not a machine's.
+/// Most words of a follow-up that calls a machine by a part of its name.
+const MOST_SAID: usize = 2;
+/// Messages before a follow-up whose machines it may mean.
+const LAST: usize = 4;
+/// What stands behind a number that is no machine's.
 const UNITS: [&str; 15] = [
     "시", "일", "분", "주", "개", "년", "월", "%", "rpm", "mm", "h", "day", "week", "month", "min",
 ];
@@ -42,9 +50,13 @@ pub(super) fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Optio
     if question.history.is_empty() {
         return None;
     }
+    if let Some(key) = of_conversation(question, fleet) {
+        return Some(key);
+    }
     for (at, number) in numbers_of(&lower) {
         let after = lower[at + number.len()..].trim_start();
-        if number.len() < 2 || UNITS.iter().any(|unit| after.starts_with(unit)) {
+        let is_reading = stated::is_reading_at(&lower, at, at + number.len());
+        if number.len() < 2 || is_reading || UNITS.iter().any(|unit| after.starts_with(unit)) {
             continue;
         }
         let is_it = |core: &&CoreFields| digits_of(core.key.equipment.as_str()) == number;
@@ -65,6 +77,139 @@ pub(super) fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Optio
             })
     };
     only(fleet.iter().filter(is_other).collect())
+}
+
+/// The two machines that the last questions and answers were about, where a question asks about both.
+pub(super) fn both_of_conversation(question: &Question, fleet: &[CoreFields]) -> Vec<BearingKey> {
+    if !has(&question.message.to_lowercase(), &PLAIN_WORDS.both) {
+        return Vec::new();
+    }
+    let mut both: Vec<BearingKey> = Vec::new();
+    for at in (0..question.history.len()).rev() {
+        for key in of_history(&question.history[..=at], fleet) {
+            let is_known =
+                both.iter().any(|one| one.site == key.site && one.equipment == key.equipment);
+            if !is_known && both.len() < 2 {
+                both.push(key);
+            }
+        }
+    }
+    both.reverse();
+    if both.len() < 2 { Vec::new() } else { both }
+}
+
+/// The machine that a short follow-up calls by a word of its name, or by its size (`and the little one?`, `꼬마는?`): one
+/// of those that the conversation named, one whose name has a word of theirs, or the only one of the plant.
+fn of_conversation(question: &Question, fleet: &[CoreFields]) -> Option<BearingKey> {
+    let said = said_in_short(&question.message);
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    if said.is_empty() || said.len() > MOST_SAID {
+        return None;
+    }
+    let spoken = spoken_of(question, fleet);
+    let last = question.history.iter().rev().take(LAST);
+    let told = last.flat_map(|said| named_in(&without_proposals(&said.content), fleet).keys);
+    let named: Vec<BearingKey> = spoken.iter().cloned().chain(told).collect();
+    let is_named = |core: &&CoreFields| named.iter().any(|key| is_of(core, key));
+    let words: Vec<String> = fleet.iter().filter(is_named).flat_map(name_words).collect();
+    let is_akin = |core: &&CoreFields| {
+        is_named(core) || name_words(core).iter().any(|word| words.contains(word))
+    };
+    let akin: Vec<&CoreFields> = fleet.iter().filter(is_akin).collect();
+    let by_part = |of: &[&CoreFields]| called_by_part(&said, of);
+    by_part(&fleet.iter().filter(is_named).collect::<Vec<_>>())
+        .or_else(|| by_part(&akin))
+        .or_else(|| by_size(&said, &akin))
+        .or_else(|| other_of_two(&said, &spoken, &akin))
+        .or_else(|| by_part(&fleet.iter().collect::<Vec<_>>()))
+}
+
+fn is_of(core: &CoreFields, key: &BearingKey) -> bool {
+    core.key.site == key.site && core.key.equipment == key.equipment
+}
+
+fn name_words(core: &CoreFields) -> Vec<String> {
+    let names = core.machine_name.iter().flat_map(|name| [&name.ko, &name.en]);
+    let words = names.flat_map(|name| name.split_whitespace().map(str::to_lowercase));
+    let kinds = &QUESTION_WORDS.machine_kinds;
+    words.filter(|word| word.chars().count() > 1 && !kinds.contains(word)).collect()
+}
+
+/// The words of a short follow-up that may name something.
+fn said_in_short(message: &str) -> Vec<String> {
+    const EMPTY: [&str; 27] = [
+        "and",
+        "the",
+        "what",
+        "about",
+        "how",
+        "is",
+        "one",
+        "ones",
+        "then",
+        "so",
+        "ok",
+        "that",
+        "s",
+        "it",
+        "doing",
+        "그럼",
+        "그러면",
+        "그리고",
+        "혹시",
+        "거",
+        "것",
+        "놈",
+        "건",
+        "어때",
+        "상태",
+        "쪽",
+        "말고",
+    ];
+    let lower = message.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = words.map(|word| {
+        let ends = ["은", "는", "도", "은요", "는요"];
+        let stem = ends.iter().find_map(|end| word.strip_suffix(end));
+        stem.filter(|stem| stem.chars().count() > 1).unwrap_or(word).to_owned()
+    });
+    words.filter(|word| !EMPTY.contains(&word.as_str())).collect()
+}
+
+/// The only one of these machines whose name has a word of the size that is said; where one alone has a size, the only
+/// other one is of the other size.
+fn by_size(said: &[&str], of: &[&CoreFields]) -> Option<BearingKey> {
+    let groups = &PLAIN_WORDS.sizes;
+    let at = groups
+        .iter()
+        .position(|group| said.iter().all(|word| group.iter().any(|size| size == word)))?;
+    let has = |core: &&&CoreFields, group: &[String]| {
+        name_words(core).iter().any(|word| group.contains(word))
+    };
+    let sized = |at: usize| groups.get(at).map_or(&[][..], Vec::as_slice);
+    let own: Vec<&&CoreFields> = of.iter().filter(|core| has(core, sized(at))).collect();
+    if let Some(key) = only(&own) {
+        return Some(key);
+    }
+    let others = (0..groups.len()).filter(|other| *other != at);
+    let is_other = |core: &&&CoreFields| others.clone().any(|other| has(core, sized(other)));
+    let has_other = of.iter().any(|core| is_other(&core));
+    let rest: Vec<&&CoreFields> = of.iter().filter(|core| !is_other(core)).collect();
+    only(&rest).filter(|_| has_other)
+}
+
+/// The other one of two machines: `and the other crane?`
+fn other_of_two(said: &[&str], spoken: &[BearingKey], of: &[&CoreFields]) -> Option<BearingKey> {
+    let first = spoken.first()?;
+    let is_other = said.iter().any(|word| ["other", "다른", "나머지", "딴"].contains(word));
+    let rest: Vec<&&CoreFields> = of.iter().filter(|core| !is_of(core, first)).collect();
+    only(&rest).filter(|_| is_other)
+}
+
+/// The worst bearing of the machine, where all are of one.
+fn only(cores: &[&&CoreFields]) -> Option<BearingKey> {
+    let first = &cores.first()?.key;
+    cores.iter().all(|core| is_of(core, first)).then(|| first.clone())
 }
 
 /// The bearing of the machine that the conversation spoke of last, where a question names its end or place alone:

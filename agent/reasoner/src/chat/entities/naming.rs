@@ -14,6 +14,11 @@ const OTHERS: [&str; 19] = [
     "em", "mh", "wo", "iso", "iec", "ks", "din", "api", "vdi", "rs", "ip", "pt", "nlgi", "gw",
     "nu", "er", "uer", "za", "fmea",
 ];
+/// Letters before one digit that are no machines: greases, oils, gases, substances, classes.
+const NO_TAGS: [&str; 20] = [
+    "lgep", "lgmt", "lghp", "lgwa", "shc", "vg", "ep", "co", "no", "so", "usb", "rj", "cat", "ral",
+    "tls", "http", "top", "gl", "sd", "pf",
+];
 /// Words of English sentences that bearings have as names.
 const COMMON_WORDS: [&str; 14] =
     ["in", "out", "on", "off", "at", "a", "i", "to", "it", "is", "no", "up", "top", "back"];
@@ -225,7 +230,11 @@ fn place_of(text: &str, words: &[(usize, &str)], name: &str) -> Option<usize> {
     let whole = words.iter().find(|(_, word)| is_it(word));
     let pair = words.windows(2).find(|pair| {
         let is_apart = pair[1].0 == pair[0].0 + pair[0].1.len() + 1;
-        is_apart && format!("{}{}", squeezed(pair[0].1), squeezed(pair[1].1)) == wanted
+        // `MM 1.2` is a reading of a machine and not the MM-12
+        let is_decimal = pair[1].1.contains('.');
+        is_apart
+            && !is_decimal
+            && format!("{}{}", squeezed(pair[0].1), squeezed(pair[1].1)) == wanted
     });
     let pair = pair.and_then(|pair| pair.first());
     let found = whole.or(pair).map(|(at, _)| *at);
@@ -320,7 +329,13 @@ fn is_machine(word: &str, fleet: &[CoreFields]) -> bool {
         machine.trim_end_matches(|c: char| !c.is_ascii_alphabetic()) == lower
     };
     let has_many = count >= 2;
-    (is_joined && has_many) || ((is_joined || has_many) && fleet.iter().any(of_plant))
+    // `JC-7`, or in small letters that make no word: `pz-4`, but not `step-2`
+    let is_tag = (2..=4).contains(&letters)
+        && tail.is_empty()
+        && !NO_TAGS.contains(&lower.as_str())
+        && (prefix.chars().all(|c| c.is_ascii_uppercase())
+            || !lower.contains(['a', 'e', 'i', 'o', 'u', 'y']));
+    (is_joined && (has_many || is_tag)) || ((is_joined || has_many) && fleet.iter().any(of_plant))
 }
 
 /// The machines whose names are nearest to this one.

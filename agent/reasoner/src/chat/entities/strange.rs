@@ -2,9 +2,10 @@
 //! (`status of the boiler`, `보일러 상태`). Without it the figures of the machine that was spoken of before, or the list
 //! of the plant, would answer for another one.
 
-use super::naming::near;
+use super::naming::PROPOSED;
 use super::{UnknownName, named_in};
 use crate::chat::desk::CoreFields;
+use crate::chat::intent::PLAIN_WORDS;
 use crate::chat::{dates, intent, meanings, sites};
 
 /// Begins of a follow-up that names something else.
@@ -30,6 +31,9 @@ const POINTING: [&str; 33] = [
     "이것", "그것", "저것", "여기", "거기", "저기", "지금", "우리", "this", "that", "it", "he",
     "she", "other", "one", "you", "me", "rest", "now",
 ];
+/// Likeness of two names from which on one is proposed for the other. Chosen: with less, machines are proposed that have
+/// nothing of the name.
+const ALIKE: f64 = 0.6;
 /// Most words of a name.
 const MOST_WORDS: usize = 3;
 
@@ -78,7 +82,7 @@ pub(super) fn strange_in_state(message: &str, fleet: &[CoreFields]) -> Option<Un
     if is_of_all || !is_name(&name) || names_known(&name, fleet) || !intent::asks_state(message) {
         return None;
     }
-    Some(UnknownName { near: near(&name, fleet), name })
+    Some(UnknownName { near: near_words(&name, fleet), name })
 }
 
 /// `boiler` of `how is the boiler doing`.
@@ -136,10 +140,51 @@ pub(super) fn strange_name(message: &str, fleet: &[CoreFields]) -> Option<Unknow
     // an English one is known by its begin, a Korean one by its particle
     let is_follow_up = particle.is_some() || begin.is_some() && rest.is_ascii();
     let name = particle.unwrap_or(rest).trim();
-    if !is_follow_up || !is_name(name) || is_known(name, fleet) {
+    if !is_follow_up || !is_name(name) || is_known(name, fleet) || is_machine_part(name) {
         return None;
     }
-    Some(UnknownName { name: name.to_owned(), near: near(name, fleet) })
+    Some(UnknownName { name: name.to_owned(), near: near_words(name, fleet) })
+}
+
+/// Whether a name is that of a part which any machine has: `the cams`, `씰`.
+fn is_machine_part(name: &str) -> bool {
+    let last = name.split_whitespace().next_back().unwrap_or_default();
+    let singular = last.strip_suffix("es").into_iter().chain(last.strip_suffix('s')).chain([last]);
+    let parts = &PLAIN_WORDS.machine_parts;
+    singular.into_iter().any(|word| parts.iter().any(|part| part == word))
+}
+
+/// Whether a short message asks for a part in a follow-up and names nothing else: `and the seals?`, `그럼 씰은?`
+pub(in crate::chat) fn asks_machine_part(message: &str) -> bool {
+    let lower = message.trim().trim_end_matches(['?', '!', '.', '~', ' ']).to_lowercase();
+    let begin = BEGINS.iter().find(|begin| lower.starts_with(**begin));
+    let rest = begin.map_or(lower.as_str(), |begin| &lower[begin.len()..]).trim();
+    let particle = PARTICLES.iter().find_map(|particle| rest.strip_suffix(particle));
+    let is_follow_up = particle.is_some() || begin.is_some() && rest.is_ascii();
+    let name = particle.unwrap_or(rest).trim();
+    let name = ARTICLES.iter().find_map(|article| name.strip_prefix(article)).unwrap_or(name);
+    is_follow_up && is_name(name) && is_machine_part(name)
+}
+
+/// The machines that are proposed for words that nobody knows: those that have one of the words, and those whose names are
+/// written nearly so. A machine that has neither is none that was meant.
+fn near_words(name: &str, fleet: &[CoreFields]) -> Vec<String> {
+    let mut found: Vec<(bool, &str)> = Vec::new();
+    for core in fleet {
+        let id = core.key.equipment.as_str();
+        let called = core.machine_name.iter().flat_map(|name| [name.ko.as_str(), name.en.as_str()]);
+        let names: Vec<String> = called.chain([id]).map(str::to_lowercase).collect();
+        let has_word = name
+            .split_whitespace()
+            .any(|word| names.iter().any(|name| name.split_whitespace().any(|one| one == word)));
+        let is_alike =
+            names.iter().any(|one| strsim::normalized_damerau_levenshtein(one, name) >= ALIKE);
+        if (has_word || is_alike) && found.iter().all(|(_, known)| *known != id) {
+            found.push((!has_word, id));
+        }
+    }
+    found.sort_by_key(|(is_other, _)| *is_other);
+    found.into_iter().take(PROPOSED).map(|(_, id)| id.to_owned()).collect()
 }
 
 /// Whether a name is that of a machine or a site, a word of questions, a day, or a term of the field.

@@ -3,6 +3,7 @@
 use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 
+use super::plain::PLAIN_WORDS;
 use super::words::{QUESTION_WORDS, has};
 
 /// A topic of values.
@@ -83,8 +84,22 @@ pub(in crate::chat) fn level_in(text: &str) -> Option<RiskLevel> {
             ],
         ),
     ];
-    NAMES
-        .into_iter()
-        .find(|(_, names)| names.iter().any(|name| text.contains(name)))
-        .map(|(level, _)| level)
+    let named = NAMES.into_iter().find(|(_, names)| names.iter().any(|name| text.contains(name)));
+    named.map(|(level, _)| level).or_else(|| counted_level(text))
+}
+
+/// The level whose bearings a text in lower case counts: `경고가 몇 개`, `how many are critical`.
+fn counted_level(text: &str) -> Option<RiskLevel> {
+    const NAMES: [(RiskLevel, [&str; 2]); 3] = [
+        (RiskLevel::Critical, ["critical", "위험"]),
+        (RiskLevel::Warning, ["warning", "경고"]),
+        (RiskLevel::Watch, ["on watch", "주의"]),
+    ];
+    let is_counted = has(text, &PLAIN_WORDS.counted_levels)
+        && (text.contains('몇') || text.contains("how many") || text.contains("number of"));
+    let named = NAMES.into_iter().filter(|_| is_counted);
+    let mut named = named.filter(|(_, names)| names.iter().any(|name| text.contains(name)));
+    // "how many are in Warning or Critical" is no one level
+    let (level, _) = named.next()?;
+    named.next().is_none().then_some(level)
 }

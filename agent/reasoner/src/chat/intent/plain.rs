@@ -2,160 +2,113 @@
 //! `questions.toml` and the likeness to other questions are asked: those that were taken for a commoner kind, such as
 //! a count of false alarms for one of alarms.
 
-use std::path::Path;
-use std::sync::LazyLock;
-
-use pdm_service::config;
-use serde::Deserialize;
-
 use super::lookup::Lookup;
 use super::named::{Topic, topic};
 use super::words::{QUESTION_WORDS, has};
-use crate::chat::{bare, dates};
+use crate::chat::{bare, dates, stated};
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(in crate::chat) struct PlainWords {
-    outside: Vec<String>,
-    false_alarms: Vec<String>,
-    judged: Vec<String>,
-    verdicts: Vec<String>,
-    counted: Vec<String>,
-    thresholds: Vec<String>,
-    levels: Vec<String>,
-    makes_level: Vec<String>,
-    decided: Vec<String>,
-    no_thresholds: Vec<String>,
-    foundation: Vec<String>,
-    pub(in crate::chat) flexible: Vec<String>,
-    pub(in crate::chat) rigid: Vec<String>,
-    pub(in crate::chat) large: Vec<String>,
-    pub(in crate::chat) medium: Vec<String>,
-    rated: Vec<String>,
-    replacement: Vec<String>,
-    in_order: Vec<String>,
-    no_order: Vec<String>,
-    pub(in crate::chat) parts: Vec<String>,
-    in_stock: Vec<String>,
-    no_stock: Vec<String>,
-    assigned: Vec<String>,
-    jobs: Vec<String>,
-    due_next: Vec<String>,
-    changed: Vec<String>,
-    greased: Vec<String>,
-    of_values: Vec<String>,
-    pub(in crate::chat) unread_periods: Vec<String>,
-    raised: Vec<String>,
-    compared_days: Vec<String>,
-    when: Vec<String>,
-    pub(in crate::chat) compared: Vec<String>,
-    pub(in crate::chat) weeks: Vec<String>,
-    pub(in crate::chat) months: Vec<String>,
-    procedures: Vec<String>,
-    pub(in crate::chat) titles: Vec<String>,
-    pub(in crate::chat) surnames: Vec<String>,
-    pub(in crate::chat) no_people: Vec<String>,
-    pub(in crate::chat) contact: Vec<String>,
-    escalation: Vec<String>,
-    pub(in crate::chat) handover: Vec<String>,
-    who_found: Vec<String>,
-    ever_done: Vec<String>,
-    pub(in crate::chat) same_fault: Vec<String>,
-    orders: Vec<String>,
-    stock_lists: Vec<String>,
-    first_of: Vec<String>,
-    alarm_acts: Vec<String>,
-    how: Vec<String>,
-    permission: Vec<String>,
-    conditions: Vec<String>,
-    running: Vec<String>,
-    not_running: Vec<String>,
-    why_or_until: Vec<String>,
-    of_program: Vec<String>,
-    pub(in crate::chat) respelled: Vec<Vec<String>>,
-    pub(in crate::chat) out_of_stock: Vec<String>,
-    pub(in crate::chat) described: DescribedWords,
-    pub(in crate::chat) kind_nicknames: Vec<Vec<String>>,
-    pub(in crate::chat) places: Vec<Vec<String>>,
-    last_heard: Vec<String>,
-    pub(in crate::chat) own_torque: Vec<String>,
-    pub(in crate::chat) own_lubricant: Vec<String>,
-    pub(in crate::chat) own_limit: Vec<String>,
-    pub(in crate::chat) own_isolation: Vec<String>,
-    pub(in crate::chat) isolation_in_documents: Vec<String>,
-}
+pub(in crate::chat) use of_one::asks_why_untold;
+pub(in crate::chat) use words::PLAIN_WORDS;
 
-/// Words that describe one bearing by how its alarm stands: `the shelved one`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(in crate::chat) struct DescribedWords {
-    pub(in crate::chat) shelved: Vec<String>,
-    pub(in crate::chat) out_of_service: Vec<String>,
-    pub(in crate::chat) critical: Vec<String>,
-    pub(in crate::chat) unacknowledged: Vec<String>,
-    pub(in crate::chat) dead_sensor: Vec<String>,
-    pub(in crate::chat) worst: Vec<String>,
-}
-
-/// The words that decide alone.
-pub(in crate::chat) static PLAIN_WORDS: LazyLock<PlainWords> = LazyLock::new(|| {
-    let text = include_str!("../../../../../config/words/plain.toml");
-    config::parse(Path::new("plain.toml"), text).expect("tests read the shipped file")
-});
+mod bodily;
+mod of_one;
+mod words;
 
 /// Returns the look-ups that a clause plainly asks for, whatever its other words are; `None` if it
 /// plainly asks for none.
 pub(super) fn plain(clause: &str, names_bearing: bool, is_about_one: bool) -> Option<Vec<Lookup>> {
-    let (text, words) = (clause.to_lowercase(), &*PLAIN_WORDS);
+    let text = clause.to_lowercase();
     if has(&text, &QUESTION_WORDS.act) && !super::asks_who(&text) {
         return None;
     }
+    if !names_bearing && is_outside(&text) {
+        return Some(vec![Lookup::OutOfScope]);
+    }
+    let spoken = (names_bearing, is_about_one);
+    let found = match of_rules(&text, spoken) {
+        Some(found) => found,
+        None if is_order(&text) => return Some(vec![Lookup::Act]),
+        None => match of_acts(clause, &text, is_about_one) {
+            Some(found) => return Some(found),
+            None => of_staff_and_parts(clause, &text, spoken)?,
+        },
+    };
+    Some(with_halves(found, clause, names_bearing, is_about_one))
+}
+
+/// What a clause plainly asks for of rules and limits.
+fn of_rules(text: &str, (names_bearing, is_about_one): (bool, bool)) -> Option<Vec<Lookup>> {
+    let words = &*PLAIN_WORDS;
     let is_of_whole = !names_bearing && !is_about_one;
-    let is_of_time = dates::names_day(clause) || dates::names_weekend(clause);
-    let found = match () {
-        () if !names_bearing && is_outside(&text) => return Some(vec![Lookup::OutOfScope]),
-        () if asks_verdicts(&text, names_bearing) => vec![Lookup::Verdicts],
-        () if is_about_one && has(&text, &words.false_alarms) => {
+    Some(match () {
+        () if asks_verdicts(text, names_bearing) => vec![Lookup::Verdicts],
+        () if is_about_one && has(text, &words.false_alarms) => {
             vec![Lookup::Verdicts, Lookup::Doubts]
         }
-        () if asks_zone_limits(&text) || is_of_whole && rates_value(&text) => {
+        () if asks_zone_limits(text) || is_of_whole && rates_value(text) => {
             vec![Lookup::ZoneLimits]
         }
-        () if asks_thresholds(&text) => {
-            let why = names_bearing && has(&text, &QUESTION_WORDS.why)
-                || is_about_one && has(&text, &words.decided);
+        () if asks_thresholds(text) => {
+            let why = names_bearing && has(text, &QUESTION_WORDS.why)
+                || is_about_one && has(text, &words.decided);
             why.then_some(Lookup::Why).into_iter().chain([Lookup::Thresholds]).collect()
         }
-        () if has(&text, &words.due_next) => {
-            let is_late = has(&text, &QUESTION_WORDS.overdue);
+        () if has(text, &words.due_next) => {
+            let is_late = has(text, &QUESTION_WORDS.overdue);
             is_late.then_some(Lookup::Overdue).into_iter().chain([Lookup::DueNext]).collect()
         }
-        () if is_order(&text) => return Some(vec![Lookup::Act]),
-        () if has(&text, &words.how) && has(&text, &words.alarm_acts) => vec![Lookup::Act],
-        () if !is_about_one && has(&text, &words.of_program) => vec![Lookup::Program],
-        () if has(&text, &words.contact) => {
-            let duty = has(&text, &QUESTION_WORDS.duty).then_some(Lookup::Duty);
+        () => return None,
+    })
+}
+
+/// What a clause plainly asks for where it states a reading, or asks for what no level of vibration answers.
+fn of_acts(clause: &str, text: &str, is_about_one: bool) -> Option<Vec<Lookup>> {
+    if asks_contact(text) {
+        return None;
+    }
+    if is_about_one && stated::reading_in(clause).is_some() {
+        return Some(vec![Lookup::Manual, Lookup::Stop]);
+    }
+    bodily::asked(text, is_about_one)
+}
+
+/// What a clause plainly asks for of alarms and who takes them, of parts, and of machines.
+fn of_staff_and_parts(
+    clause: &str,
+    text: &str,
+    (names_bearing, is_about_one): (bool, bool),
+) -> Option<Vec<Lookup>> {
+    let words = &*PLAIN_WORDS;
+    let is_of_whole = !names_bearing && !is_about_one;
+    let is_of_time = dates::names_day(clause) || dates::names_weekend(clause);
+    let of_one = of_one::asked(clause, text, (names_bearing, is_about_one));
+    Some(match () {
+        () if has(text, &words.how) && has(text, &words.alarm_acts) => vec![Lookup::Act],
+        () if !is_about_one && has(text, &words.of_program) => vec![Lookup::Program],
+        () if asks_contact(text) => {
+            let duty = has(text, &QUESTION_WORDS.duty).then_some(Lookup::Duty);
             std::iter::once(Lookup::Search).chain(duty).collect()
         }
-        () if has(&text, &words.escalation) => {
+        () if of_one.is_some() => return of_one,
+        () if !names_bearing && counts_level(clause, text) => vec![Lookup::Fleet],
+        () if has(text, &words.escalation) => {
             let on_duty = is_of_time.then_some(Lookup::Duty);
             on_duty.into_iter().chain([Lookup::Route]).collect()
         }
-        () if has(&text, &words.permission) && has(&text, &words.conditions) => {
-            let stop = (is_about_one && has(&text, &words.running)).then_some(Lookup::Stop);
+        () if has(text, &words.permission) && has(text, &words.conditions) => {
+            let stop = (is_about_one && has(text, &words.running)).then_some(Lookup::Stop);
             std::iter::once(Lookup::Manual).chain(stop).collect()
         }
-        () if is_about_one && has(&text, &words.not_running) && has(&text, &words.why_or_until) => {
+        () if is_about_one && has(text, &words.not_running) && has(text, &words.why_or_until) => {
             vec![Lookup::Shelf, Lookup::State]
         }
-        () if asks_assigned(&text, names_bearing) => vec![Lookup::Assigned],
-        () if asks_stock(&text) => vec![Lookup::Stock],
-        () if has(&text, &words.procedures) => vec![Lookup::Manual],
-        () if is_of_whole && is_of_time && has(&text, &words.changed) => vec![Lookup::ToldOfAll],
-        () if is_of_whole && is_of_time && asks_what_came(clause, &text) => vec![Lookup::ToldOfAll],
-        () => of_records(clause, &text, (names_bearing, is_about_one))?,
-    };
-    Some(with_halves(found, clause, names_bearing, is_about_one))
+        () if asks_assigned(text, names_bearing) => vec![Lookup::Assigned],
+        () if asks_stock(text) => vec![Lookup::Stock],
+        () if has(text, &words.procedures) => vec![Lookup::Manual],
+        () if is_of_whole && is_of_time && has(text, &words.changed) => vec![Lookup::ToldOfAll],
+        () if is_of_whole && is_of_time && asks_what_came(clause, text) => vec![Lookup::ToldOfAll],
+        () => of_records(clause, text, (names_bearing, is_about_one))?,
+    })
 }
 
 /// Returns the look-ups that a clause plainly asks for in the records of one machine, or in the
@@ -169,6 +122,7 @@ fn of_records(
     let is_of_whole = !names_bearing && !is_about_one;
     Some(match () {
         () if names_bearing && has(text, &words.first_of) => vec![Lookup::Compare, Lookup::Work],
+        () if is_about_one && has(text, &words.same_bearing) => vec![Lookup::Identity],
         () if is_about_one && has(text, &words.same_fault) => vec![Lookup::Compare],
         () if is_of_whole && has(text, &words.who_found) => {
             vec![Lookup::NotesOfAll, Lookup::Verdicts]
@@ -207,6 +161,37 @@ pub(in crate::chat) fn asks_under_condition(message: &str) -> bool {
     asks_permission(message) && has(&message.to_lowercase(), &PLAIN_WORDS.conditions)
 }
 
+/// Whether a clause asks for what a judgement of vibration does not cover.
+pub(in crate::chat) fn asks_beyond_vibration(clause: &str) -> bool {
+    let text = clause.to_lowercase();
+    bodily::asks_of_body(&text) || bodily::asks_harder(&text) || bodily::asks_act_first(&text)
+}
+
+/// Whether a message states or asks something whose parts stand between commas: a reading with the question whether it is
+/// allowed, an act with the question what comes first.
+pub(in crate::chat) fn is_of_one_piece(message: &str) -> bool {
+    asks_beyond_vibration(message) || stated::reading_in(message).is_some()
+}
+
+/// Whether a clause counts the bearings of a level.
+fn counts_level(clause: &str, text: &str) -> bool {
+    let words = &*PLAIN_WORDS;
+    bare::asks_quantity(clause)
+        && has(text, &words.counted_levels)
+        && !has(text, &words.no_counted_levels)
+        && !dates::names_day(clause)
+}
+
+/// Whether a text in lower case asks how somebody is reached.
+pub(in crate::chat) fn asks_contact(text: &str) -> bool {
+    let words = &*PLAIN_WORDS;
+    let is_number = text.contains("번호") && !has(text, &words.no_contact);
+    let is_asked = ["뭐", "알려", "좀", "몇", "아는", "?", "어떻게 되"];
+    let is_short = text.trim_end().ends_with("번호");
+    has(text, &words.contact)
+        || is_number && (is_short || is_asked.iter().any(|word| text.contains(word)))
+}
+
 /// Whether a clause orders something to be done: a verb at its begin, behind `please` and the like.
 fn is_order(text: &str) -> bool {
     const BEFORE: [&str; 7] =
@@ -233,17 +218,36 @@ fn with_halves(
     names_bearing: bool,
     is_about_one: bool,
 ) -> Vec<Lookup> {
-    const AND: [&str; 6] = [" and ", "이랑 ", "랑 ", "하고 ", "와 ", "과 "];
+    // an ending such as `어떻고` stays in its half, whose verb it is
+    const AND: [&str; 11] = [
+        " and ",
+        "이랑 ",
+        "랑 ",
+        "하고 ",
+        "와 ",
+        "과 ",
+        "떻고 ",
+        "떤지 ",
+        "인지 ",
+        "누구고 ",
+        "얼마고 ",
+    ];
     let Some(word) = AND.iter().find(|word| clause.contains(**word)) else { return found };
     let mut beside: Vec<Lookup> = Vec::new();
-    for half in clause.split(word) {
+    for half in clause.split_inclusive(word).map(str::trim) {
+        // the state is asked by another form of the verb at the end of a question
+        let half = &half.replace("떻고", "때").replace("떤지", "때");
         let is_plain = plain(half, names_bearing, is_about_one).is_some();
         if !is_plain {
             beside.extend(super::by_rules(half, names_bearing, is_about_one));
         }
     }
     // a name before the word has no words of its own; documents are asked for by whole clauses
-    beside.retain(|one| one.is_of_bearing() && !found.contains(one));
+    let is_of_parts = found.contains(&Lookup::Stock);
+    beside.retain(|one| {
+        // spares are no work where they are asked for as parts
+        one.is_of_bearing() && !found.contains(one) && !(is_of_parts && *one == Lookup::Work)
+    });
     beside.dedup();
     beside.append(&mut found);
     beside

@@ -46,6 +46,27 @@ pub(in crate::chat) fn asking(message: &str) -> String {
     asking.into_iter().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
+/// The sentences of a message whose commas part no clauses: `it shows 6.2 mm/s, may it run? and the spares?`; the whole
+/// message where no sentence of it says this by itself.
+pub(super) fn sentences(message: &str) -> Vec<String> {
+    let all: Vec<&str> = message
+        .split_inclusive(['?', ';', '\n'])
+        .map(str::trim)
+        .filter(|one| !one.is_empty())
+        .collect();
+    if all.iter().any(|one| intent::is_of_one_piece(one)) {
+        all.into_iter().flat_map(of_one_sentence).collect()
+    } else {
+        vec![message.to_owned()]
+    }
+}
+
+/// A sentence that is one piece, or the clauses of another one.
+fn of_one_sentence(sentence: &str) -> Vec<String> {
+    let plain = sentence.trim_end_matches(['?', ';']).trim();
+    if intent::is_of_one_piece(plain) { vec![plain.to_owned()] } else { clauses(sentence) }
+}
+
 pub(super) fn clauses(message: &str) -> Vec<String> {
     let mut text = message.to_owned();
     for word in BETWEEN {

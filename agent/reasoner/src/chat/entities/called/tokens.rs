@@ -2,6 +2,7 @@
 
 use super::is_particle;
 use crate::chat::intent::QUESTION_WORDS;
+use crate::chat::stated;
 
 /// A run of letters or of digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +49,12 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     while at < runs.len() {
         let next = runs.get(at + 1).filter(|next| !next.is_number);
         let attached = next.filter(|next| next.at == ends[at]).map(|next| next.text.clone());
-        let (is_number, token) = (runs[at].is_number, runs[at].clone());
+        let (is_number, token, end) = (runs[at].is_number, runs[at].clone(), ends[at]);
         at += 1;
+        if is_number && !token.is_of_code && stated::is_reading_at(text, token.at, end) {
+            // `6.2` and `90 °C` are read on an instrument
+            continue;
+        }
         match attached.filter(|word| is_number && !word.is_ascii()) {
             Some(word)
                 if word.starts_with(['호', '번'])
