@@ -2,11 +2,13 @@
 
 The chain: kurtogram over the 1/3-binary tree, envelope of its best band, spectrum of the squared envelope. In SciPy
 it is written as people write it (band by exact lines, analytic signal, kurtosis); both must find the same band and
-the same line. Processor seconds are compared, wall seconds only between one thread and two.
+the same line. Processor seconds are compared, wall seconds only between one thread and two: that ratio says something
+on an idle machine alone, so the load is printed beside it.
 
     python benches/compare.py [RECORDS]
 """
 
+import os
 import sys
 import time
 
@@ -62,7 +64,8 @@ def main() -> None:
         pb.diagnose_many(recordings, threads=threads, rpm=1797, bearing="6205")
         took[threads] = time.perf_counter() - began
         print(f"diagnose, {threads} thread(s): {1000 * took[threads] / count:.2f} ms a record")
-    print(f"two threads do {took[1] / took[2]:.2f} times the work of one")
+    load, cores = os.getloadavg()[0], os.cpu_count()
+    print(f"two threads do {took[1] / took[2]:.2f} times the work of one (load {load:.1f} on {cores} cores)")
 
     rows = [rec.channel(0) for rec in recordings]
     began = time.process_time()
