@@ -121,7 +121,9 @@ impl Source {
                 Ok(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
             }
             Ok(None) => Err(self.no_store("its list of migrations is empty")),
-            Err(sqlx::Error::Database(error)) => Err(self.no_store(error.message())),
+            Err(sqlx::Error::Database(error)) if is_no_store(error.message()) => {
+                Err(self.no_store(error.message()))
+            }
             Err(error) => Err(self.failed(&error)),
         }
     }
@@ -135,6 +137,16 @@ impl Source {
         match error {
             sqlx::Error::Database(of_database) => {
                 let told = of_database.message();
+                if told.contains("readonly database") || told.contains("unable to open") {
+                    let told = format!(
+                        "{told}; SQLite notes its readers in the store's folder, so run pdm-lake as the agent's user"
+                    );
+                    return LakeError::Denied {
+                        place: self.name.clone(),
+                        doing: "reading the store",
+                        told,
+                    };
+                }
                 let is_other = told.contains("no such column")
                     || told.contains("no such table")
                     || told.contains("does not exist");
@@ -252,6 +264,11 @@ impl Source {
         event_row(spec, payload)
             .map_err(|told| LakeError::Content { place: self.name.clone(), told })
     }
+}
+
+/// Whether a database says that it has no tables of an agent.
+fn is_no_store(told: &str) -> bool {
+    ["no such table", "not a database", "does not exist"].iter().any(|word| told.contains(word))
 }
 
 /// The row of an event's JSON; `None` of an event without spectra in their table.

@@ -72,7 +72,7 @@ def put(port, events):
 def test_a_server_is_archived_as_a_file_is(server, tmp_path, archive):
     address = f"postgres://pdm@127.0.0.1:{server}/postgres"
     lake("export", "--store", address, "--lake", archive).refused(65, "not a store of pdm-agent")
-    (tmp_path / "agent.toml").write_text(f'[store.postgres]\nurl = "{address}"\n')
+    (tmp_path / "agent.toml").write_text(f'[store.postgres]\nurl = "{address}"\n[knowledge]\nstore = {{ sqlite = "knowledge.db" }}\n')
     run(BIN / "pdm-agent", "migrate", "--config", tmp_path / "agent.toml").ok()
     events = history(days=2)
     late = events[10:12]
@@ -81,7 +81,7 @@ def test_a_server_is_archived_as_a_file_is(server, tmp_path, archive):
                  " closed_at_ms, transition, acknowledgement, suppression, state, since_ms)"
                  f" VALUES ('{uuid.uuid4()}', 'ulsan-1', 'P-0', 'DE', 3, 1767225600000, 1767229200000, 1767229200000, 'closed', '{{}}', '{{}}', 'normal', 0);"
                  "INSERT INTO follow_ups (event_id, number, site, equipment_id, bearing_id, asked_at_ms, action_ko, action_en, state, at_ms, repaired)"
-                 " SELECT event_id, 0, site, equipment_id, bearing_id, measured_at_ms, '본다', 'Look', 'done', measured_at_ms + 60000, TRUE FROM events LIMIT 1;")
+                 " SELECT event_id, 0, site, equipment_id, bearing_id, measured_at_ms, '본다', 'Look', 'done', measured_at_ms + 60000, 1 FROM events LIMIT 1;")
     lake("export", "--store", address, "--lake", archive).ok()
     exactly_once(archive, [e for e in events if e not in late])
     put(server, late)

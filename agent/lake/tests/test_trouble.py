@@ -44,14 +44,18 @@ def test_a_denied_folder_is_named(store, tmp_path):
     if os.getuid() != 0:
         not_run("a denied folder needs root, who lends the right to nobody")
     store.put(history(days=1))
-    store.file.chmod(0o644)
     readable = tmp_path
     while str(readable) not in ("/", "/tmp"):
         readable.chmod(readable.stat().st_mode | 0o055)
         readable = readable.parent
     denied = tmp_path / "denied"
     denied.mkdir(mode=0o755)
-    export(store, denied, user=65534, group=65534, extra_groups=[]).refused(74, "denied", str(denied))
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+    store.file.chmod(0o644)
+    export(store, denied, **nobody).refused(74, "denied", "as the agent's user", str(store.file))
+    for path in (tmp_path, *tmp_path.glob("agent.db*")):
+        os.chown(path, 65534, 65534)
+    export(store, denied, **nobody).refused(74, "denied", str(denied))
     assert list(denied.iterdir()) == []
 
 
@@ -63,7 +67,7 @@ def test_a_full_disk_is_named_and_the_next_run_goes_on(store, archive, tmp_path)
     def small():
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-    export(store, archive, preexec_fn=small).refused(74, "no space is left", str(archive))
+    export(store, archive, preexec_fn=small, restore_signals=False).refused(74, "no space is left", str(archive))
     export(store, archive).ok()
     exactly_once(archive, events)
     assert "whole" in lake("verify", "--lake", archive).ok().stdout
