@@ -245,10 +245,13 @@ impl Table {
     }
 }
 
-/// Properties of every commit of this program: no rebase, signed.
+/// Properties of every commit of this program: no rebase, signed, and no commit of before is removed.
 fn properties(about: Json) -> CommitProperties {
     let own = [(OWN_PART.to_owned(), about), ("engineInfo".to_owned(), json!(ENGINE))];
-    CommitProperties::default().with_max_retries(0).with_metadata(own)
+    CommitProperties::default()
+        .with_max_retries(0)
+        .with_cleanup_expired_logs(Some(false))
+        .with_metadata(own)
 }
 
 /// The columns of a table as Delta knows them.

@@ -20,6 +20,7 @@ pub const ARCHIVE_SCHEMA: &str = "pdm.archive/1";
 pub const DAY_SCHEMA: &str = "pdm.archived-day/1";
 const ARCHIVE: &str = "_pdm/archive.json";
 const DAYS: &str = "_pdm/days";
+const PROBE: &str = "_pdm/created-once";
 const README: &str = "README.md";
 const README_TEXT: &str = include_str!("../README-archive.md");
 
@@ -90,6 +91,7 @@ pub async fn begin(place: &Place, store: &str, adopt: bool) -> Result<(), LakeEr
         found = archive(place).await?;
     }
     place.write(README, README_TEXT.as_bytes().to_vec()).await?;
+    refuse_overwriting_store(place).await?;
     let Some(record) = found else { return Ok(()) };
     if record.stores.iter().any(|known| known == store) {
         return Ok(());
@@ -104,6 +106,20 @@ pub async fn begin(place: &Place, store: &str, adopt: bool) -> Result<(), LakeEr
     let mut stores = record.stores;
     stores.push(store.to_owned());
     place.write(ARCHIVE, own(stores)).await
+}
+
+/// Two archivers, and a kill at the wrong moment, are told apart by an object that is created only once. A store that
+/// overwrites it would lose commits without a word.
+async fn refuse_overwriting_store(place: &Place) -> Result<(), LakeError> {
+    let bytes = b"written once, asked for again at each start".to_vec();
+    let is_first = place.create(PROBE, bytes.clone()).await?;
+    if is_first && place.create(PROBE, bytes).await? {
+        let told = "the store overwrites an object that is to be created once (If-None-Match: * is not kept): \
+                    commits would be lost, so nothing is archived here"
+            .to_owned();
+        return Err(LakeError::Version { place: place.name.clone(), told });
+    }
+    Ok(())
 }
 
 /// The mark of a day.

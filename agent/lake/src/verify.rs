@@ -1,10 +1,9 @@
 //! Whether the archive is what its log and its marks say. Everything is read; nothing is changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path as FilePath;
 
 use futures_util::TryStreamExt as _;
-use object_store::ObjectMeta;
-use object_store::path::Path;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -64,9 +63,9 @@ pub async fn verify(place: &Place, only: Option<Day>) -> Result<Verdict, LakeErr
             verdict.remarks.push(foreign(&table, &commit));
         }
         if only.is_none() {
-            for orphan in orphans(&table, &listing).await? {
+            for orphan in orphans(place, &table, &listing).await? {
                 verdict.orphans += 1;
-                verdict.orphan_bytes += orphan.size;
+                verdict.orphan_bytes += orphan.bytes;
             }
             if spec.name == "events" {
                 sequences(&table, &listing, &mut verdict).await?;
@@ -176,19 +175,69 @@ fn foreign(table: &Table, commit: &Foreign) -> String {
     )
 }
 
+/// A file that no log names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Orphan {
+    /// Its path below the table.
+    pub path: String,
+    /// Its length, bytes.
+    pub bytes: u64,
+    /// When it was written, ms.
+    pub written_ms: i64,
+}
+
 /// The files in a table's folder that its newest version does not name.
 ///
 /// # Errors
 /// [`LakeError`] if the folder cannot be listed.
-pub async fn orphans(table: &Table, listing: &Listing) -> Result<Vec<ObjectMeta>, LakeError> {
+pub async fn orphans(
+    place: &Place,
+    table: &Table,
+    listing: &Listing,
+) -> Result<Vec<Orphan>, LakeError> {
     let named: HashSet<&str> =
         listing.days.values().flatten().map(|file| file.path.as_str()).collect();
     let listed = table.store.list(None).try_collect::<Vec<_>>().await;
-    let mut found = listed.map_err(|error| LakeError::of(&table.name, "listing", &error))?;
-    found.retain(|object| {
-        let path = object.location.as_ref();
-        !path.starts_with("_") && !named.contains(path)
-    });
+    let listed = listed.map_err(|error| LakeError::of(&table.name, "listing", &error))?;
+    let mut found: Vec<Orphan> = listed
+        .into_iter()
+        .map(|object| Orphan {
+            path: object.location.to_string(),
+            bytes: object.size,
+            written_ms: object.last_modified.timestamp_millis(),
+        })
+        .filter(|orphan| !orphan.path.starts_with('_') && !named.contains(orphan.path.as_str()))
+        .collect();
+    if let Some(folder) = &place.folder {
+        let halves = halves(&folder.join(table.spec.name));
+        found.extend(halves.map_err(|error| LakeError::of(&table.name, "listing", &error))?);
+    }
+    Ok(found)
+}
+
+/// Halves of files in a folder (`….parquet#1`), which the listing of the library leaves out.
+fn halves(folder: &FilePath) -> std::io::Result<Vec<Orphan>> {
+    let mut found = Vec::new();
+    for day in std::fs::read_dir(folder)? {
+        let day = day?;
+        if !day.file_type()?.is_dir() || day.file_name() == "_delta_log" {
+            continue;
+        }
+        for file in std::fs::read_dir(day.path())? {
+            let file = file?;
+            let name = file.file_name().to_string_lossy().into_owned();
+            let about = file.metadata()?;
+            if !name.contains(".parquet#") || !about.is_file() {
+                continue;
+            }
+            let written = about.modified()?.duration_since(std::time::UNIX_EPOCH);
+            found.push(Orphan {
+                path: format!("{}/{name}", day.file_name().to_string_lossy()),
+                bytes: about.len(),
+                written_ms: written.map_or(0, |since| since.as_millis() as i64),
+            });
+        }
+    }
     Ok(found)
 }
 
@@ -290,19 +339,28 @@ pub async fn vacuum(
         let Some(table) = Table::open(place, spec).await? else { continue };
         let listing = table.listing()?;
         let left = left_lately(&table, oldest_ms).await?;
-        for orphan in orphans(&table, &listing).await? {
-            let path = orphan.location.to_string();
-            if orphan.last_modified.timestamp_millis() > oldest_ms || left.contains(&path) {
+        for orphan in orphans(place, &table, &listing).await? {
+            if orphan.written_ms > oldest_ms || left.contains(&orphan.path) {
                 continue;
             }
             if !dry_run {
-                let inside = format!("{}/{path}", spec.name);
-                place.remove(&Path::from(inside).to_string()).await?;
+                remove(place, spec.name, &orphan.path).await?;
             }
-            removed.push((format!("{}/{path}", table.name), orphan.size));
+            removed.push((format!("{}/{}", table.name, orphan.path), orphan.bytes));
         }
     }
     Ok(removed)
+}
+
+async fn remove(place: &Place, table: &str, path: &str) -> Result<(), LakeError> {
+    match &place.folder {
+        // the library knows no name with `#`
+        Some(folder) if path.contains('#') => {
+            let removed = std::fs::remove_file(folder.join(table).join(path));
+            removed.map_err(|error| place.failed("removing", &error))
+        }
+        _ => place.remove(&format!("{table}/{path}")).await,
+    }
 }
 
 /// Files that commits of lately took out of the table.

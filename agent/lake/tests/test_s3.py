@@ -144,3 +144,41 @@ def test_kills_lose_nothing_and_repeat_nothing_on_s3(store, server):
     verified = lake("verify", "--lake", where, env=server).ok().stdout
     print(f"{kills} kills on S3, {len(events)} events: 0 lost, 0 twice; {verified.splitlines()[-1]}")
     assert "whole" in verified
+
+
+def test_a_store_that_overwrites_what_is_created_once_is_refused(store):
+    """A server that takes every put, whatever its condition: commits of two archivers would replace each other."""
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    from threading import Thread
+
+    class Overwriting(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        kept = {}
+
+        def answer(self, code, body=b""):
+            self.send_response(code)
+            self.send_header("ETag", '"1"')
+            self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_PUT(self):
+            self.kept[self.path] = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.answer(200)
+
+        def do_GET(self):
+            found = self.kept.get(self.path)
+            self.answer(404, b"<Error><Code>NoSuchKey</Code></Error>") if found is None else self.answer(200, found)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Overwriting)
+    Thread(target=server.serve_forever, daemon=True).start()
+    store.put(history(days=1))
+    env = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "us-east-1", "AWS_ALLOW_HTTP": "true",
+           "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}"}
+    lake("export", "--store", store.file, "--lake", "s3://lake/x", env=env).refused(78, "overwrites", "If-None-Match")
+    server.shutdown()
+    assert not any("_delta_log" in path for path in Overwriting.kept)

@@ -253,12 +253,15 @@ def test_what_a_killed_run_left_is_counted_and_removed_only_when_it_is_old(store
     export(store, archive).ok()
     orphan = archive / "events/day=2026-01-01/left.parquet"
     orphan.write_bytes(b"half a file")
-    assert "1 files" in lake("verify", "--lake", archive).ok().stdout
+    half = archive / "events/day=2026-01-01/left.parquet#1"
+    half.write_bytes(b"half")
+    assert "2 files" in lake("verify", "--lake", archive).ok().stdout
     assert "0 files" in lake("vacuum", "--lake", archive).ok().stdout
     old = 1_700_000_000
     os.utime(orphan, (old, old))
-    assert "1 files" in lake("vacuum", "--lake", archive, "--dry-run").ok().stdout
+    os.utime(half, (old, old))
+    assert "2 files" in lake("vacuum", "--lake", archive, "--dry-run").ok().stdout
     assert orphan.exists()
     assert "removed" in lake("vacuum", "--lake", archive).ok().stdout
-    assert not orphan.exists()
+    assert not orphan.exists() and not half.exists()
     assert "whole" in lake("verify", "--lake", archive).ok().stdout

@@ -36,8 +36,12 @@ pub(super) async fn run(options: &Options) -> anyhow::Result<Exit> {
     let stop = shutdown::on_signal()?;
     let every = Duration::from_secs(options.every_s);
     let mut told = told::Told::new(options.metrics_file.clone());
+    let mut args = options.archiver;
     loop {
-        match look(options, &stop, &mut told).await {
+        let looked = look(options, args, &stop, &mut told).await;
+        // the place is taken once, not from whoever takes it over later
+        args.take_over = false;
+        match looked {
             Ok(()) => told.succeeded(),
             Err(error) => {
                 let known = error.downcast_ref::<LakeError>();
@@ -60,12 +64,13 @@ pub(super) async fn run(options: &Options) -> anyhow::Result<Exit> {
 /// goes on when this one is gone.
 async fn look(
     options: &Options,
+    args: ArchiverArgs,
     stop: &tokio_util::sync::CancellationToken,
     told: &mut told::Told,
 ) -> anyhow::Result<()> {
     let source = options.store.open().await?;
     let place = options.lake.make()?;
-    let archiver = begin(&place, &source, options.archiver, stop.clone()).await?;
+    let archiver = begin(&place, &source, args, stop.clone()).await?;
     let done = all_days(&archiver, source, None, options.settle_s, |done, seconds| {
         let rows: u64 = done.rows.values().sum();
         tracing::info!(
