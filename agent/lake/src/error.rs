@@ -168,21 +168,19 @@ impl LakeError {
 }
 
 fn of_io(place: &str, doing: &'static str, io: &std::io::Error) -> Option<LakeError> {
-    let place = place.to_owned();
-    let told = io.to_string();
-    match io.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            Some(LakeError::Full { place, doing })
-        }
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            Some(LakeError::Denied { place, doing, told })
-        }
-        ErrorKind::ConnectionRefused | ErrorKind::TimedOut | ErrorKind::HostUnreachable => {
-            Some(LakeError::Unreachable { place, doing, told })
-        }
-        // object_store tells a folder's file as this
-        _ => None,
+    const FULL: [ErrorKind; 3] =
+        [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
+    const DENIED: [ErrorKind; 2] = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
+    const AWAY: [ErrorKind; 3] =
+        [ErrorKind::ConnectionRefused, ErrorKind::TimedOut, ErrorKind::HostUnreachable];
+    let (place, told, kind) = (place.to_owned(), io.to_string(), io.kind());
+    if FULL.contains(&kind) {
+        return Some(LakeError::Full { place, doing });
     }
+    if DENIED.contains(&kind) {
+        return Some(LakeError::Denied { place, doing, told });
+    }
+    AWAY.contains(&kind).then_some(LakeError::Unreachable { place, doing, told })
 }
 
 /// What the code in an S3 answer means.

@@ -74,7 +74,7 @@ impl WrittenFile {
         Add {
             path: self.path.clone(),
             partition_values: partition(day),
-            size: self.bytes as i64,
+            size: i64::try_from(self.bytes).unwrap_or(i64::MAX),
             modification_time: now_ms,
             data_change: true,
             stats: Some(self.stats.to_string()),
@@ -253,13 +253,10 @@ impl<'a> FileWriter<'a> {
 /// The value of a stated column as the log writes it: instants to the millisecond, which is what readers compare
 /// with; `up` microseconds more before the finer part goes.
 fn stated(cell: &Value, up: i64) -> Option<Json> {
-    match cell {
-        Value::Text(text) => Some(Json::from(text.as_str())),
-        Value::Time(micros) => {
-            text_of_micros((micros + up).div_euclid(1000) * 1000).map(Json::from)
-        }
-        _ => None,
+    if let Value::Time(micros) = cell {
+        return text_of_micros((micros + up).div_euclid(1000) * 1000).map(Json::from);
     }
+    if let Value::Text(text) = cell { Some(Json::from(text.as_str())) } else { None }
 }
 
 /// What was read of a file.
@@ -329,7 +326,7 @@ pub async fn keys(table: &Table, path: &str) -> Result<Vec<String>, LakeError> {
     let mut batches = batches(table, path, &columns).await?;
     loop {
         let next = batches.try_next().await;
-        let Some(batch) = next.map_err(|error| broken(table, path, &error))? else {
+        let Some(batch) = next.map_err(|error| broken_file(table, path, &error))? else {
             return Ok(keys);
         };
         let reader = reader(table, path, &columns, &batch)?;
@@ -347,11 +344,11 @@ pub type Batches = parquet::arrow::async_reader::ParquetRecordBatchStream<Parque
 pub async fn batches(table: &Table, path: &str, columns: &[Column]) -> Result<Batches, LakeError> {
     let object = ParquetObjectReader::new(Arc::clone(&table.store), Path::from(path));
     let opened = ParquetRecordBatchStreamBuilder::new(object).await;
-    let builder = opened.map_err(|error| broken(table, path, &error))?;
+    let builder = opened.map_err(|error| broken_file(table, path, &error))?;
     let names = columns.iter().map(|column| column.name);
     let mask = ProjectionMask::columns(builder.parquet_schema(), names);
     let built = builder.with_projection(mask).with_batch_size(1024).build();
-    built.map_err(|error| broken(table, path, &error))
+    built.map_err(|error| broken_file(table, path, &error))
 }
 
 /// Whether this program wrote a file: then its rows are sorted by bearing. A compaction keeps no order.
@@ -361,7 +358,7 @@ pub async fn batches(table: &Table, path: &str, columns: &[Column]) -> Result<Ba
 pub async fn is_own(table: &Table, path: &str) -> Result<bool, LakeError> {
     let object = ParquetObjectReader::new(Arc::clone(&table.store), Path::from(path));
     let opened = ParquetRecordBatchStreamBuilder::new(object).await;
-    let builder = opened.map_err(|error| broken(table, path, &error))?;
+    let builder = opened.map_err(|error| broken_file(table, path, &error))?;
     let writer = builder.metadata().file_metadata().created_by();
     Ok(writer.is_some_and(|writer| writer.starts_with("pdm-lake/")))
 }
@@ -383,14 +380,15 @@ pub fn reader<'b>(
 }
 
 /// A file that cannot be decoded is broken, unless the way to it is.
-pub fn broken(table: &Table, path: &str, error: &(dyn std::error::Error + 'static)) -> LakeError {
-    match LakeError::of(&table.name, "reading a file", error) {
-        LakeError::Failed { place, told, .. } => {
-            let told = format!("{path} is cut or no Parquet file: {told}. Nothing was changed");
-            LakeError::Content { place, told }
-        }
-        known => known,
-    }
+pub fn broken_file(
+    table: &Table,
+    path: &str,
+    error: &(dyn std::error::Error + 'static),
+) -> LakeError {
+    let known = LakeError::of(&table.name, "reading a file", error);
+    let LakeError::Failed { place, told, .. } = known else { return known };
+    let told = format!("{path} is cut or no Parquet file: {told}. Nothing was changed");
+    LakeError::Content { place, told }
 }
 
 /// The key of a row as text: identities without hyphens, instants in milliseconds.
@@ -409,11 +407,23 @@ fn key_text(cells: &[Value]) -> String {
         Value::Text(text) => text.replace('-', ""),
         Value::Int(number) => number.to_string(),
         Value::Time(micros) => micros.div_euclid(1000).to_string(),
-        _ => String::new(),
+        Value::Null
+        | Value::Float(_)
+        | Value::Bool(_)
+        | Value::Floats(_)
+        | Value::Ints(_)
+        | Value::Texts(_) => String::new(),
     };
     cells.iter().map(part).collect::<Vec<_>>().join("/")
 }
 
 fn hex(digest: Sha256) -> String {
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&digest.finalize())
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |half: u8| char::from(DIGITS[usize::from(half & 15)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }

@@ -140,7 +140,7 @@ impl Table {
 
     /// The version.
     pub fn version(&self) -> u64 {
-        self.delta.version().map_or(0, |version| version as u64)
+        self.delta.version().unwrap_or(0)
     }
 
     pub(crate) const fn delta(&self) -> &DeltaTable {
@@ -222,23 +222,22 @@ impl Table {
             .map_err(|error| self.commit_failed("committing", &error))?;
         let version = committed.version();
         self.delta.load().await.map_err(|error| self.commit_failed("reading the log", &error))?;
-        Ok(version as u64)
+        Ok(version)
     }
 
     fn commit_failed(&self, doing: &'static str, error: &DeltaTableError) -> LakeError {
+        use TransactionError as Why;
         if let DeltaTableError::Transaction { source } = error {
-            match source {
-                TransactionError::MaxCommitAttempts(_)
-                | TransactionError::VersionAlreadyExists(_)
-                | TransactionError::CommitConflict(_) => {
-                    return LakeError::Conflict { place: self.name.clone() };
-                }
-                TransactionError::UnsupportedTableFeatures(_)
-                | TransactionError::TableFeaturesRequired(_) => {
-                    let told = format!("{source}; this program writes no such table");
-                    return LakeError::Version { place: self.name.clone(), told };
-                }
-                _ => {}
+            let is_conflict = matches!(
+                source,
+                Why::MaxCommitAttempts(_) | Why::VersionAlreadyExists(_) | Why::CommitConflict(_)
+            );
+            if is_conflict {
+                return LakeError::Conflict { place: self.name.clone() };
+            }
+            if matches!(source, Why::UnsupportedTableFeatures(_) | Why::TableFeaturesRequired(_)) {
+                let told = format!("{source}; this program writes no such table");
+                return LakeError::Version { place: self.name.clone(), told };
             }
         }
         LakeError::of(&self.name, doing, error)

@@ -55,9 +55,10 @@ impl Place {
         if make {
             std::fs::create_dir_all(folder).map_err(|error| failed("making the folder", &error))?;
         }
-        let folder = folder.canonicalize().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => LakeError::NoArchive { place: lake.to_owned() },
-            _ => failed("opening the folder", &error),
+        let folder = folder.canonicalize().map_err(|error| {
+            let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+            let missing = || LakeError::NoArchive { place: lake.to_owned() };
+            if is_missing { missing() } else { failed("opening the folder", &error) }
         })?;
         let prefix = Path::from_absolute_path(&folder)
             .map_err(|error| LakeError::of(lake, "opening the folder", &error))?;

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use crate::day::Day;
 use crate::error::LakeError;
 use crate::event::event_of;
-use crate::file::{Batches, batches, broken, is_own, reader};
+use crate::file::{Batches, batches, broken_file, is_own, reader};
 use crate::lake::Table;
 use crate::order::{Placed, SliceEnd, in_order};
 use crate::value::Value;
@@ -109,7 +109,7 @@ impl<'a> FileRows<'a> {
     /// Reads the next batch; `false` at the end.
     async fn read_batch(&mut self, slice: Slice) -> Result<bool, LakeError> {
         let next = self.batches.try_next().await;
-        let next = next.map_err(|error| broken(self.table, &self.path, &error))?;
+        let next = next.map_err(|error| broken_file(self.table, &self.path, &error))?;
         let Some(batch) = next else { return Ok(false) };
         let rows = reader(self.table, &self.path, self.table.spec.columns, &batch)?;
         for row in 0..rows.rows {

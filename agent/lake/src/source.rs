@@ -3,8 +3,8 @@
 //! The rows are read here and not by `pdm-store`: its handles give typed events and leave out rows that they
 //! cannot read, where an archive takes every row as it is; opening a store there brings its tables up to the
 //! program's version, which an archiver must never do; and it brings the pages, the language model's client and
-//! the graph into the build. The statements name columns of the migrations in `agent/store/migrations`; the test
-//! `the_statements_fit_the_stores_tables` runs them on tables of these migrations.
+//! the graph into the build. The statements name columns of the migrations in `agent/store/migrations`; the lane runs
+//! them on tables that `pdm-agent migrate` made, in both databases (`test_export.py`, `test_postgres.py`).
 //!
 //! Invariant: nothing is written to a store.
 
@@ -24,6 +24,7 @@ use sqlx::{AssertSqlSafe, Row as _};
 use crate::day::{DAY_MS, Day};
 use crate::error::LakeError;
 use crate::event;
+use crate::file::hexadecimal;
 use crate::record::Seen;
 use crate::table::{RowSource, TableSpec};
 use crate::value::{ColumnKind, Value};
@@ -118,7 +119,7 @@ impl Source {
         match made {
             Ok(Some(made)) => {
                 let digest = Sha256::digest(made.as_bytes());
-                Ok(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+                Ok(hexadecimal(digest.get(..8).unwrap_or_default()))
             }
             Ok(None) => Err(self.no_store("its list of migrations is empty")),
             Err(sqlx::Error::Database(error)) if is_no_store(error.message()) => {
@@ -134,33 +135,24 @@ impl Source {
     }
 
     fn failed(&self, error: &sqlx::Error) -> LakeError {
-        match error {
-            sqlx::Error::Database(of_database) => {
-                let told = of_database.message();
-                if told.contains("readonly database") || told.contains("unable to open") {
-                    let told = format!(
-                        "{told}; SQLite notes its readers in the store's folder, so run pdm-lake as the agent's user"
-                    );
-                    return LakeError::Denied {
-                        place: self.name.clone(),
-                        doing: "reading the store",
-                        told,
-                    };
-                }
-                let is_other = told.contains("no such column")
-                    || told.contains("no such table")
-                    || told.contains("does not exist");
-                let told = if is_other {
-                    format!(
-                        "{told}: the store is of another version of pdm-agent than this pdm-lake knows"
-                    )
-                } else {
-                    told.to_owned()
-                };
-                LakeError::Failed { place: self.name.clone(), doing: "reading the store", told }
-            }
-            error => LakeError::of(&self.name, "reading the store", error),
+        let doing = "reading the store";
+        let sqlx::Error::Database(of_database) = error else {
+            return LakeError::of(&self.name, doing, error);
+        };
+        let (place, told) = (self.name.clone(), of_database.message());
+        if told.contains("readonly database") || told.contains("unable to open") {
+            let told = format!(
+                "{told}; SQLite notes its readers in the store's folder, so run pdm-lake as the agent's user"
+            );
+            return LakeError::Denied { place, doing, told };
         }
+        let is_other = ["no such column", "no such table", "does not exist"];
+        let told = if is_other.iter().any(|word| told.contains(word)) {
+            format!("{told}: the store is of another version of pdm-agent than this pdm-lake knows")
+        } else {
+            told.to_owned()
+        };
+        LakeError::Failed { place, doing, told }
     }
 
     const fn dialect(&self) -> Dialect {
@@ -292,7 +284,7 @@ pub fn event_row(spec: &TableSpec, payload: &str) -> Result<Option<Vec<Value>>, 
         return Ok(Some(event::cells(spec.columns, json)));
     }
     let Some(spectra) =
-        json.get_mut("spectra").map(serde_json::Value::take).filter(|s| s.is_object())
+        json.get_mut("spectra").map(serde_json::Value::take).filter(serde_json::Value::is_object)
     else {
         return Ok(None);
     };

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::day::Day;
 use crate::error::LakeError;
-use crate::file::{ReadFile, batches, broken, read_back, reader};
+use crate::file::{ReadFile, batches, broken_file, read_back, reader};
 use crate::lake::{Foreign, Listing, Table, foreign_commits};
 use crate::place::Place;
 use crate::record::{DayMark, marks};
@@ -284,7 +284,7 @@ async fn sequences(
     for file in listing.days.values().flatten() {
         let Ok(mut stream) = batches(table, &file.path, &columns).await else { continue };
         while let Some(batch) =
-            stream.try_next().await.map_err(|error| broken(table, &file.path, &error))?
+            stream.try_next().await.map_err(|error| broken_file(table, &file.path, &error))?
         {
             let rows = reader(table, &file.path, &columns, &batch)?;
             for row in 0..rows.rows {
@@ -311,7 +311,7 @@ fn missing_numbers(
     ((site, gateway, epoch), numbers): (&(String, String, String), &BTreeSet<i64>),
 ) -> Option<String> {
     let (first, last) = (numbers.first()?, numbers.last()?);
-    let missing = last - first + 1 - numbers.len() as i64;
+    let missing = last - first + 1 - i64::try_from(numbers.len()).unwrap_or(i64::MAX);
     (missing > 0).then(|| {
         format!(
             "gateway {site}/{gateway}, count {epoch}: {missing} of the numbers {first} to {last} are not in the archive \

@@ -5,51 +5,52 @@ import random
 import signal
 import subprocess
 import time
+from datetime import timedelta
 
 import pytest
-from conftest import KILLS, LAKE, exactly_once, history, lake
+from conftest import BEGIN, KILLS, LAKE, exactly_once, history, lake
 
 
-def killed(kills, command, env=None, seed=38):
+def killed(kills, command, whole_s, env=None, seed=38):
     """Runs a command until it ends by itself, and kills it so often before. The times of the kills are random over
-    the time that a run takes."""
+    the time that a whole run takes."""
     generator = random.Random(seed)
-    done = longest = 0
-    while done < kills:
-        began = time.monotonic()
+    for done in range(kills):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
         try:
-            process.wait(timeout=generator.uniform(0.01, max(longest, 0.4)))
+            process.wait(timeout=generator.uniform(0.02, whole_s))
             assert process.returncode == 0, process.stderr.read()[-2000:]
-            return done  # everything was archived before the next kill
+            return done  # everything was archived before the kill
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             process.wait()
-            done += 1
-            longest = max(longest, time.monotonic() - began)
-    return done
+    return kills
 
 
-def test_kills_lose_nothing_and_repeat_nothing(store, archive):
-    events, kills = [], 0
-    day = 0
-    while kills < KILLS:
-        # further days, and late events of before, until there were enough kills
-        from datetime import timedelta
-
-        from conftest import BEGIN
-
+def kill_until(kills, store, where, env=None):
+    """Kills archivers of days that come and of late events of days before, until there were enough kills."""
+    events, done, day = [], 0, 0
+    began = time.monotonic()
+    store.put(history(bearings=12, days=4, begin=BEGIN - timedelta(days=100)))
+    lake("export", "--store", store.file, "--lake", f"{where}-whole", env=env).ok()
+    whole_s = time.monotonic() - began
+    store.execute("DELETE FROM events WHERE measured_at_ms < ?", [(int(BEGIN.timestamp() * 1000),)])
+    while done < kills:
         more = history(bearings=12, days=4, begin=BEGIN + timedelta(days=day))
         day += 3
         store.put(more)
         events += more
-        command = [str(LAKE), "export", "--store", str(store.file), "--lake", str(archive), "--take-over"]
-        kills += killed(KILLS - kills, command, seed=38 + day)
-    lake("export", "--store", store.file, "--lake", archive, "--take-over").ok()
-    exactly_once(archive, events)
-    verified = lake("verify", "--lake", archive).ok().stdout
-    print(f"{kills} kills, {len(events)} events: 0 lost, 0 twice; {verified.splitlines()[-1]}")
+        command = [str(LAKE), "export", "--store", str(store.file), "--lake", str(where), "--take-over"]
+        done += killed(kills - done, command, whole_s, env, seed=38 + day)
+    lake("export", "--store", store.file, "--lake", where, "--take-over", env=env).ok()
+    verified = lake("verify", "--lake", where, env=env).ok().stdout
+    print(f"{done} kills, {len(events)} events: 0 lost, 0 twice;", " ".join(verified.splitlines()[-2:]))
     assert "whole" in verified
+    return events
+
+
+def test_kills_lose_nothing_and_repeat_nothing(store, archive):
+    exactly_once(archive, kill_until(KILLS, store, archive))
 
 
 @pytest.mark.parametrize("pause_s", [0.05, 0.1, 0.2, 0.35, 0.5, 0.8])

@@ -10,8 +10,8 @@ import sys
 import time
 
 import pytest
-from conftest import KILLS, LAKE, exactly_once, history, lake, not_run
-from test_kills import killed
+from conftest import KILLS, exactly_once, history, lake, not_run
+from test_kills import kill_until
 
 KEY, SECRET = "pdmkey", "pdmsecret"
 
@@ -126,24 +126,8 @@ def test_a_reader_of_the_bucket_can_read_and_not_write(store, server):
 
 
 def test_kills_lose_nothing_and_repeat_nothing_on_s3(store, server):
-    from datetime import timedelta
-
-    from conftest import BEGIN
-
-    events, kills, day = [], 0, 0
     where = "s3://lake/kills"
-    while kills < KILLS:
-        more = history(bearings=12, days=3, begin=BEGIN + timedelta(days=day))
-        day += 2
-        store.put(more)
-        events += more
-        command = [str(LAKE), "export", "--store", str(store.file), "--lake", where, "--take-over"]
-        kills += killed(KILLS - kills, command, env=server, seed=100 + day)
-    lake("export", "--store", store.file, "--lake", where, "--take-over", env=server).ok()
-    exactly_once(where, events, server)
-    verified = lake("verify", "--lake", where, env=server).ok().stdout
-    print(f"{kills} kills on S3, {len(events)} events: 0 lost, 0 twice; {verified.splitlines()[-1]}")
-    assert "whole" in verified
+    exactly_once(where, kill_until(KILLS, store, where, server), server)
 
 
 def test_a_store_that_overwrites_what_is_created_once_is_refused(store):

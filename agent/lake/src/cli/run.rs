@@ -42,14 +42,14 @@ pub(super) async fn run(options: &Options) -> anyhow::Result<Exit> {
         // the place is taken once, not from whoever takes it over later
         args.take_over = false;
         match looked {
-            Ok(()) => told.succeeded(),
+            Ok(()) => told.note_success(),
             Err(error) => {
                 let known = error.downcast_ref::<LakeError>();
                 if !known.is_none_or(LakeError::may_pass) {
                     return Err(error);
                 }
                 tracing::error!(%error, again_in_s = options.every_s, "nothing is archived");
-                told.failed();
+                told.note_failure();
             }
         }
         told.write()?;
@@ -81,7 +81,7 @@ async fn look(
             marked = done.marked,
             "archived"
         );
-        told.archived(done);
+        told.note_day(done);
         Ok(())
     })
     .await;

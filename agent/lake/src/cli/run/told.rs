@@ -25,7 +25,7 @@ impl Told {
         Self { file, rows: BTreeMap::new(), bytes: 0, days: 0, failures: 0, last_success_s: None }
     }
 
-    pub(super) fn archived(&mut self, done: &DayDone) {
+    pub(super) fn note_day(&mut self, done: &DayDone) {
         for (table, rows) in &done.rows {
             *self.rows.entry(table).or_insert(0) += rows;
         }
@@ -33,11 +33,11 @@ impl Told {
         self.days += u64::from(done.marked);
     }
 
-    pub(super) fn succeeded(&mut self) {
+    pub(super) fn note_success(&mut self) {
         self.last_success_s = Some(SystemClock.now().unix_ms().div_euclid(1000));
     }
 
-    pub(super) const fn failed(&mut self) {
+    pub(super) const fn note_failure(&mut self) {
         self.failures += 1;
     }
 
