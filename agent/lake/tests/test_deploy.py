@@ -68,7 +68,7 @@ def test_spark_gives_the_whole(filled, tmp_path):
     try:
         import pyspark  # noqa: F401
     except ImportError:
-        not_run("Apache Spark: pyspark is not installed (PDM_LAKE_SPARK=1 installs it)")
+        not_run("Apache Spark: pyspark is not installed (tests/run lake --spark installs it)")
     done = run(sys.executable, ROOT / "deploy/spark/backtest.py", "--lake", filled, "--out", tmp_path / "parts",
                "--pdm", BIN / "pdm", "--pdm-lake", LAKE)
     done.ok()
