@@ -118,13 +118,27 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             Some(wrong) => writeln!(out, "FAIL  {}: {wrong}", finding.what)?,
         }
     }
-    for gap in gaps(&settings) {
-        writeln!(out, "warn  {gap}")?;
+    for warning in gaps(&settings).into_iter().chain(addresses(&settings)) {
+        writeln!(out, "warn  {warning}")?;
     }
     match failed(&findings) {
         None => Ok(Exit::Ok),
         Some(told) => Err(Failure::new(failed_with, anyhow::anyhow!(told)).into()),
     }
+}
+
+/// Addresses that most mail servers do not take.
+fn addresses(settings: &AgentSettings) -> Vec<String> {
+    let everybody = settings.notify.email.iter().flat_map(|email| &email.to);
+    let people = settings.notify.recipient.iter().filter_map(|one| one.email.as_ref());
+    Email::beyond_ascii(everybody.chain(people))
+        .map(|address| {
+            format!(
+                "e-mail {address}: letters beyond ASCII, which the mail server has to take with SMTPUTF8 \
+                 (RFC 6531); else nobody hears by this address"
+            )
+        })
+        .collect()
 }
 
 /// What did not pass, by name; what was reached may be unfit, so no line says that it was not.

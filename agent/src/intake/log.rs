@@ -1,6 +1,7 @@
 //! What happens at the intake, each as one function that logs and counts.
 
 use pdm_service::error_chain::error_chain;
+use pdm_shared::delivery::DeadLetter;
 use pdm_shared::id::{GatewayId, GatewayKey, SiteId};
 use pdm_store::{Refusal, StoreError, Stored};
 
@@ -25,6 +26,14 @@ pub(super) fn event_refused(refusal: &Refusal) {
     tracing::error!(
         cause = refusal.cause.as_str(), gateway = %refusal.gateway, bearing = %refusal.bearing,
         reason = refusal.reason, "event refused; further ones of this kind are counted only"
+    );
+}
+
+/// A message that is no event was refused. Told once for each topic.
+pub(super) fn message_refused(letter: &DeadLetter) {
+    tracing::warn!(
+        topic = letter.topic, reason = letter.reason,
+        "message refused, a dead letter; further ones under this topic are counted only"
     );
 }
 

@@ -3,6 +3,8 @@
 use pdm_service::postgres::WayError;
 use sqlx::migrate::{MigrateError, Migrator};
 
+use crate::database::suspicion;
+
 /// A call of the store failed, and nothing of the call is stored.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -152,7 +154,14 @@ impl From<sqlx::Error> for StoreError {
             Some(error) if is_of_the_row(error) => {
                 Self::Content { what: "a row", reason: error.to_string() }
             }
-            Some(_) | None => Self::Unavailable(source),
+            Some(error) => {
+                let code = error.code().unwrap_or_default();
+                if suspicion::is_sign(&code, error.message()) {
+                    suspicion::raise();
+                }
+                Self::Unavailable(source)
+            }
+            None => Self::Unavailable(source),
         }
     }
 }

@@ -310,6 +310,9 @@ impl Store {
     /// Writes this agent's row of `heartbeats` and looks at the events that wait. It fails where any
     /// other write would.
     pub async fn beat(&self, now: Timestamp) -> Result<Pulse, StoreError> {
+        if let Database::Postgres(server) = &self.database {
+            server.examine_again().await?;
+        }
         let written = async {
             let mut transaction = self.database.write().await?;
             let mut connection = transaction.connection();

@@ -29,6 +29,10 @@ const LONGEST: Duration = Duration::from_secs(280);
 /// two minutes; RFC 5321 (4.5.3.2.6) allows ten, which no alarm can wait.
 pub(super) const LONGEST_MAIL: Duration = Duration::from_mins(3);
 
+/// What is wrong with an address beyond ASCII.
+const NEEDS_UTF8: &str =
+    "the address has letters beyond ASCII, which a mail server takes with SMTPUTF8 alone (RFC 6531)";
+
 /// Which addresses have answered for a mail.
 pub(super) type Settled = BTreeMap<Uuid, Answered>;
 
@@ -68,7 +72,10 @@ impl Email {
         let mut answered = self.answered(key);
         let begun = Instant::now();
         let until = begun + LONGEST;
+        // a server that takes no letters beyond ASCII takes the mail from everybody for one such address
+        let is_plain = self.to.iter().all(|mailbox| is_ascii(&mailbox.email));
         if answered.is_empty()
+            && is_plain
             && self.to.len() > 1
             && let Some(said) = self.all(mail, until).await
         {
@@ -171,8 +178,13 @@ impl Email {
                 begun.elapsed().as_secs()
             ));
         };
+        let is_plain = envelope.to().iter().all(is_ascii);
         match sent {
             Ok(_response) => Said::Taken,
+            // the client asks the server before it sends: no try helps
+            Err(error) if error.is_client() && !is_plain => {
+                Said::Never(format!("{NEEDS_UTF8} ({})", error_chain(&error)))
+            }
             Err(error) if is_locked(&error) => Said::Locked(error_chain(&error)),
             // 5xx: the server refuses this address or this mail for good
             Err(error) if error.is_permanent() => Said::Never(error_chain(&error)),
@@ -200,6 +212,11 @@ impl Email {
             }
         }
     }
+}
+
+/// Whether every mail server takes the address (RFC 6531).
+pub(super) fn is_ascii(address: &Address) -> bool {
+    address.to_string().is_ascii()
 }
 
 /// The server refuses our login (RFC 4954: 530, 534, 535, 538), or talks to nobody (RFC 7504: 521).
@@ -280,6 +297,57 @@ mod tests {
             assert!(why.contains("went quiet"), "{step}: {why}");
             assert!(begun.elapsed() < Duration::from_secs(5), "{step}: {:?}", begun.elapsed());
         }
+    }
+
+    /// A mail server that takes every address, without SMTPUTF8 and 8BITMIME; its port, and whom it was asked to send to.
+    async fn plain_server() -> (u16, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let port = listener.local_addr().expect("bound").port();
+        let asked = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
+        let heard = std::sync::Arc::clone(&asked);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (read, mut write) = stream.into_split();
+                let mut lines = BufReader::new(read).lines();
+                let _sent = write.write_all(b"220 mail.example\r\n").await;
+                let mut is_data = false;
+                while let Ok(Some(line)) = lines.next_line().await {
+                    if is_data && line != "." {
+                        continue;
+                    }
+                    if line.starts_with("RCPT") {
+                        heard.lock().expect("no panic").push(line.clone());
+                    }
+                    is_data = line.starts_with("DATA");
+                    let answer: &[u8] = if is_data { b"354 go on\r\n" } else { b"250 ok\r\n" };
+                    let _sent = write.write_all(answer).await;
+                    if line.starts_with("QUIT") {
+                        break;
+                    }
+                }
+            }
+        });
+        (port, asked)
+    }
+
+    /// R-AGENT-10: one address in Korean letters took the mail from everybody.
+    #[tokio::test]
+    async fn an_address_that_the_server_cannot_take_takes_the_mail_from_nobody_else() {
+        let (port, asked) = plain_server().await;
+        let mut email = email(port, &["정비팀@plant.example", "kim@plant.example"]);
+        email.longest_mail = Duration::from_secs(5);
+        let mail = email.message(
+            Uuid::nil(),
+            super::super::Letter { subject: "a".into(), text: "b\n".into(), page: "c".into() },
+            Vec::new(),
+        );
+        let mail = mail.expect("a mail").formatted();
+        assert!(mail.is_ascii(), "no header keeps the server from taking it");
+        let said = email.each(Uuid::nil(), &mail, None).await;
+        let Err(SendError::Partly(why)) = said else { panic!("{said:?}") };
+        assert!(why.contains("정비팀@plant.example") && why.contains("SMTPUTF8"), "{why}");
+        let asked = asked.lock().expect("no panic").join(";");
+        assert!(asked.contains("kim@plant.example"), "{asked}");
     }
 
     /// Two receivers are asked in one mail, and not one after the other for the whole wait each.
