@@ -197,6 +197,7 @@ impl Agent {
         (store, settings, clock, reporter, file): StartedOn,
         outage: &mut Option<Outage>,
     ) -> Result<Handle, StartError> {
+        store.lead(clock.as_ref()).await?;
         let channels = linked_channels(&settings, &store, &clock).await?;
         let (thrown, thrown_out) = Thrown::channel(reporter.clone());
         let put_off = PutOff::default();
@@ -248,8 +249,8 @@ impl Agent {
         }
         let ways = parts.outbox(channels, publisher.clone());
         parts.judging(workflow, ways);
-        let remarks = parts.intake(receiver, publisher, connected, (thrown_out, put_off));
-        parts.pulse(remarks.clone());
+        let (remarks, owed) = parts.intake(receiver, publisher, connected, (thrown_out, put_off));
+        parts.pulse(remarks.clone(), owed);
         parts.retention(remarks.clone());
         let publishing = parts.stops.publisher.clone();
         parts.spawn(Task::Publisher, connection.run(publishing));

@@ -14,7 +14,7 @@ use pdm_reasoner::settings::{ChatActions, ReasonerSettings};
 use pdm_report::settings::ReportSettings;
 use pdm_routes::{Gap, Rota};
 use pdm_script::ProgramHost;
-use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
+use pdm_service::clock::{Clock as _, FollowingClock, SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::files::writable_folder;
@@ -328,7 +328,13 @@ fn logins(settings: &AgentSettings) -> Result<Option<Arc<pdm_oidc::Provider>>, F
 /// Writes a row, as the agent does all the time, and looks through a file of at most [`LOOKED_THROUGH`] for
 /// damage. A store that no agent has opened yet has no tables, which is no error.
 async fn written(store: &Store, place: &StorePlace) -> Result<(), StoreError> {
-    match tokio::time::timeout(WAIT, store.beat(SystemClock.now())).await {
+    // an agent that is running has the row of the server's clock
+    let clock = FollowingClock::new(Arc::new(SystemClock));
+    let beat = async {
+        store.lead(&clock).await?;
+        store.beat(clock.now()).await
+    };
+    match tokio::time::timeout(WAIT, beat).await {
         Ok(Err(error)) if StoreTrouble::from(&error) != StoreTrouble::Schema => return Err(error),
         Ok(_) => {}
         Err(_elapsed) => store.diagnose().await?,

@@ -243,7 +243,8 @@ async fn of_silent_gateway(
     key: &BearingKey,
 ) -> Result<Option<String>, Failure> {
     let owners = store.gateways().bearing_owners().await.map_err(failure::store)?;
-    let claimed = owners.into_iter().find(|(bearing, _)| bearing == key).map(|(_, gateway)| gateway);
+    let claimed =
+        owners.into_iter().find(|(bearing, _)| bearing == key).map(|(_, gateway)| gateway);
     let owner = settings.gateways.of(key).or(claimed);
     let Some(alarm) = owner.as_ref().and_then(|one| silence_alarm(&one.site, &one.gateway)) else {
         return Ok(None);

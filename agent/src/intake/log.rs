@@ -32,7 +32,8 @@ pub(super) fn event_refused(refusal: &Refusal) {
 /// A message that is no event was refused. Told once for each topic.
 pub(super) fn message_refused(letter: &DeadLetter) {
     tracing::warn!(
-        topic = letter.topic, reason = letter.reason,
+        topic = letter.topic,
+        reason = letter.reason,
         "message refused, a dead letter; further ones under this topic are counted only"
     );
 }
@@ -106,6 +107,16 @@ pub(super) fn message_dropped(what: &str, reason: &str) {
 /// Events that were asked for count as lost.
 pub(super) fn events_lost(lost: u64) {
     metrics::counter!("pdm_agent_events_lost_total").increment(lost);
+}
+
+/// Events that a gateway was told to be stored are not there any more.
+pub(super) fn confirmed_events_gone(gateway: &GatewayKey, [first, last]: [u64; 2]) {
+    metrics::counter!("pdm_agent_confirmed_events_gone_total")
+        .increment(last.saturating_sub(first) + 1);
+    tracing::error!(
+        %gateway, first, last,
+        "the store lacks events that it had confirmed: a server that was behind took over, or a backup was put back"
+    );
 }
 
 /// The store did not answer a question for receipts; it is asked again later.

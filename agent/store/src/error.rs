@@ -129,6 +129,11 @@ pub enum Unfit {
 }
 
 impl StoreError {
+    /// The store has not answered yet.
+    pub const fn no_answer() -> Self {
+        Self::Unavailable(sqlx::Error::PoolTimedOut)
+    }
+
     /// The error of a migration; `known` are those of this program.
     pub(super) fn of_migration(error: MigrateError, known: &Migrator) -> Self {
         let known = known.iter().map(|one| one.version).max().unwrap_or_default();

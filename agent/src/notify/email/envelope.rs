@@ -30,8 +30,7 @@ const LONGEST: Duration = Duration::from_secs(280);
 pub(super) const LONGEST_MAIL: Duration = Duration::from_mins(3);
 
 /// What is wrong with an address beyond ASCII.
-const NEEDS_UTF8: &str =
-    "the address has letters beyond ASCII, which a mail server takes with SMTPUTF8 alone (RFC 6531)";
+const NEEDS_UTF8: &str = "the address has letters beyond ASCII, which a mail server takes with SMTPUTF8 alone (RFC 6531)";
 
 /// Which addresses have answered for a mail.
 pub(super) type Settled = BTreeMap<Uuid, Answered>;

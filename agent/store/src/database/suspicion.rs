@@ -25,6 +25,5 @@ pub(crate) fn end() {
 
 /// Whether an error of the server says that a statement which was prepared in this session is not, or is another one.
 pub(crate) fn is_sign(code: &str, text: &str) -> bool {
-    matches!(code, "42P05" | "26000")
-        || (code == "08P01" && text.contains("prepared statement"))
+    matches!(code, "42P05" | "26000") || (code == "08P01" && text.contains("prepared statement"))
 }

@@ -14,8 +14,8 @@ use crate::database::{Connection, Spelt};
 use crate::encoding::to_json;
 use crate::outbox::{MAX_LETTERS_WAITING, OutboxState};
 use crate::{
-    DEAD_LETTER_LANE, Incoming, MAX_DEAD_LETTERS, Outgoing, Payload, Refusal, RefusalCause, StoreError,
-    Stored, fingerprint, log,
+    DEAD_LETTER_LANE, Incoming, MAX_DEAD_LETTERS, Outgoing, Payload, Refusal, RefusalCause,
+    StoreError, Stored, fingerprint, log,
 };
 
 /// Parameter: lane.

@@ -245,7 +245,11 @@ mod tests {
         store.migrate().await.expect("migrated");
         let now = Timestamp::from_unix_ms(1_000_000).expect("in range");
         let letter = DeadLetter::of("t", b"x", "r".to_owned(), now);
-        store.intake().store(&[Incoming::Refused(letter.into())], now, "dead").await.expect("stored");
+        store
+            .intake()
+            .store(&[Incoming::Refused(letter.into())], now, "dead")
+            .await
+            .expect("stored");
         let later = now.plus_seconds(1e6);
         assert_eq!(
             store.outbox().claim("dead_letters", now, later, 9).await.expect("claimed").len(),

@@ -28,7 +28,9 @@ pub(super) async fn refusal(
     let gateway = match &event.of_topic {
         Some(name) => Some(named(name)),
         // the text is what cannot be trusted
-        None => pins::owners(connection, &BTreeSet::from([bearing.clone()])).await?.remove(&bearing),
+        None => {
+            pins::owners(connection, &BTreeSet::from([bearing.clone()])).await?.remove(&bearing)
+        }
     };
     let gateway = gateway.or_else(|| event.of_text.as_ref().map(named));
     let unnamed = || Some(GatewayKey::new(bearing.site.clone(), GatewayId::new(UNNAMED).ok()?));

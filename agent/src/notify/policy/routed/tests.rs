@@ -143,7 +143,8 @@ impl Routed {
     async fn on_the_way_of(&self, hook: &str) -> usize {
         let lane = format!("webhook:{hook}");
         let (now, until) = (at(1e8), at(1e8));
-        let rows = self.watchdog.store.outbox().claim(&lane, now, until, 99).await.expect("claimed");
+        let rows =
+            self.watchdog.store.outbox().claim(&lane, now, until, 99).await.expect("claimed");
         let of_bearing = |row: &&pdm_store::Claimed| row.payload.contains("[Critical] P-101");
         rows.iter().filter(of_bearing).count()
     }
@@ -152,7 +153,8 @@ impl Routed {
 /// R-AGENT-10: a machine that breaks takes its gateway with it, and the Critical stayed with the one person who did
 /// not answer.
 #[tokio::test]
-async fn the_next_step_and_the_repetition_of_an_unanswered_alarm_come_while_its_gateway_is_offline() {
+async fn the_next_step_and_the_repetition_of_an_unanswered_alarm_come_while_its_gateway_is_offline()
+{
     let routed = Routed::told(0.0).await;
     let gateway: GatewayKey = "ulsan-1/gw-01".parse().expect("name");
     routed.status(&gateway, Presence::Offline, 10.0).await;
@@ -189,7 +191,8 @@ async fn an_unanswered_alarm_that_an_earlier_version_suppressed_for_its_gateway_
 
 /// R-AGENT-10: told by a clock that was hours ahead, the next step came hours late.
 #[tokio::test]
-async fn the_pause_to_the_next_step_of_an_alarm_told_by_a_clock_that_was_ahead_begins_when_it_is_right() {
+async fn the_pause_to_the_next_step_of_an_alarm_told_by_a_clock_that_was_ahead_begins_when_it_is_right()
+ {
     for ahead_s in [120.0, 7200.0, 20.0 * 86_400.0] {
         let routed = Routed::told(ahead_s).await;
         routed.look(5.0).await;
@@ -204,4 +207,29 @@ async fn the_pause_to_the_next_step_of_an_alarm_told_by_a_clock_that_was_ahead_b
         routed.look(66.0).await;
         assert_eq!(routed.on_the_way_of("lead").await, 1, "{ahead_s}");
     }
+}
+
+/// R-AGENT-10: an alarm that was given up while its only way failed was told never, although the way worked again.
+#[tokio::test]
+async fn a_given_up_alarm_that_stands_and_that_nobody_was_told_of_is_tried_again() {
+    let routed = Routed::told(0.0).await;
+    let outbox = routed.watchdog.store.outbox();
+    let lane = "webhook:kim";
+    let claim = async || outbox.claim(lane, at(1e8), at(1e8), 9).await.expect("claimed");
+    let given_up = || pdm_store::SendOutcome::GivenUp { error: "500".to_owned() };
+    let row = claim().await[0].id;
+    outbox.settle(&[(row, given_up())], at(1.0)).await.expect("settled");
+    assert_eq!(claim().await.len(), 0);
+    assert_eq!(outbox.revive(lane, at(2.0), 1).await.expect("revived"), 1);
+    assert_eq!(claim().await[0].id, row, "the same row, and the same key for its receiver");
+    outbox.settle(&[(row, pdm_store::SendOutcome::Delivered)], at(3.0)).await.expect("settled");
+    assert_eq!(outbox.revive(lane, at(4.0), 9).await.expect("revived"), 0, "it is told");
+    outbox.settle(&[(row, given_up())], at(5.0)).await.expect("settled");
+    let ack = r#"{"schema":"pdm.ack/1","by":"kim","at":"2027-01-01T00:00:00Z"}"#;
+    let ack = serde_json::from_str(ack).expect("ack");
+    let topic = "episode".to_owned();
+    let incoming = Incoming::Ack { key: routed.key.clone(), ack, topic };
+    let intake = routed.watchdog.store.intake();
+    intake.store(&[incoming], at(6.0), "dead").await.expect("stored");
+    assert_eq!(outbox.revive(lane, at(7.0), 9).await.expect("revived"), 0, "somebody knows");
 }

@@ -167,8 +167,11 @@ async fn what_the_server_does_not_take_does_not_stop_the_flow() {
         "not an event: \0".to_owned(),
         at(0.0),
     );
-    let stored =
-        store.intake().store(&[Incoming::Refused(letter.into())], at(0.0), "dead").await.expect("stored");
+    let stored = store
+        .intake()
+        .store(&[Incoming::Refused(letter.into())], at(0.0), "dead")
+        .await
+        .expect("stored");
     assert_eq!(stored.letters, 1);
 }
 
@@ -244,8 +247,8 @@ async fn the_row_of_another_statement_is_an_error_that_names_the_pooler() {
     let Some(server) = Postgres::start(name) else { return };
     let settings = database(&server, "pooled").await;
     let store = Store::open_postgres(&settings, "agent").await.expect("opens");
-    let crate::sql::Database::Postgres(database) = &store.database else { panic!("a server") };
-    let mut session = database.pool().acquire().await.expect("a session");
+    let opened = super::Postgres::open(&settings, "other").await.expect("opens");
+    let mut session = opened.pool().acquire().await.expect("a session");
     let asks = "SELECT 1::bigint, 2::bigint, 3::bigint, 4::bigint";
     let mut connection = crate::database::Connection::Postgres(&mut session);
     let row = connection.query(asks).fetch_one().await.expect("answered");
