@@ -197,7 +197,6 @@ impl Agent {
         (store, settings, clock, reporter, file): StartedOn,
         outage: &mut Option<Outage>,
     ) -> Result<Handle, StartError> {
-        store.lead(clock.as_ref()).await?;
         let channels = linked_channels(&settings, &store, &clock).await?;
         let (thrown, thrown_out) = Thrown::channel(reporter.clone());
         let put_off = PutOff::default();

@@ -25,9 +25,9 @@ const WORDS: [&str; 10] = [
 /// guard against being run, XML, a form, or the beginning of one of these.
 pub fn says_failure(text: &str) -> bool {
     let text = bare(text);
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let mut is_json = false;
-    for value in values.by_ref() {
+    for value in values {
         match value {
             Ok(value) if is_failure(&value, DEEP) => return true,
             Ok(value) => is_json = value.is_object() || value.is_array(),
@@ -79,7 +79,7 @@ fn is_failure(value: &Value, deep: u32) -> bool {
                 let inner = answer.get(*key).filter(|inner| !inner.is_boolean());
                 inner.is_some_and(|inner| deep > 0 && is_failure(inner, deep - 1))
             };
-            says_no(answer) || has_code(answer) || WRAPPERS.iter().any(|key| wraps(&key))
+            says_no(answer) || has_code(answer) || WRAPPERS.iter().any(wraps)
         }
         Value::Null | Value::Number(_) | Value::String(_) => false,
     }

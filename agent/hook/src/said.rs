@@ -33,7 +33,7 @@ pub async fn said_body(mut answer: reqwest::Response) -> SaidBody {
     let has_ended = loop {
         match answer.chunk().await {
             Ok(Some(chunk)) => {
-                let begun = if bytes.is_empty() { chunk.trim_ascii_start() } else { &chunk };
+                let begun = if bytes.is_empty() { chunk.trim_ascii_start() } else { &chunk[..] };
                 passed += chunk.len() - begun.len();
                 let room = ERROR_BYTES.saturating_sub(bytes.len());
                 bytes.extend_from_slice(&begun[..begun.len().min(room)]);

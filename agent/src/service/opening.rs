@@ -65,7 +65,7 @@ pub(super) async fn opened(
     outage: Option<Outage>,
 ) -> Result<Opened, StartError> {
     let began = Instant::now();
-    let mut first = Box::pin(attempt(settings));
+    let mut first = Box::pin(attempt(settings, clock));
     let mut goes_on = false;
     let hindrance = match timeout(AT_ONCE, &mut first).await {
         Ok(Ok((store, backlog, missing))) => {
@@ -99,7 +99,7 @@ pub(super) async fn opened(
                 first.as_mut().await
             } else {
                 tokio::time::sleep(PAUSE).await;
-                attempt(settings).await
+                attempt(settings, clock).await
             };
             match attempted {
                 Ok(opened) => break Ok(opened),
@@ -121,6 +121,7 @@ pub(super) async fn opened(
 /// One attempt: the secrets are there, the store opens, has its schema, and takes a write.
 async fn attempt(
     settings: &AgentSettings,
+    clock: &SharedClock,
 ) -> Result<(Store, Backlog, Option<MissingRows>), Hindrance> {
     if let Some(missing) = settings.missing_secret() {
         return Err(Hindrance::Secret(missing));
@@ -128,6 +129,7 @@ async fn attempt(
     let opened = async {
         let store = open_store(&settings.store).await?;
         store.take_over().await?;
+        store.lead(clock.as_ref()).await?;
         let backlog = store.backlog().await?;
         let missing = store.missing().await?;
         Ok((store, backlog, missing))

@@ -154,20 +154,15 @@ impl From<WayError> for StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(source: sqlx::Error) -> Self {
-        match source.as_database_error() {
-            // the database refuses the row itself and would refuse it again
-            Some(error) if is_of_the_row(error) => {
-                Self::Content { what: "a row", reason: error.to_string() }
-            }
-            Some(error) => {
-                let code = error.code().unwrap_or_default();
-                if suspicion::is_sign(&code, error.message()) {
-                    suspicion::raise();
-                }
-                Self::Unavailable(source)
-            }
-            None => Self::Unavailable(source),
+        let Some(error) = source.as_database_error() else { return Self::Unavailable(source) };
+        // the database refuses the row itself and would refuse it again
+        if is_of_the_row(error) {
+            return Self::Content { what: "a row", reason: error.to_string() };
         }
+        if suspicion::is_sign(&error.code().unwrap_or_default(), error.message()) {
+            suspicion::raise();
+        }
+        Self::Unavailable(source)
     }
 }
 

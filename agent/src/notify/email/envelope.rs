@@ -71,10 +71,7 @@ impl Email {
         let mut answered = self.answered(key);
         let begun = Instant::now();
         let until = begun + LONGEST;
-        // a server that takes no letters beyond ASCII takes the mail from everybody for one such address
-        let is_plain = self.to.iter().all(|mailbox| is_ascii(&mailbox.email));
         if answered.is_empty()
-            && is_plain
             && self.to.len() > 1
             && let Some(said) = self.all(mail, until).await
         {
@@ -128,6 +125,10 @@ impl Email {
 
     /// One mail for all addresses; none where the server refuses one of them, as then nobody has it.
     async fn all(&self, mail: &[u8], until: Instant) -> Option<Result<(), SendError>> {
+        // a server without SMTPUTF8 takes the mail from everybody for one such address
+        if !self.to.iter().all(|mailbox| is_ascii(&mailbox.email)) {
+            return None;
+        }
         let everybody = self.to.iter().map(|mailbox| mailbox.email.clone()).collect();
         match self.deliver(everybody, mail, until).await {
             Said::Taken => Some(Ok(())),
@@ -228,9 +229,11 @@ fn is_locked(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use pdm_shared::risk::RiskLevel;
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
     use crate::settings::{EmailSecurity, EmailSettings, Languages};
@@ -299,34 +302,35 @@ mod tests {
     }
 
     /// A mail server that takes every address, without SMTPUTF8 and 8BITMIME; its port, and whom it was asked to send to.
-    async fn plain_server() -> (u16, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
+    async fn plain_server() -> (u16, Arc<Mutex<Vec<String>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let port = listener.local_addr().expect("bound").port();
-        let asked = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
-        let heard = std::sync::Arc::clone(&asked);
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let heard = Arc::clone(&asked);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (read, mut write) = stream.into_split();
-                let mut lines = BufReader::new(read).lines();
-                let _sent = write.write_all(b"220 mail.example\r\n").await;
-                let mut is_data = false;
-                while let Ok(Some(line)) = lines.next_line().await {
-                    if is_data && line != "." {
-                        continue;
-                    }
-                    if line.starts_with("RCPT") {
-                        heard.lock().expect("no panic").push(line.clone());
-                    }
-                    is_data = line.starts_with("DATA");
-                    let answer: &[u8] = if is_data { b"354 go on\r\n" } else { b"250 ok\r\n" };
-                    let _sent = write.write_all(answer).await;
-                    if line.starts_with("QUIT") {
-                        break;
-                    }
-                }
+                tokio::spawn(serve(stream, Arc::clone(&heard)));
             }
         });
         (port, asked)
+    }
+
+    async fn serve(stream: TcpStream, heard: Arc<Mutex<Vec<String>>>) {
+        let (read, mut write) = stream.into_split();
+        let mut lines = BufReader::new(read).lines();
+        let _sent = write.write_all(b"220 mail.example\r\n").await;
+        let mut is_data = false;
+        while let Ok(Some(line)) = lines.next_line().await {
+            if is_data && line != "." {
+                continue;
+            }
+            if line.starts_with("RCPT") {
+                heard.lock().expect("no panic").push(line.clone());
+            }
+            is_data = line.starts_with("DATA");
+            let answer: &[u8] = if is_data { b"354 go on\r\n" } else { b"250 ok\r\n" };
+            let _sent = write.write_all(answer).await;
+        }
     }
 
     /// R-AGENT-10: one address in Korean letters took the mail from everybody.

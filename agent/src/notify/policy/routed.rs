@@ -3,7 +3,7 @@
 
 use pdm_episode::Step;
 use pdm_routes::{Subject as Routed, Telling};
-use pdm_shared::delivery::NotificationReason;
+use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::episode::Transition;
 use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
@@ -65,15 +65,7 @@ impl Policy {
         };
         let mut change = self.stepped_on(key, record, after, now);
         change.episode.transition = Transition::Repeated;
-        let mut notification = told.clone();
-        notification.notification_id = new_id(now);
-        notification.reason = subject.reason;
-        notification.title.clone_from(&subject.title);
-        notification.body.clone_from(&subject.body);
-        notification.created_at = now;
-        notification.episode_sequence = Some(change.episode.sequence);
-        notification.transition = Some(Transition::Repeated);
-        notification.episode_state = Some(change.episode.state());
+        let notification = escalation(told, &subject, &change, now);
         Some(Followed::Told(Box::new(Announcement {
             outgoing: self.rows(&subject, &notification, &heard, now),
             notification,
@@ -143,6 +135,26 @@ impl Policy {
             right.notification.created_at = now;
         }
         (right != *alarm).then_some(right)
+    }
+}
+
+/// The notification of a further step.
+fn escalation(
+    told: &Notification,
+    subject: &Subject<'_>,
+    change: &EpisodeChange,
+    now: Timestamp,
+) -> Notification {
+    Notification {
+        notification_id: new_id(now),
+        reason: subject.reason,
+        title: subject.title.clone(),
+        body: subject.body.clone(),
+        created_at: now,
+        episode_sequence: Some(change.episode.sequence),
+        transition: Some(Transition::Repeated),
+        episode_state: Some(change.episode.state()),
+        ..told.clone()
     }
 }
 
