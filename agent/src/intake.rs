@@ -123,6 +123,7 @@ impl Intake {
             self.report(&stored);
             self.report_flood(&mut flood);
             told.tell(&stored.refusals);
+            told.tell_others(&batch);
             for (gateway, bearings) in
                 alarms.note(&batch, &stored.refusals, &self.rules, (now, Instant::now()))
             {

@@ -133,8 +133,9 @@ pub(crate) fn admission(one: &RefusedEvents, owners: &BearingOwners) -> Admissio
             Admission::ReleaseGateway(one.gateway.clone())
         }
         // of an identity twice nothing admits the second event: the reason says what to look at
-        RefusalCause::Owner | RefusalCause::NewBearing | RefusalCause::EventId => {
-            Admission::Configuration
-        }
+        RefusalCause::Owner
+        | RefusalCause::NewBearing
+        | RefusalCause::EventId
+        | RefusalCause::Unreadable => Admission::Configuration,
     }
 }

@@ -248,8 +248,8 @@ impl Agent {
         }
         let ways = parts.outbox(channels, publisher.clone());
         parts.judging(workflow, ways);
-        let remarks = parts.intake(receiver, publisher, connected, (thrown_out, put_off));
-        parts.pulse(remarks.clone());
+        let (remarks, owed) = parts.intake(receiver, publisher, connected, (thrown_out, put_off));
+        parts.pulse(remarks.clone(), owed);
         parts.retention(remarks.clone());
         let publishing = parts.stops.publisher.clone();
         parts.spawn(Task::Publisher, connection.run(publishing));

@@ -41,6 +41,8 @@ pub(crate) enum Saying {
     Configuration,
     /// The store lacks what the agent wrote last.
     Store,
+    /// The clocks of the agent and of its database's server are apart.
+    Clock,
 }
 
 /// A trouble of the store, with the error's own text.

@@ -14,7 +14,11 @@ async fn leaves_when_the_clock_is_right_again(store: &Store) {
     let now = Timestamp::from_unix_ms(1_800_000_000_000).expect("in range");
     let put = async |payload: &[u8], at| {
         let letter = DeadLetter::of("topic", payload, "reason".to_owned(), at);
-        store.intake().store(&[Incoming::Refused(letter)], at, "dead").await.expect("stored");
+        store
+            .intake()
+            .store(&[Incoming::Refused(letter.into())], at, "dead")
+            .await
+            .expect("stored");
     };
     put(b"x", now.plus_seconds(40.0 * DAY_S)).await;
     put(b"y", now.plus_seconds(3600.0)).await;

@@ -12,9 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const PROGRAM: &str = "";
 
 /// The matters in which a source that is named delivers nothing.
-const DEAD: [&str; 3] = [LOST, "silence", "folder"];
+const DEAD: [&str; 4] = [LOST, "silence", "folder", CLOCK];
 /// The matter of a source that cannot be opened again.
 pub(crate) const LOST: &str = "lost";
+/// The matter of a source whose windows cannot be dated, because the gateway's clock was never set.
+pub(crate) const CLOCK: &str = "clock";
 
 /// The remarks of a running edge. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -103,6 +105,9 @@ mod tests {
     fn a_source_that_delivers_nothing_is_dead() {
         let remarks = Remarks::default();
         remarks.set("press", "rate", "the rate is 25,601 Hz".to_owned());
+        remarks.set("fan", CLOCK, "nothing is measured".to_owned());
+        assert_eq!(remarks.troubles(), ["source fan: nothing is measured"], "a clock of 1970");
+        remarks.withdraw("fan", CLOCK);
         assert!(remarks.troubles().is_empty());
         remarks.set("press", LOST, "connection refused".to_owned());
         assert_eq!(remarks.troubles(), ["source press: connection refused"]);

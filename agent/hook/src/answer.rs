@@ -5,7 +5,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The meaning of an answer.
+use crate::failure::{json_of, says_failure};
+
+/// What an answer means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The receiver has the message.
@@ -118,9 +120,9 @@ impl Success {
 }
 
 impl Answers {
-    /// Returns the meaning of an answer.
-    pub(crate) fn verdict(&self, status: u16, body: &[u8]) -> Verdict {
-        let answer = serde_json::from_slice::<Value>(body).ok();
+    /// What an answer means.
+    pub(crate) fn verdict(&self, status: u16, body: &str) -> Verdict {
+        let answer = json_of(body);
         let says =
             |sign: &Option<Sign>| sign.as_ref().is_some_and(|one| one.is_in(answer.as_ref()));
         if says(&self.duplicate) {
@@ -134,8 +136,9 @@ impl Answers {
         let is_contradicted =
             self.success.also.iter().any(|one| one.is_contradicted(answer.as_ref()));
         if is_status && !is_contradicted && (sign.is_none() || says(&sign)) {
-            // a portal that asks people to log in answers 200 in place of the receiver
-            return if is_page(body) { Verdict::Refused } else { Verdict::Delivered };
+            // a portal that asks people to log in answers 200 in place of the receiver, and some receivers say no in it
+            let is_no = is_page(body.as_bytes()) || (sign.is_none() && says_failure(body));
+            return if is_no { Verdict::Refused } else { Verdict::Delivered };
         }
         if says(&self.refused) {
             return Verdict::Never;
@@ -167,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_failure_in_an_answer_of_200_is_no_delivery() {
-        let says = |body: &str| aligo().verdict(200, body.as_bytes());
+        let says = |body: &str| aligo().verdict(200, body);
         assert_eq!(says(r#"{"result_code":"1","message":"success"}"#), Verdict::Delivered);
         assert_eq!(says(r#"{"result_code":1}"#), Verdict::Delivered);
         assert_eq!(says(r#"{"result_code":-101,"message":"인증오류"}"#), Verdict::Refused);
@@ -179,9 +182,10 @@ mod tests {
     #[test]
     fn a_page_that_asks_people_to_log_in_is_no_delivery_where_the_status_alone_decides() {
         let by_status = Answers::default();
-        assert_eq!(by_status.verdict(200, b"ok"), Verdict::Delivered);
-        assert_eq!(by_status.verdict(200, b"\n<!DOCTYPE html><title>Sign in"), Verdict::Refused);
-        assert_eq!(by_status.verdict(200, b"<HTML>"), Verdict::Refused);
+        assert_eq!(by_status.verdict(200, "ok"), Verdict::Delivered);
+        assert_eq!(by_status.verdict(200, "\n<!DOCTYPE html><title>Sign in"), Verdict::Refused);
+        assert_eq!(by_status.verdict(200, "<HTML>"), Verdict::Refused);
+        assert_eq!(by_status.verdict(200, r#"[{"success":false}]"#), Verdict::Refused);
     }
 
     #[test]
@@ -193,13 +197,13 @@ mod tests {
                 .expect("sign"),
             refused: None,
         };
-        let answer = br#"{"header":{"isSuccessful":false,"resultCode":-1005}}"#;
+        let answer = r#"{"header":{"isSuccessful":false,"resultCode":-1005}}"#;
         assert_eq!(nhn.verdict(200, answer), Verdict::Duplicate);
         assert_eq!(nhn.verdict(400, answer), Verdict::Duplicate);
-        assert_eq!(nhn.verdict(200, br#"{"header":{"isSuccessful":true}}"#), Verdict::Delivered);
-        assert_eq!(nhn.verdict(500, b""), Verdict::Later);
-        assert_eq!(nhn.verdict(404, b""), Verdict::Refused);
-        assert_eq!(nhn.verdict(400, b""), Verdict::Never);
+        assert_eq!(nhn.verdict(200, r#"{"header":{"isSuccessful":true}}"#), Verdict::Delivered);
+        assert_eq!(nhn.verdict(500, ""), Verdict::Later);
+        assert_eq!(nhn.verdict(404, ""), Verdict::Refused);
+        assert_eq!(nhn.verdict(400, ""), Verdict::Never);
     }
 
     /// R-AGENT-10: the request is taken and its only recipient is not.
@@ -209,7 +213,7 @@ mod tests {
             "also": [{"pointer": "/message/sendResults/0/resultCode", "value": 0}]}"#;
         let success = serde_json::from_str(success).expect("success");
         let nhn = Answers { success, duplicate: None, refused: None };
-        let says = |body: &str| nhn.verdict(200, body.as_bytes());
+        let says = |body: &str| nhn.verdict(200, body);
         let taken =
             r#"{"header":{"isSuccessful":true},"message":{"sendResults":[{"resultCode":0}]}}"#;
         assert_eq!(says(taken), Verdict::Delivered);

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use pdm_service::bounded::{ERROR_BYTES, Head};
 use pdm_service::broker::TlsFiles;
 use pdm_service::clock::SharedClock;
 use pdm_service::error_chain::error_chain;
@@ -17,7 +16,9 @@ use crate::answer::Verdict;
 use crate::asked::{asked_wait, redirect_in_words};
 use crate::filled::Filled;
 use crate::message::{Message, sample};
+use crate::proxy::{beside_proxy, by_proxy};
 use crate::rate::Pace;
+use crate::said::{SaidBody, said_body};
 use crate::sign::Request;
 use crate::template::{FilledRequest, HookTemplate};
 use crate::token::TokenKeeper;
@@ -69,8 +70,7 @@ pub struct Address {
 /// An answer as it came.
 struct Answered {
     status: u16,
-    head: Head,
-    has_ended: bool,
+    body: SaidBody,
     /// Where a redirect leads, in words.
     redirect: Option<String>,
     /// How long the receiver asks to wait.
@@ -87,6 +87,13 @@ pub struct Hook {
     tokens: TokenKeeper,
     pace: Pace,
     clock: SharedClock,
+}
+
+/// Why there is no answer. The address may hold a secret.
+fn lost(error: reqwest::Error, url: &reqwest::Url) -> String {
+    let is_of_connection = error.is_connect();
+    let told = error_chain(&error.without_url());
+    if is_of_connection { by_proxy(told, url) } else { told }
 }
 
 fn builder() -> reqwest::ClientBuilder {
@@ -139,7 +146,7 @@ impl Hook {
         }
         let pace = Pace::of(template.per_minute);
         let filled = Filled { values: all, secrets };
-        let hook = Self {
+        let mut hook = Self {
             template,
             filled,
             tls: address.tls,
@@ -149,6 +156,7 @@ impl Hook {
             clock,
         };
         hook.tried()?;
+        hook.client = hook.builder().build().map_err(|error| error_chain(&error))?;
         Ok(hook)
     }
 
@@ -177,14 +185,20 @@ impl Hook {
             self.tokens.forget().await;
             answered = self.post(message.key, &request).await.map_err(HookError::Later)?;
         }
-        let Answered { status, head, has_ended, redirect, wait } = answered;
-        let answer = in_one_line(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned();
+        let Answered { status, body, redirect, wait } = answered;
+        let SaidBody { text, unread, .. } = &body;
+        let answer = match unread {
+            Some(encoding) => {
+                format!("its answer is in the encoding {encoding}, which was not asked for")
+            }
+            None => in_one_line(text, ANSWER_CHARS).into_owned(),
+        };
+        let has_ended = body.has_ended && unread.is_none();
         let said = || match &redirect {
             Some(redirect) => format!("the receiver answers {status}: {redirect}"),
             None => format!("the receiver answers {status}: {answer}"),
         };
-        let body = head.whole().unwrap_or_default();
-        match self.template.answers.verdict(status, &body) {
+        match self.template.answers.verdict(status, text) {
             Verdict::Delivered => Ok(Sent { is_duplicate: false, status, answer, has_ended }),
             Verdict::Duplicate => Ok(Sent { is_duplicate: true, status, answer, has_ended }),
             Verdict::Later => Err(match wait {
@@ -223,19 +237,12 @@ impl Hook {
         let asked = client.request(method, url.clone()).headers(headers);
         // the address may hold a secret
         let asked = asked.body(request.body.clone()).send().await;
-        let mut answer = asked.map_err(|error| error_chain(&error.without_url()))?;
+        let answer = asked.map_err(|error| lost(error, &url))?;
         let status = answer.status().as_u16();
         let redirect = redirect_in_words(status, &url, answer.headers());
         let wait = asked_wait(answer.headers(), self.clock.now().unix_ms());
-        let mut head = Head::of(ERROR_BYTES);
-        let has_ended = loop {
-            match answer.chunk().await {
-                Ok(Some(chunk)) if head.take(&chunk) => {}
-                Ok(_) => break true,
-                Err(_) => break false,
-            }
-        };
-        Ok(Answered { status, head, has_ended, redirect, wait })
+        let body = said_body(answer).await;
+        Ok(Answered { status, body, redirect, wait })
     }
 
     /// The receiver's machine answers, and a token is handed out; nothing is sent.
@@ -248,8 +255,9 @@ impl Hook {
         if let Some(source) = &self.template.token {
             self.tokens.token(source, &self.filled, &client).await?;
         }
-        let asked = client.head(Self::url(&request.url)?).send().await;
-        let answer = asked.map_err(|error| error_chain(&error.without_url()))?;
+        let url = Self::url(&request.url)?;
+        let asked = client.head(url.clone()).send().await;
+        let answer = asked.map_err(|error| lost(error, &url))?;
         // a receiver of posts may refuse this request, and 501 says no more than that
         match answer.status().as_u16() {
             501 => Ok(()),
@@ -263,8 +271,17 @@ impl Hook {
     fn client(&self) -> Result<reqwest::Client, String> {
         let Some(tls) = &self.tls else { return Ok(self.client.clone()) };
         let config = tls.client_config().map_err(|error| error.to_string())?;
-        let client = builder().tls_backend_preconfigured(config).build();
+        let client = self.builder().tls_backend_preconfigured(config).build();
         client.map_err(|error| error_chain(&error))
+    }
+
+    /// What clients are made of: past the proxy of the environment where the receiver is near.
+    fn builder(&self) -> reqwest::ClientBuilder {
+        let request = self.sample().ok();
+        match request.and_then(|request| Self::url(&request.url).ok()) {
+            Some(url) => beside_proxy(builder(), &url),
+            None => builder(),
+        }
     }
 
     /// The request of the sample, with the hook's own values.

@@ -14,7 +14,7 @@ use pdm_reasoner::settings::{ChatActions, ReasonerSettings};
 use pdm_report::settings::ReportSettings;
 use pdm_routes::{Gap, Rota};
 use pdm_script::ProgramHost;
-use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
+use pdm_service::clock::{Clock as _, FollowingClock, SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::files::writable_folder;
@@ -118,8 +118,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             Some(wrong) => writeln!(out, "FAIL  {}: {wrong}", finding.what)?,
         }
     }
-    for gap in gaps(&settings) {
-        writeln!(out, "warn  {gap}")?;
+    for warning in gaps(&settings).into_iter().chain(addresses(&settings)) {
+        writeln!(out, "warn  {warning}")?;
     }
     match failed(&findings) {
         None => Ok(Exit::Ok),
@@ -127,8 +127,21 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-/// Returns the number and names of the failed checks; `None` if all passed. The text does not say
-/// that a part was not reached, because a part that was reached may be unfit.
+/// Addresses that most mail servers do not take.
+fn addresses(settings: &AgentSettings) -> Vec<String> {
+    let everybody = settings.notify.email.iter().flat_map(|email| &email.to);
+    let people = settings.notify.recipient.iter().filter_map(|one| one.email.as_ref());
+    Email::beyond_ascii(everybody.chain(people))
+        .map(|address| {
+            format!(
+                "e-mail {address}: letters beyond ASCII, which the mail server has to take with SMTPUTF8 \
+                 (RFC 6531); else nobody hears by this address"
+            )
+        })
+        .collect()
+}
+
+/// What did not pass, by name; what was reached may be unfit, so no line says that it was not.
 fn failed(findings: &[Finding]) -> Option<String> {
     let names: Vec<&str> = findings
         .iter()
@@ -316,7 +329,13 @@ fn logins(settings: &AgentSettings) -> Result<Option<Arc<pdm_oidc::Provider>>, F
 /// Writes a row, as the agent does all the time, and looks through a file of at most [`LOOKED_THROUGH`] for
 /// damage. A store that no agent has opened yet has no tables, which is no error.
 async fn written(store: &Store, place: &StorePlace) -> Result<(), StoreError> {
-    match tokio::time::timeout(WAIT, store.beat(SystemClock.now())).await {
+    // an agent that is running has the row of the server's clock
+    let clock = FollowingClock::new(Arc::new(SystemClock));
+    let beat = async {
+        store.lead(&clock).await?;
+        store.beat(clock.now()).await
+    };
+    match tokio::time::timeout(WAIT, beat).await {
         Ok(Err(error)) if StoreTrouble::from(&error) != StoreTrouble::Schema => return Err(error),
         Ok(_) => {}
         Err(_elapsed) => store.diagnose().await?,

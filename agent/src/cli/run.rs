@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdm_service::clock::SystemClock;
+use pdm_service::clock::{FollowingClock, SharedClock, SystemClock};
 use pdm_service::config::ConfigError;
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::{Exit, Failure};
@@ -87,8 +87,7 @@ async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
     let mut refused: Option<String> = None;
     loop {
         let now = settings.clone();
-        let starting =
-            Agent::start_from(now.clone(), Arc::new(SystemClock), Some(Arc::clone(&file)));
+        let starting = Agent::start_from(now.clone(), following_clock(), Some(Arc::clone(&file)));
         let started = tokio::select! {
             started = starting => Some(started),
             // a start that waits for its store ends at once: nothing was taken in yet
@@ -225,4 +224,9 @@ fn read(args: &Args) -> Result<AgentSettings, ConfigError> {
         settings.name_replica(name);
     }
     Ok(settings)
+}
+
+/// The machine's clock, which follows that of the database's server where they are apart.
+fn following_clock() -> SharedClock {
+    Arc::new(FollowingClock::new(Arc::new(SystemClock)))
 }

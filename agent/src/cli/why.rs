@@ -14,6 +14,7 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::is_gateway_level;
+use pdm_store::gateway_alarm::silence_alarm;
 use pdm_store::{Delivery, EpisodeRecord, MQTT_LANE, Store};
 
 use super::bearing_name::bearing;
@@ -176,6 +177,7 @@ async fn of_bearing(
         let rows = store.history().deliveries(one.notification_id).await.map_err(failure::store)?;
         messages.push((one, rows));
     }
+    lines.extend(of_silent_gateway(store, settings, key).await?);
     match &record {
         Some(record) => lines.extend(episode(record, Reach::of(record, &messages), now)),
         None => lines.push(format!(
@@ -234,8 +236,31 @@ impl Reach {
     }
 }
 
-/// Returns the lines on a gateway that staff was never told of under this name: that it is known,
-/// and its state.
+/// What is said of a bearing whose gateway is silent: it is not measured, and what was told of it goes on.
+async fn of_silent_gateway(
+    store: &Store,
+    settings: &AgentSettings,
+    key: &BearingKey,
+) -> Result<Option<String>, Failure> {
+    let owners = store.gateways().bearing_owners().await.map_err(failure::store)?;
+    let claimed =
+        owners.into_iter().find(|(bearing, _)| bearing == key).map(|(_, gateway)| gateway);
+    let owner = settings.gateways.of(key).or(claimed);
+    let Some(alarm) = owner.as_ref().and_then(|one| silence_alarm(&one.site, &one.gateway)) else {
+        return Ok(None);
+    };
+    let silence = store.episodes().episode(&alarm).await.map_err(failure::store)?;
+    let silence = silence.filter(EpisodeRecord::is_open);
+    Ok(silence.zip(owner).map(|(silence, gateway)| {
+        format!(
+            "gateway          {gateway} is silent since {}: the bearing is not measured, and what was told of it \
+             and not acknowledged goes on",
+            silence.episode.opened_at
+        )
+    }))
+}
+
+/// What is said of a gateway that staff was never told of under this name: that it is known, and how it stands.
 async fn of_quiet_gateway(store: &Store, key: &BearingKey) -> Result<Option<Vec<String>>, Failure> {
     if !is_gateway_level(key.equipment.as_str()) {
         return Ok(None);
@@ -294,13 +319,31 @@ fn episode(record: &EpisodeRecord, reach: Reach, now: Timestamp) -> Vec<String> 
     if let Some(telling) = telling {
         let route = telling.route.as_deref().unwrap_or("everybody");
         let held = if telling.is_held() { ", held by quiet hours" } else { "" };
-        let next = telling.next.map_or(String::new(), |at| format!(", next step {at}"));
+        let next = next_step(record, telling.next, now);
         lines.push(format!("route            {route}, {} steps told{held}{next}", telling.steps));
     }
     lines
 }
 
-/// Describes the damage that staff was told of in this episode.
+/// When the next step of a route is told; why it rests where it does. A time that has passed is none to wait for.
+fn next_step(record: &EpisodeRecord, next: Option<Timestamp>, now: Timestamp) -> String {
+    let Some(at) = next else { return String::new() };
+    let episode = &record.episode;
+    let rests = if !record.is_open() || episode.course.condition.level() == RiskLevel::Normal {
+        "no level stands"
+    } else if episode.acknowledgement.is_acknowledged() {
+        "it is acknowledged"
+    } else if episode.suppression != Suppression::None {
+        "it is suppressed"
+    } else if at > now {
+        return format!(", next step {at}");
+    } else {
+        return format!(", the next step is due since {at}");
+    };
+    format!(", no further step while {rests}")
+}
+
+/// What staff was told of the damage in this episode.
 fn damage(told: &ToldFinding) -> String {
     let named: Vec<&str> = told.elements.iter().map(|fault| fault.as_str()).collect();
     let named = if named.is_empty() { "element not named".to_owned() } else { named.join(", ") };

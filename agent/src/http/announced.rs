@@ -21,13 +21,14 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_events_lost_total", "events of gaps that did not arrive in time"),
     A::counter("pdm_agent_dead_letters_total", "messages refused"),
     A::counter("pdm_agent_dead_letters_not_published_total", "refused messages that are kept and not published, because too many wait"),
+    A::counter("pdm_agent_confirmed_events_gone_total", "events that were confirmed to a gateway and are gone from the store"),
     A::gauge("pdm_agent_refused_gateways", "gateways whose events are refused now"),
     A::gauge("pdm_agent_troubled_gateways", "gateways that say that they cannot measure or keep their events"),
     A::counter("pdm_agent_rival_counts_total", "statuses that named another count while events of the known one came"),
     A::counter("pdm_agent_gateways_behind_total", "gateways whose live events lay behind the clock for ten minutes"),
     A::gauge("pdm_agent_twin_gateways", "names that two gateways seem to use"),
     A::gauge("pdm_agent_dead_letters", "refused messages that are kept with their reason"),
-    A::counter("pdm_agent_events_refused_total", "events that are not of the gateway that they name, or not that gateway's").by("cause", &["topic", "epoch", "owner", "new_bearing", "jump"]),
+    A::counter("pdm_agent_events_refused_total", "events that are not of the gateway that they name, or not that gateway's").by("cause", &["topic", "epoch", "owner", "new_bearing", "jump", "event_id", "unreadable"]),
     A::counter("pdm_agent_events_not_counted_total", "stored events with a number that was counted before"),
     A::counter("pdm_agent_gateway_counts_total", "counts of a gateway that began anew"),
     A::counter("pdm_agent_gateway_troubles_total", "times a gateway said that it cannot keep its events"),
@@ -38,7 +39,7 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_broker_errors_total", "connections to the broker lost or refused").by("side", &["intake", "outbox"]),
     A::counter("pdm_agent_broker_thrown_out_total", "connections that the broker ended again and again").by("side", &["intake", "outbox"]),
     A::gauge("pdm_agent_broker_packet_limit_bytes", "largest packet that the broker takes, learnt from a refusal; 0 until then"),
-    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out", "broker_away", "broker_mute", "broker_lacks", "events_lost", "flood", "store_full", "configuration", "rows_missing", "ahead"]),
+    A::counter("pdm_agent_remarks_total", "messages to staff on gateways and broker").by("what", &["too_large", "thrown_out", "broker_away", "broker_mute", "broker_lacks", "events_lost", "flood", "store_full", "configuration", "rows_missing", "confirmed_gone", "ahead"]),
 ];
 
 #[rustfmt::skip]
@@ -99,6 +100,7 @@ const OF_TELLING: &[Announced] = &[
     A::gauge("pdm_agent_outbox_given_up", "rows of the outbox that were given up and are kept"),
     A::counter("pdm_agent_notify_failures_total", "attempts at sending that failed").by("lane", &[]),
     A::counter("pdm_agent_notify_given_up_total", "notifications that were given up").by("lane", &[]),
+    A::counter("pdm_agent_notify_tried_again_total", "alarms that were given up and told to nobody, tried again").by("lane", &[]),
     A::counter("pdm_agent_notify_refused_total", "mails that some addresses of a list refused").by("lane", &[]),
     A::counter("pdm_agent_notify_elsewhere_total", "notifications that a way did not take and others heard instead").by("lane", &[]),
     A::gauge("pdm_agent_notify_untold", "alarms that no way to staff takes now"),
@@ -115,6 +117,7 @@ const OF_TELLING: &[Announced] = &[
 
 #[rustfmt::skip]
 const OF_STORE: &[Announced] = &[
+    A::gauge("pdm_agent_clock_apart_seconds", "by how much the clock of the database's server is ahead of this machine's, where they are over a minute apart"),
     A::gauge("pdm_agent_store_rows_missing", "1 from a start at which the store lacks what the agent wrote last, until the next start"),
     A::gauge("pdm_agent_configuration_refused", "1 while a configuration that was read again is refused"),
     A::counter("pdm_agent_configurations_refused_total", "configurations that were read again and refused"),

@@ -1,6 +1,7 @@
 //! The log events of the intake, each as one function that logs and counts.
 
 use pdm_service::error_chain::error_chain;
+use pdm_shared::delivery::DeadLetter;
 use pdm_shared::id::{GatewayId, GatewayKey, SiteId};
 use pdm_store::{Refusal, StoreError, Stored};
 
@@ -25,6 +26,15 @@ pub(super) fn event_refused(refusal: &Refusal) {
     tracing::error!(
         cause = refusal.cause.as_str(), gateway = %refusal.gateway, bearing = %refusal.bearing,
         reason = refusal.reason, "event refused; further ones of this kind are counted only"
+    );
+}
+
+/// A message that is no event was refused. Told once for each topic.
+pub(super) fn message_refused(letter: &DeadLetter) {
+    tracing::warn!(
+        topic = letter.topic,
+        reason = letter.reason,
+        "message refused, a dead letter; further ones under this topic are counted only"
     );
 }
 
@@ -97,6 +107,16 @@ pub(super) fn message_dropped(what: &str, reason: &str) {
 /// Events that were asked for count as lost.
 pub(super) fn events_lost(lost: u64) {
     metrics::counter!("pdm_agent_events_lost_total").increment(lost);
+}
+
+/// Events that a gateway was told to be stored are not there any more.
+pub(super) fn confirmed_events_gone(gateway: &GatewayKey, [first, last]: [u64; 2]) {
+    metrics::counter!("pdm_agent_confirmed_events_gone_total")
+        .increment(last.saturating_sub(first) + 1);
+    tracing::error!(
+        %gateway, first, last,
+        "the store lacks events that it had confirmed: a server that was behind took over, or a backup was put back"
+    );
 }
 
 /// The store did not answer a question for receipts; it is asked again later.

@@ -9,7 +9,7 @@ use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState};
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic, is_gateway_level};
-use pdm_store::Incoming;
+use pdm_store::{Incoming, RefusedMessage, UnreadEvent};
 
 use super::log;
 use crate::settings::TopicProof;
@@ -34,7 +34,31 @@ pub(super) fn parse(
     let Came { topic, retained } = came;
     read(prefix, proof, topic, payload, now)
         .and_then(|incoming| not_retained(incoming, retained))
-        .unwrap_or_else(|reason| Incoming::Refused(DeadLetter::of(topic, payload, reason, now)))
+        .unwrap_or_else(|reason| {
+            Incoming::Refused(RefusedMessage {
+                letter: DeadLetter::of(topic, payload, reason, now),
+                event_of: unread_event(prefix, topic, payload),
+            })
+        })
+}
+
+/// Whose event a refused message was to be, if its topic is one of a bearing's events.
+fn unread_event(prefix: &Prefix, topic: &str, payload: &[u8]) -> Option<UnreadEvent> {
+    let (bearing, of_topic) = match Topic::parse(prefix, topic)? {
+        Topic::Bearing { key, what: BearingTopic::Event } => (key, None),
+        Topic::GatewayEvent { key, gateway } => (key, Some(gateway)),
+        Topic::Bearing { .. } | Topic::Gateway { .. } | Topic::DeadLetter => return None,
+    };
+    let is_machine = !is_gateway_level(bearing.equipment.as_str());
+    is_machine.then(|| UnreadEvent { bearing, of_topic, of_text: gateway_in(payload) })
+}
+
+/// The gateway that a text names which is not to be read as a whole: it may be cut, or of another version.
+fn gateway_in(payload: &[u8]) -> Option<GatewayId> {
+    let text = String::from_utf8_lossy(payload);
+    let (_, behind) = text.split_once("\"gateway_id\"")?;
+    let value = behind.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    GatewayId::new(value.split_once('"')?.0).ok()
 }
 
 /// The refusal of an event that the store does not take. A status, an acknowledgement or a refused
@@ -46,12 +70,13 @@ pub(super) fn refused(
     now: Timestamp,
 ) -> Option<Incoming> {
     match message {
-        Incoming::Event { event, payload, .. } => Some(Incoming::Refused(DeadLetter::of(
-            &event.key().to_string(),
-            payload.as_bytes(),
-            format!("not stored: {what}: {reason}"),
-            now,
-        ))),
+        Incoming::Event { event, payload, .. } => {
+            let (bearing, reason) = (event.key(), format!("not stored: {what}: {reason}"));
+            let letter = DeadLetter::of(&bearing.to_string(), payload.as_bytes(), reason, now);
+            let of_topic = Some(event.gateway_id.clone());
+            let event_of = Some(UnreadEvent { bearing, of_topic, of_text: None });
+            Some(Incoming::Refused(RefusedMessage { letter, event_of }))
+        }
         Incoming::Status { .. }
         | Incoming::Ack { .. }
         | Incoming::Shelve { .. }
@@ -238,7 +263,7 @@ mod tests {
 
     fn reason(incoming: Incoming) -> String {
         match incoming {
-            Incoming::Refused(letter) => letter.reason,
+            Incoming::Refused(refused) => refused.letter.reason,
             Incoming::Event { .. }
             | Incoming::Status { .. }
             | Incoming::Ack { .. }
@@ -352,6 +377,31 @@ mod tests {
         let came = Came { topic, retained: true };
         let kept = parse(&Prefix::default(), TopicProof::Accepted, came, REPORT.as_bytes(), now);
         assert!(reason(kept).starts_with("a retained follow-up"));
+    }
+
+    /// R-AGENT-10: the gateway of what cannot be read, for the alarm.
+    #[test]
+    fn an_event_that_cannot_be_read_is_its_bearings_and_its_gateways() {
+        let later = EVENT.replace("pdm.event/1", "pdm.event/2");
+        let cut = EVENT.get(..EVENT.len() / 2).expect("text").to_owned();
+        let other_site = EVENT.replace("\"ulsan-1\"", "\"ulsan-9\"");
+        for text in [later, cut, other_site] {
+            let topic = "pdm/v1/ulsan-1/P-101/DE/event";
+            let Incoming::Refused(refused) = read(topic, text.as_bytes()) else { panic!("{text}") };
+            let event = refused.event_of.expect("an event's topic");
+            assert_eq!(event.bearing.to_string(), "ulsan-1/P-101/DE");
+            assert_eq!(event.of_text.expect("named").as_str(), "gw-01");
+            assert_eq!(event.of_topic, None);
+        }
+        let Incoming::Refused(refused) = read("pdm/v1/ulsan-1/P-101/DE/event/gw-07", b"{") else {
+            panic!("taken")
+        };
+        let event = refused.event_of.expect("an event's topic");
+        assert_eq!((event.of_topic.expect("named").as_str(), event.of_text), ("gw-07", None));
+        for topic in ["pdm/v1/ulsan-1/P-101/DE/ack", "pdm/v1/ulsan-1/gateway/DE/event"] {
+            let Incoming::Refused(refused) = read(topic, b"{") else { panic!("{topic}") };
+            assert_eq!(refused.event_of, None, "{topic}");
+        }
     }
 
     /// The limit is far below the brokers', so that what is made of an event always fits.

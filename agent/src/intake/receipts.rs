@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pdm_service::clock::{Patience, SharedClock};
 use pdm_shared::delivery::Receipt;
-use pdm_shared::id::{GatewayKey, SiteId};
+use pdm_shared::id::{Epoch, GatewayKey, SiteId};
 use pdm_shared::topic::{GatewayTopic, Prefix, Topic};
 use pdm_store::GatewayStore;
 use tokio::sync::{Notify, watch};
@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::log;
 use crate::mqtt::publisher::{Message, Publisher};
+use crate::notify::remarks::{Remark, Remarks};
 
 /// How often old gaps are counted as lost. The time after which a gap is old is hours or days.
 const GAP_CHECK: Duration = Duration::from_mins(1);
@@ -31,6 +32,7 @@ const PUBLISH: Duration = Duration::from_secs(5);
 pub(crate) struct Owed {
     gateways: Mutex<BTreeMap<GatewayKey, u64>>,
     many: Notify,
+    all: Notify,
 }
 
 impl Owed {
@@ -42,6 +44,11 @@ impl Owed {
         if *owed >= many {
             self.many.notify_one();
         }
+    }
+
+    /// Owes every gateway a receipt now: the store may have fewer events than the last ones said.
+    pub(crate) fn ask_all(&self) {
+        self.all.notify_one();
     }
 
     fn take(&self) -> Vec<GatewayKey> {
@@ -63,13 +70,37 @@ pub(crate) struct Receipts {
     /// Tells the time only when the clock may be trusted with an age, which is not shortly after the start
     /// or after a jump: a clock that was set ahead must not count gaps as lost.
     pub(crate) patience: Patience,
+    pub(crate) remarks: Remarks,
+    /// The count of each gateway and the highest number of it that this run has confirmed.
+    pub(crate) confirmed: Confirmed,
+}
+
+/// What gateways were told to be stored.
+#[derive(Debug, Default)]
+pub(crate) struct Confirmed(BTreeMap<GatewayKey, (Option<Epoch>, u64)>);
+
+impl Confirmed {
+    /// Notes a receipt; the numbers that were confirmed before and are not there any more.
+    fn note(&mut self, site: &SiteId, receipt: &Receipt) -> Option<[u64; 2]> {
+        let gateway = GatewayKey::new(site.clone(), receipt.gateway_id.clone());
+        let last = receipt.missing.last().map_or(0, |gap| gap[1]);
+        let now = (receipt.epoch, receipt.stored_through.max(last));
+        let (epoch, before) = self.0.insert(gateway, now).unwrap_or(now);
+        // with gaps, more may be stored behind the last one
+        let is_fallen = epoch == receipt.epoch && receipt.missing.is_empty() && now.1 < before;
+        is_fallen.then(|| [now.1 + 1, before])
+    }
 }
 
 impl Receipts {
     /// Publishes receipts until `stop`, then those that are still owed: the intake has ended by then, so
     /// the last receipt covers everything stored. `connected` changes at every connection; a broker
     /// that was restarted may have lost its retained messages, so every gateway is owed a receipt then.
-    pub(crate) async fn run(self, mut connected: watch::Receiver<u64>, stop: CancellationToken) {
+    pub(crate) async fn run(
+        mut self,
+        mut connected: watch::Receiver<u64>,
+        stop: CancellationToken,
+    ) {
         let mut tick = interval(self.after.max(Duration::from_millis(10)));
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut gaps = interval(GAP_CHECK);
@@ -78,6 +109,10 @@ impl Receipts {
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = self.owed.many.notified() => self.publish().await,
+                () = self.owed.all.notified() => {
+                    self.owe_all().await;
+                    self.publish().await;
+                }
                 _ = tick.tick() => self.publish().await,
                 changed = connected.changed(), if watching => {
                     watching = changed.is_ok();
@@ -114,7 +149,7 @@ impl Receipts {
     }
 
     /// Publishes the receipts that are owed; those that do not get through stay owed.
-    async fn publish(&self) {
+    async fn publish(&mut self) {
         let gateways = self.owed.take();
         if gateways.is_empty() {
             return;
@@ -127,6 +162,11 @@ impl Receipts {
             }
         };
         for (done, (site, receipt)) in receipts.into_iter().enumerate() {
+            if let Some(gone) = self.confirmed.note(&site, &receipt) {
+                let gateway = GatewayKey::new(site.clone(), receipt.gateway_id.clone());
+                log::confirmed_events_gone(&gateway, gone);
+                self.remarks.note(Remark::ConfirmedGone(gateway, gone));
+            }
             if !self.publish_one(site, &receipt).await {
                 // the broker is away, so the other receipts would fail too
                 return self.owe(&gateways[done.min(gateways.len())..]);
@@ -154,5 +194,36 @@ impl Receipts {
             }
             Err(_elapsed) => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pdm_shared::delivery::RECEIPT_SCHEMA;
+    use pdm_shared::time::Timestamp;
+
+    use super::*;
+
+    fn receipt(epoch: u128, stored_through: u64, missing: &[[u64; 2]]) -> Receipt {
+        Receipt {
+            schema: RECEIPT_SCHEMA.to_owned(),
+            gateway_id: "gw-01".parse().expect("name"),
+            epoch: Some(Epoch(uuid::Uuid::from_u128(epoch))),
+            stored_through,
+            missing: missing.to_vec(),
+            at: Timestamp::EPOCH,
+        }
+    }
+
+    /// R-AGENT-10: a standby that was seconds behind took over; what had been confirmed was gone, with a Critical in it.
+    #[test]
+    fn a_count_below_what_was_confirmed_names_the_events_that_are_gone() {
+        let (mut confirmed, site) = (Confirmed::default(), "ulsan-1".parse().expect("name"));
+        assert_eq!(confirmed.note(&site, &receipt(1, 5, &[[6, 8]])), None);
+        assert_eq!(confirmed.note(&site, &receipt(1, 9, &[])), None);
+        assert_eq!(confirmed.note(&site, &receipt(1, 5, &[])), Some([6, 9]));
+        assert_eq!(confirmed.note(&site, &receipt(1, 5, &[])), None, "told once");
+        assert_eq!(confirmed.note(&site, &receipt(1, 12, &[])), None);
+        assert_eq!(confirmed.note(&site, &receipt(2, 3, &[])), None, "another count");
     }
 }

@@ -99,18 +99,38 @@ impl OfGateway {
 
 /// The refusals that have been told since the start.
 #[derive(Debug, Default)]
-pub(super) struct Told(BTreeSet<(RefusalCause, GatewayKey, BearingKey)>);
+pub(super) struct Told {
+    events: BTreeSet<(RefusalCause, GatewayKey, BearingKey)>,
+    /// Topics of other messages that were refused.
+    topics: BTreeSet<String>,
+}
 
 impl Told {
     /// Logs those that have not been told.
     pub(super) fn tell(&mut self, refusals: &[Refusal]) {
         for refusal in refusals {
-            if self.0.len() >= REMEMBERED {
-                self.0.clear();
+            if self.events.len() >= REMEMBERED {
+                self.events.clear();
             }
             let one = (refusal.cause, refusal.gateway.clone(), refusal.bearing.clone());
-            if self.0.insert(one) {
+            if self.events.insert(one) {
                 log::event_refused(refusal);
+            }
+        }
+    }
+
+    /// Logs refused messages that were to be no event, by their topic.
+    pub(super) fn tell_others(&mut self, batch: &[Incoming]) {
+        for message in batch {
+            let Incoming::Refused(refused) = message else { continue };
+            if refused.event_of.is_some() {
+                continue;
+            }
+            if self.topics.len() >= REMEMBERED {
+                self.topics.clear();
+            }
+            if self.topics.insert(refused.letter.topic.clone()) {
+                log::message_refused(&refused.letter);
             }
         }
     }

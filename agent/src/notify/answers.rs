@@ -7,11 +7,14 @@
 //! its status, and by a body that says that it failed or is a page for people: a proxy that asks to log in
 //! answers 200 with its page, and gateways of messengers answer 200 with `{"ok": false}` or an error code.
 
-use pdm_hook::is_page;
-use serde_json::Value;
+use pdm_hook::{is_page, says_failure};
+use pdm_shared::bounds::in_one_line;
 
 use super::lanes::SendError;
 use crate::settings::WebhookFormat;
+
+/// Characters of an answer that are kept for the log.
+pub(super) const ANSWER_CHARS: usize = 200;
 
 /// Words of Slack for a message that it never takes.
 const SLACK_CONTENT: [&str; 4] =
@@ -20,7 +23,7 @@ const SLACK_CONTENT: [&str; 4] =
 /// Returns the meaning of an answer: delivered, or the error.
 pub(super) fn read_answer(format: WebhookFormat, status: u16, body: &str) -> Result<(), SendError> {
     let body = body.trim();
-    let said = || format!("the receiver answers {status}: {body}");
+    let said = || format!("the receiver answers {status}: {}", in_one_line(body, ANSWER_CHARS));
     if !(200..300).contains(&status) {
         return Err(match status {
             // 408, 425 and 429 ask to try later
@@ -87,52 +90,6 @@ fn teams(status: u16, body: &str) -> Result<(), Failure> {
     }
     // a workflow may answer with what its maker wrote; a connector answers with a number
     if status == 202 || lower.starts_with('{') { Ok(()) } else { Err(SendError::Refused) }
-}
-
-/// JSON that says that it failed, in the ways that receivers do.
-fn says_failure(body: &str) -> bool {
-    let Ok(Value::Object(answer)) = serde_json::from_str::<Value>(body) else { return false };
-    let is_false = |key: &str| {
-        let value = answer.get(key);
-        value.is_some_and(|value| {
-            value == &Value::Bool(false)
-                || value.as_str().is_some_and(|word| word.eq_ignore_ascii_case("false"))
-        })
-    };
-    let is_filled =
-        |key: &str| answer.get(key).and_then(Value::as_array).is_some_and(|a| !a.is_empty());
-    let is_rejected = answer.get("rejected").and_then(Value::as_u64).is_some_and(|count| count > 0);
-    // NHN Cloud puts its verdict into a header
-    let has_failed_header =
-        answer.get("header").is_some_and(|header| says_failure(&header.to_string()));
-    let is_error = answer.get("error").is_some_and(|error| {
-        !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
-    });
-    let is_result = ["result", "status"].iter().any(|key| {
-        let word = answer.get(*key).and_then(Value::as_str).map(str::to_ascii_lowercase);
-        word.is_some_and(|word| {
-            ["error", "failed", "failure", "fail", "invalid event", "rejected"]
-                .contains(&word.as_str())
-        })
-    });
-    // codes of DingTalk, WeCom and Feishu: 0 is success; a code of HTTP stands for itself
-    let is_code = |key: &str| answer.get(key).and_then(Value::as_i64).is_some_and(|code| code != 0);
-    let has_error_code = is_code("errcode") || (answer.contains_key("msg") && is_code("code"));
-    let is_success =
-        answer.get("code").and_then(Value::as_i64).is_some_and(|code| (200..300).contains(&code));
-    let is_coded = has_error_code && !is_success;
-    // an HTTP status of its own in the body
-    let is_status = ["status", "statusCode", "status_code"].iter().any(|key| {
-        answer.get(*key).and_then(Value::as_i64).is_some_and(|status| (400..600).contains(&status))
-    });
-    ["ok", "success", "isSuccessful", "successful"].iter().any(|key| is_false(key))
-        || is_error
-        || is_filled("errors")
-        || is_rejected
-        || has_failed_header
-        || is_result
-        || is_coded
-        || is_status
 }
 
 #[cfg(test)]
@@ -232,6 +189,8 @@ mod tests {
             r#"{"status":"error","message":"no such flow"}"#,
             r#"{"errcode":310000,"errmsg":"keywords not in content"}"#,
             r#"{"code":19024,"msg":"Key Words Not Found"}"#,
+            r#"[{"success":false}]"#,
+            r#"callback({"success":false});"#,
         ] {
             assert_eq!(says(refused), "refused", "{refused}");
         }

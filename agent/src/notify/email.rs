@@ -117,6 +117,16 @@ impl Email {
         Ok(Self { lane: person_lane(person, EMAIL), ..Self::new(&settings, reports)? })
     }
 
+    /// The addresses that a mail server takes with SMTPUTF8 alone.
+    pub(crate) fn beyond_ascii<'a>(
+        addresses: impl Iterator<Item = &'a String>,
+    ) -> impl Iterator<Item = &'a str> {
+        addresses.map(String::as_str).filter(|address| {
+            let mailbox = address.parse::<Mailbox>();
+            mailbox.is_ok_and(|mailbox| !envelope::is_ascii(&mailbox.email))
+        })
+    }
+
     /// The server answers and takes our login.
     pub(crate) async fn probe(&self) -> Result<(), String> {
         match self.transport.test_connection().await {
@@ -137,7 +147,10 @@ impl Email {
             .from(self.from.clone())
             .message_id(Some(format!("<{key}@{}>", self.from.email.domain())))
             .subject(letter.subject);
-        for to in &self.to {
+        // an address that needs SMTPUTF8 in the head would keep the mail from every other one
+        let is_plain = |to: &&Mailbox| envelope::is_ascii(&to.email);
+        let has_plain = self.to.iter().any(|to| is_plain(&to));
+        for to in self.to.iter().filter(|to| !has_plain || is_plain(to)) {
             builder = builder.to(to.clone());
         }
         let forms = MultiPart::alternative()

@@ -5,6 +5,8 @@
 //! next minute in one message. One gateway leads each message; the others' episodes are suppressed by
 //! design, as are the episodes of the bearings that a silent gateway measures: those of its own at present,
 //! for as long as it is silent. A bearing that was released or that another gateway measures is told again.
+//! What staff was told of and nobody has acknowledged is never suppressed so: a machine that breaks may take its
+//! gateway with it, and the next person of the route has to hear of it all the same.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +95,9 @@ impl Watchdog {
                 (true, true) | (false, false) => {}
             }
         }
-        if !lost.is_empty() && is_due(&mut bursts.lost, now) {
+        // while the broker is away nobody can be heard: that is told, and no gateway's silence
+        let is_broker_away = self.reporter.progress().borrow().broker_away_since.is_some();
+        if !lost.is_empty() && !is_broker_away && is_due(&mut bursts.lost, now) {
             self.lost(&lost, now).await?;
         }
         if !back.is_empty() && is_due(&mut bursts.back, now) {
@@ -243,7 +247,8 @@ impl Watchdog {
                 standing.insert(gateway.clone(), is_silent);
             }
             let is_its_own = self.owner_of(&owners, key).is_some_and(|owner| owner == gateway);
-            if is_its_own && standing.get(&gateway) == Some(&true) {
+            let is_frozen = is_its_own && standing.get(&gateway) == Some(&true);
+            if is_frozen && !record.is_unanswered() {
                 continue;
             }
             let ended = if is_its_own { Ended::GatewayLost } else { Ended::GatewayReplaced };
@@ -295,7 +300,7 @@ impl Watchdog {
 
     async fn suppress_bearings(&self, lost: &[Turned], now: Timestamp) -> Result<(), StoreError> {
         for (key, record, gateway) in self.of_bearings(lost, now).await? {
-            if record.episode.suppression == Suppression::None {
+            if record.episode.suppression == Suppression::None && !record.is_unanswered() {
                 let reason = silent_reason(&gateway);
                 let change = self.policy.suppressed_by_design(&key, &record, reason, now);
                 self.store.episodes().change(&key, Some(record.version()), &change).await?;

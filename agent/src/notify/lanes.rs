@@ -32,6 +32,8 @@ use crate::mqtt::publisher::{Confirmed, Message, PublishError, Publisher};
 use crate::progress::Reporter;
 use crate::vitals::Teller;
 
+mod probe;
+
 /// Most rows claimed at once: as many as the publisher takes before it waits for PUBACKs.
 pub(super) const CLAIM: u32 = 256;
 /// How long a claim holds, s: longer than the longest send, which is a batch of publications that waits
@@ -191,7 +193,10 @@ impl Lane {
             seen.swap(now, Ordering::Relaxed) != now
         };
         let mut asked = None;
-        while let Some(rows) = self.next(channel.lane(), &mut portion, &is_renewed).await {
+        let mut probed = None;
+        while let Some(rows) =
+            self.next_or_probe(channel.lane(), &mut portion, &is_renewed, &mut probed).await
+        {
             for group in groups(rows) {
                 let now = self.clock.now();
                 let share = ceiling.share_of(&group).await;
@@ -201,10 +206,14 @@ impl Lane {
                     ceiling.hold(group.len(), now);
                     group.iter().map(|row| (row.id, SendOutcome::Held)).collect()
                 };
-                if outcomes.first().is_some_and(|(_, outcome)| outcome.is_told()) {
+                let is_told = outcomes.first().is_some_and(|(_, outcome)| outcome.is_told());
+                if is_told {
                     ceiling.delivered(&share, now).await;
                 }
                 self.settle(channel.lane(), &outcomes).await;
+                if is_told && probed.take().is_some() {
+                    self.revive(channel.lane(), CLAIM).await;
+                }
             }
         }
     }

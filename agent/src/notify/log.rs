@@ -65,6 +65,17 @@ pub(super) fn given_up(lane: &str, error: &str, key: Uuid) {
     tracing::error!(lane, error, %key, "notification given up, it stays in the outbox");
 }
 
+/// Alarms that were given up and that nobody was told of are tried again.
+pub(super) fn revived(lane: &str, rows: u64) {
+    metrics::counter!("pdm_agent_notify_tried_again_total", "lane" => lane.to_owned())
+        .increment(rows);
+    tracing::warn!(
+        lane,
+        rows,
+        "alarms that were given up are tried again: nobody was told of them"
+    );
+}
+
 /// Some recipients of a channel refuse a notification that its others have.
 pub(super) fn partly_refused(lane: &str, error: &str, key: Uuid) {
     count_failure(lane);

@@ -90,11 +90,11 @@ impl Policy {
         now: Timestamp,
     ) -> Option<EpisodeChange> {
         alarm.repeat_at.filter(|at| *at > now)?;
-        let repeat_at = self.repeat_at(alarm.risk, alarm.repeats, now);
+        let right = self.in_time(alarm, now)?;
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
         let mut change = self.change(key, Some(record), Step { episode, tell: None });
-        change.alarm = Some(Box::new(Alarm { repeat_at, ..alarm.clone() }));
+        change.alarm = Some(Box::new(right));
         Some(change)
     }
 

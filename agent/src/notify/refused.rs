@@ -129,3 +129,6 @@ impl Watchdog {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,6 +52,8 @@ pub(crate) enum Remark {
     Configuration(String),
     /// The store lacks what the agent wrote last.
     MissingRows(MissingRows),
+    /// Events of a gateway that were confirmed are gone from the store, first and last number.
+    ConfirmedGone(GatewayKey, [u64; 2]),
 }
 
 /// Takes remarks from the tasks that make them; never waits.
@@ -125,6 +127,7 @@ impl Remarker {
         let subject = match remark {
             Remark::Configuration(why) => format!("{what} {why}"),
             Remark::MissingRows(missing) => format!("{what} {}", missing.written_at),
+            Remark::ConfirmedGone(_, [first, last]) => format!("{what} {first} {last}"),
             Remark::RefusedAlarms(_, bearings) => {
                 format!("{what} {}", bearings.iter().map(BearingKey::to_string).collect::<String>())
             }
@@ -177,6 +180,10 @@ fn worded(remark: &Remark) -> Option<Worded> {
         Remark::StoreFull { percent, max_bytes } => {
             let key = BearingKey::parse("pdm", "agent", "store").ok()?;
             (key, "store_full", wording::store_full(*percent, *max_bytes))
+        }
+        Remark::ConfirmedGone(GatewayKey { site, gateway }, gone) => {
+            let words = wording::confirmed_gone(gateway, *gone);
+            (silence_alarm(site, gateway)?, "confirmed_gone", words)
         }
         Remark::MissingRows(missing) => {
             let key = BearingKey::parse("pdm", "agent", "store").ok()?;

@@ -134,6 +134,9 @@ impl Watchdog {
                 self.store.episodes().change(&key, Some(record.version()), &change).await?;
                 continue;
             }
+            if alarm.repeat_at.is_some_and(|at| at > now) {
+                continue;
+            }
             let announcement = self.policy.repeated(&key, &record, alarm, now);
             self.announce(&key, Some(record.version()), announcement).await?;
         }

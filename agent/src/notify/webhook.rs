@@ -4,8 +4,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use pdm_hook::{asked_wait, redirect_in_words};
-use pdm_service::bounded::{ERROR_BYTES, Head};
+use pdm_hook::{SaidBody, asked_wait, beside_proxy, by_proxy, redirect_in_words, said_body};
 use pdm_service::broker::TlsError;
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::error_chain::error_chain;
@@ -15,7 +14,7 @@ use pdm_shared::text::Language;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::answers::read_answer;
+use super::answers::{ANSWER_CHARS, read_answer};
 use super::escape;
 use super::grouping::by_urgency;
 use super::lanes::{Channel, SendError};
@@ -25,8 +24,6 @@ use crate::settings::{WebhookFormat, WebhookSettings};
 /// How long a receiver may take: Slack and Teams answer within a second, a relay in the plant may be
 /// slower.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Characters of an answer that are kept for the log.
-const ANSWER_CHARS: usize = 200;
 
 /// The hook cannot be set up. The caller ends with a bad configuration.
 #[derive(Debug, thiserror::Error)]
@@ -105,7 +102,7 @@ impl Webhook {
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https"))
             .ok_or(WebhookError::Address { name })?;
-        let client = builder().build().map_err(WebhookError::Client)?;
+        let client = beside_proxy(builder(), &url).build().map_err(WebhookError::Client)?;
         if let Some(tls) = &settings.tls {
             // read now, so that a wrong file ends the start
             tls.client_config()
@@ -113,6 +110,13 @@ impl Webhook {
         }
         Ok(Self { lane: webhook_lane(&settings.name), url, settings: settings.clone(), client })
     }
+}
+
+/// Why there is no answer, with the proxy by which it was asked for. The address may be a secret.
+fn lost(error: reqwest::Error, url: &reqwest::Url) -> String {
+    let is_of_connection = error.is_connect();
+    let told = error_chain(&error.without_url());
+    if is_of_connection { by_proxy(told, url) } else { told }
 }
 
 fn builder() -> reqwest::ClientBuilder {
@@ -128,14 +132,15 @@ impl Webhook {
     fn client(&self) -> Result<reqwest::Client, String> {
         let Some(tls) = &self.settings.tls else { return Ok(self.client.clone()) };
         let config = tls.client_config().map_err(|error| error.to_string())?;
-        let client = builder().tls_backend_preconfigured(config).build();
+        let builder = beside_proxy(builder(), &self.url).tls_backend_preconfigured(config);
+        let client = builder.build();
         client.map_err(|error| error_chain(&error))
     }
 
     /// The receiver's machine answers; nothing is posted.
     pub(crate) async fn probe(&self) -> Result<(), String> {
         let asked = self.client()?.head(self.url.clone()).send().await;
-        let status = asked.map_err(|error| error_chain(&error.without_url()))?.status();
+        let status = asked.map_err(|error| lost(error, &self.url))?.status();
         // a receiver of posts may refuse this request, and 501 says no more than that
         let is_broken = status.is_server_error() && status.as_u16() != 501;
         if is_broken { Err(format!("answers {status}")) } else { Ok(()) }
@@ -158,42 +163,36 @@ impl Channel for Webhook {
             .json(&body)
             .send()
             .await
-            // the address may be a secret
-            .map_err(|error| SendError::Later(error_chain(&error.without_url())))?;
+            .map_err(|error| SendError::Later(lost(error, &self.url)))?;
         let status = answer.status().as_u16();
         let wait = asked_wait(answer.headers(), SystemClock.now().unix_ms());
-        let (said, has_ended) = match redirect_in_words(status, &self.url, answer.headers()) {
-            Some(redirect) => (redirect, true),
-            None => head(answer).await,
+        let body = match redirect_in_words(status, &self.url, answer.headers()) {
+            Some(text) => SaidBody { text, has_ended: true, unread: None },
+            None => said_body(answer).await,
         };
-        match (read_answer(self.settings.format, status, &said), wait) {
+        match (read_answer(self.settings.format, status, &body.text), wait) {
             (Err(SendError::Later(error)), Some(wait)) => Err(SendError::After(error, wait)),
-            (Ok(()), _) if !has_ended => Err(unended(status, &said)),
+            (Ok(()), _) if body.unread.is_some() || !body.has_ended => {
+                let said = match &body.unread {
+                    Some(encoding) => {
+                        format!("it is in the encoding {encoding}, which was not asked for")
+                    }
+                    None => in_one_line(&body.text, ANSWER_CHARS).into_owned(),
+                };
+                Err(unended(status, &said))
+            }
             (read, _) => read,
         }
     }
 }
 
-/// Returns the error for an answer with a good status whose body does not end. The receiver has the
-/// message, and its opinion of it is not known: many say in the body that they failed. It is not
-/// sent there again, as each try would be another message to people; the log and the page of the
-/// ways say it.
+/// An answer with a good status whose body does not end or cannot be read. The receiver has the message, and what it has to say of it
+/// is not known: many say in the body that they failed. It is not sent there again, as each try would be another
+/// message to people; the log and the page of the ways say it.
 pub(super) fn unended(status: u16, said: &str) -> SendError {
-    SendError::Partly(format!("the receiver answers {status}, and its answer does not end: {said}"))
-}
-
-/// The first characters of an answer, and whether it has ended or is longer than what is read. Its time-out is
-/// that of the request; an answer that breaks off is told as far as it came.
-async fn head(mut answer: reqwest::Response) -> (String, bool) {
-    let mut head = Head::of(ERROR_BYTES);
-    let has_ended = loop {
-        match answer.chunk().await {
-            Ok(Some(chunk)) if head.take(&chunk) => {}
-            Ok(_) => break true,
-            Err(_) => break false,
-        }
-    };
-    (in_one_line(&head.told(ANSWER_CHARS), ANSWER_CHARS).into_owned(), has_ended)
+    SendError::Partly(format!(
+        "the receiver answers {status}, and its answer does not end or cannot be read: {said}"
+    ))
 }
 
 fn body(format: WebhookFormat, languages: &[Language], notifications: &[Notification]) -> Value {

@@ -38,7 +38,9 @@ pub(super) use itself::{configuration_refused, missing_rows};
 pub(super) use meanwhile::{Ended, meanwhile};
 pub(super) use refused::{admitted, refused, refused_alarms, refused_line};
 pub(super) use timing::{ahead, ahead_line, behind, behind_line, timing};
-pub(super) use troubled::{events_lost, events_missing, missing_line, troubled, twin, untroubled};
+pub(super) use troubled::{
+    confirmed_gone, events_lost, events_missing, missing_line, troubled, twin, untroubled,
+};
 pub(super) use unmeasured::{measured_again, unmeasured, unmeasured_line};
 pub(super) use watching::{
     file_set_aside, sensor_back, sensor_failed, sighted, silent, words_of_blindness,

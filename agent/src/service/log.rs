@@ -42,6 +42,17 @@ pub(super) fn rows_missing(missing: &MissingRows) {
     );
 }
 
+/// By how much the machine's clock and that of the database's server are apart; 0 where they agree.
+pub(super) fn clock_apart(apart_s: Option<f64>) {
+    metrics::gauge!("pdm_agent_clock_apart_seconds").set(apart_s.unwrap_or(0.0));
+    if let Some(apart_s) = apart_s {
+        tracing::warn!(
+            apart_s,
+            "the clocks of this machine and of the database's server are apart, due times go by the server's"
+        );
+    }
+}
+
 /// A configuration that was read again is refused; whoever read it logs why.
 pub(super) fn configuration_refused() {
     metrics::counter!("pdm_agent_configurations_refused_total").increment(1);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pdm_service::clock::SharedClock;
 use pdm_shared::risk::RiskLevel;
 use pdm_store::{Backlog, MissingRows, Store, StoreError, StoreTrouble};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{StartError, channels, log, open_store};
@@ -24,7 +24,10 @@ use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals};
 
-/// The time between two attempts.
+/// How long the first attempt may take before health is served. Chosen: a store that is well opens within a second,
+/// the migration of a large one takes minutes.
+const AT_ONCE: Duration = Duration::from_secs(3);
+/// Between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// An open store, and the outage that staff has been told of meanwhile.
@@ -62,9 +65,18 @@ pub(super) async fn opened(
     outage: Option<Outage>,
 ) -> Result<Opened, StartError> {
     let began = Instant::now();
-    let hindrance = match attempt(settings).await {
-        Ok((store, backlog, missing)) => return Ok(Opened { store, backlog, missing, outage }),
-        Err(hindrance) => hindrance,
+    let mut first = Box::pin(attempt(settings, clock));
+    let mut goes_on = false;
+    let hindrance = match timeout(AT_ONCE, &mut first).await {
+        Ok(Ok((store, backlog, missing))) => {
+            return Ok(Opened { store, backlog, missing, outage });
+        }
+        Ok(Err(hindrance)) => hindrance,
+        // health is served meanwhile, and this attempt goes on
+        Err(_elapsed) => {
+            goes_on = true;
+            Hindrance::Store(StoreError::no_answer())
+        }
     };
     let ails = |hindrance: &Hindrance| {
         let since_at = clock.now().plus_seconds(-began.elapsed().as_secs_f64());
@@ -83,8 +95,13 @@ pub(super) async fn opened(
     let told = wait(settings, clock, vitals, outage, stop.clone());
     let opening = async {
         let opened = loop {
-            tokio::time::sleep(PAUSE).await;
-            match attempt(settings).await {
+            let attempted = if std::mem::take(&mut goes_on) {
+                first.as_mut().await
+            } else {
+                tokio::time::sleep(PAUSE).await;
+                attempt(settings, clock).await
+            };
+            match attempted {
                 Ok(opened) => break Ok(opened),
                 Err(Hindrance::Store(error)) if !StoreTrouble::from(&error).may_end() => {
                     break Err(StartError::from(error));
@@ -104,6 +121,7 @@ pub(super) async fn opened(
 /// One attempt: the secrets are there, the store opens, has its schema, and takes a write.
 async fn attempt(
     settings: &AgentSettings,
+    clock: &SharedClock,
 ) -> Result<(Store, Backlog, Option<MissingRows>), Hindrance> {
     if let Some(missing) = settings.missing_secret() {
         return Err(Hindrance::Secret(missing));
@@ -111,6 +129,7 @@ async fn attempt(
     let opened = async {
         let store = open_store(&settings.store).await?;
         store.take_over().await?;
+        store.lead(clock.as_ref()).await?;
         let backlog = store.backlog().await?;
         let missing = store.missing().await?;
         Ok((store, backlog, missing))

@@ -27,7 +27,7 @@ use crate::conversation::Conversation;
 use crate::http::door::Door;
 use crate::http::{self, Served};
 use crate::intake::Intake;
-use crate::intake::receipts::{Owed, Receipts};
+use crate::intake::receipts::{Confirmed, Owed, Receipts};
 use crate::judging::{Judging, ModelInLoop};
 use crate::model::LanguageModel;
 use crate::mqtt::publisher::Publisher;
@@ -222,13 +222,14 @@ impl Parts {
     }
 
     /// Starts the watch over store and work, which ends with the intake.
-    pub(super) fn pulse(&mut self, remarks: Remarks) {
+    pub(super) fn pulse(&mut self, remarks: Remarks, owed: Arc<Owed>) {
         let pulse = PulseWatch {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
             vitals: self.reporter.vitals().clone(),
             after: Duration::from_secs_f64(self.settings.silence.store_after_s),
             remarks,
+            owed,
         };
         let stop = self.stops.intake.clone();
         self.spawn(Task::Watchdog, pulse.run(stop));
@@ -364,7 +365,7 @@ impl Parts {
         self.spawn(Task::Watchdog, remarker.run(remarks, thrown, stop));
     }
 
-    /// Starts the receiver, the intake and the receipts; hands out the way to make remarks. The queue between receiver and intake holds as
+    /// Starts the receiver, the intake and the receipts; hands out the way to make remarks and to owe receipts. The queue between receiver and intake holds as
     /// many messages as the broker may send unacknowledged, so the receiver never blocks on it.
     pub(super) fn intake(
         &mut self,
@@ -372,13 +373,14 @@ impl Parts {
         publisher: Publisher,
         connected: watch::Receiver<u64>,
         (thrown_out, put_off): (mpsc::Receiver<ThrownOut>, PutOff),
-    ) -> Remarks {
+    ) -> (Remarks, Arc<Owed>) {
         let (remarks, remarked) = Remarks::channel();
-        let for_others = remarks.clone();
+        let owed = Arc::new(Owed::default());
+        let for_others = (remarks.clone(), Arc::clone(&owed));
+        let receipts_remarks = remarks.clone();
         self.remarks(remarked, thrown_out);
         let receive_maximum = self.settings.broker.receive_maximum;
         let (queue, deliveries) = fair(limits(receive_maximum));
-        let owed = Arc::new(Owed::default());
         let intake = Intake {
             store: self.store.intake(),
             gateways: self.store.gateways(),
@@ -413,6 +415,8 @@ impl Parts {
             after: Duration::from_secs_f64(self.settings.intake.receipt_after_s),
             gap_lost_after,
             patience: Patience::new(Arc::clone(&self.clock), gap_lost_after),
+            remarks: receipts_remarks,
+            confirmed: Confirmed::default(),
         };
         let (stop, drained) = (self.stops.intake.clone(), self.stops.drained.clone());
         self.spawn(Task::Receiver, receiver.run(queue, stop, drained));

@@ -5,6 +5,7 @@
 //! event's, and a judging that hangs leaves the oldest waiting event where it is.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pdm_service::clock::SharedClock;
@@ -14,8 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::handle::say_missing;
 use super::log;
+use crate::intake::receipts::Owed;
 use crate::notify::remarks::Remarks;
-use crate::vitals::{Ailment, Blindness, Trouble, Vitals, Writer};
+use crate::vitals::{Ailment, Blindness, Saying, Trouble, Vitals, Writer};
 
 /// The time between two writes: a write to the disk every two seconds is negligible beside those of
 /// events.
@@ -36,6 +38,19 @@ const LASTS: Duration = Duration::from_secs(3);
 /// How long the oldest waiting event may stand still where `[silence] store_after_s` is 0.
 const STANDS_STILL: Duration = Duration::from_mins(1);
 
+/// Between two looks at the clock of the store's server.
+const CLOCK_LOOK: Duration = Duration::from_secs(20);
+
+/// What health says where the clocks are apart.
+fn clock_line(ahead_s: f64) -> String {
+    let way = if ahead_s > 0.0 { "behind" } else { "ahead of" };
+    format!(
+        "this machine's clock is {:.0} s {way} that of the database's server, by which due times go: check the time \
+         service of both",
+        ahead_s.abs()
+    )
+}
+
 /// Watches store and work.
 #[derive(Debug)]
 pub(super) struct PulseWatch {
@@ -45,6 +60,8 @@ pub(super) struct PulseWatch {
     /// `[silence] store_after_s`.
     pub(super) after: Duration,
     pub(super) remarks: Remarks,
+    /// Who is owed a receipt.
+    pub(super) owed: Arc<Owed>,
 }
 
 type Beat<'a> = Pin<Box<dyn Future<Output = Result<Pulse, StoreError>> + Send + 'a>>;
@@ -56,6 +73,8 @@ struct Known<'a> {
     beat: Option<(Beat<'a>, Instant)>,
     /// The oldest waiting event, and since when it is the oldest.
     oldest: Option<(i64, Instant)>,
+    /// When the clock of the store's server was looked at.
+    clock_at: Option<Instant>,
 }
 
 impl PulseWatch {
@@ -101,7 +120,10 @@ impl PulseWatch {
                 known.beat = None;
                 if let Some(missing) = pulse.missing.take() {
                     say_missing(missing, &self.vitals, &self.remarks);
+                    // what a gateway still keeps of it comes again
+                    self.owed.ask_all();
                 }
+                self.follow_clock(&mut known.clock_at).await;
                 return self.work(pulse, &mut known.oldest).await;
             }
             Ok(Err(error)) => {
@@ -122,7 +144,20 @@ impl PulseWatch {
         Some((None, Blindness::Store(trouble)))
     }
 
-    /// Returns why a write is not answered.
+    /// Follows the clock of the store's server, and says where the machine's is apart from it.
+    async fn follow_clock(&self, looked: &mut Option<Instant>) {
+        if looked.is_some_and(|at| at.elapsed() < CLOCK_LOOK) {
+            return;
+        }
+        *looked = Some(Instant::now());
+        // a failure is the next beat's to say
+        let _looked = timeout(ANSWER, self.store.lead(self.clock.as_ref())).await;
+        let apart_s = self.clock.apart_s();
+        log::clock_apart(apart_s);
+        self.vitals.says(Saying::Clock, apart_s.map(clock_line));
+    }
+
+    /// Why a write is not answered.
     async fn silent(&self) -> Trouble {
         match timeout(WHY, self.store.diagnose()).await {
             Ok(Ok(())) => Trouble {
@@ -217,8 +252,6 @@ fn is_alike(one: &Blindness, other: &Blindness) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use pdm_service::clock::SystemClock;
 
     use super::*;
@@ -237,6 +270,7 @@ mod tests {
             vitals: vitals.clone(),
             after: Duration::from_mins(1),
             remarks: Remarks::channel().0,
+            owed: Arc::default(),
         };
         let mut oldest = None;
         let waits = |arrival| Pulse { oldest_waiting: Some(arrival), missing: None };

@@ -116,6 +116,9 @@ pub enum RefusalCause {
     Jump,
     /// Another event has this identity.
     EventId,
+    /// What came under the topic of a bearing's events cannot be read as one: another version of the schema, another
+    /// form, a name that differs from the topic's.
+    Unreadable,
 }
 
 impl RefusalCause {
@@ -128,6 +131,7 @@ impl RefusalCause {
             Self::NewBearing => "new_bearing",
             Self::Jump => "jump",
             Self::EventId => "event_id",
+            Self::Unreadable => "unreadable",
         }
     }
 }
@@ -141,8 +145,15 @@ impl std::str::FromStr for RefusalCause {
     type Err = UnknownCause;
 
     fn from_str(word: &str) -> Result<Self, UnknownCause> {
-        let all =
-            [Self::Topic, Self::Epoch, Self::Owner, Self::NewBearing, Self::Jump, Self::EventId];
+        let all = [
+            Self::Topic,
+            Self::Epoch,
+            Self::Owner,
+            Self::NewBearing,
+            Self::Jump,
+            Self::EventId,
+            Self::Unreadable,
+        ];
         let named = all.into_iter().find(|cause| cause.as_str() == word);
         named.ok_or_else(|| UnknownCause(word.to_owned()))
     }

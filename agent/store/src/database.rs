@@ -16,9 +16,10 @@ use super::StoreError;
 mod list;
 mod query;
 mod statement;
+pub(crate) mod suspicion;
 
 pub(super) use list::{Identities, Numbers};
-pub(super) use query::{Query, Row};
+pub(super) use query::{Query, Row, value_of};
 pub(super) use statement::{Spelt, Statement};
 
 /// First halves of the keys of PostgreSQL's advisory locks: "pdm" in ASCII and a number, so that

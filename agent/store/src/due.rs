@@ -30,12 +30,23 @@ pub struct DueAlarm {
     pub now: Timestamp,
     /// A time beyond was written by a clock that was ahead.
     pub latest: Timestamp,
+    /// An alarm that was told beyond was told by a clock that was ahead: its times lie too far away by as much.
+    pub told: Timestamp,
 }
 
 impl DueAlarm {
     /// The bounds at `now` of alarms that are repeated every `every_s` seconds.
     pub fn at(now: Timestamp, every_s: f64) -> Self {
-        Self { now, latest: now.plus_seconds(every_s + ALARM_APART_S) }
+        Self {
+            now,
+            latest: now.plus_seconds(every_s + ALARM_APART_S),
+            told: now.plus_seconds(ROW_APART_S),
+        }
+    }
+
+    /// Whether an instant of the past lies so far ahead that a wrong clock wrote it.
+    pub fn is_ahead(at: Timestamp, now: Timestamp) -> bool {
+        at.seconds_since(now) > ROW_APART_S
     }
 }
 

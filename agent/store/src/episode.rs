@@ -58,6 +58,16 @@ impl EpisodeRecord {
             && episode.suppression == Suppression::None
     }
 
+    /// Whether staff was told of a level that stands and that nobody has acknowledged: its route and its repetitions
+    /// go on, whatever becomes of the gateway that measured it.
+    pub fn is_unanswered(&self) -> bool {
+        let episode = &self.episode;
+        self.is_open()
+            && self.alarm.is_some()
+            && !episode.acknowledgement.is_acknowledged()
+            && episode.course.condition.level() > RiskLevel::Normal
+    }
+
     /// Whether the episode stands.
     pub fn is_open(&self) -> bool {
         self.episode.closed_at.is_none()

@@ -3,6 +3,8 @@
 use pdm_service::postgres::WayError;
 use sqlx::migrate::{MigrateError, Migrator};
 
+use crate::database::suspicion;
+
 /// A call of the store failed, and nothing of the call is stored.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -127,6 +129,11 @@ pub enum Unfit {
 }
 
 impl StoreError {
+    /// The store has not answered yet.
+    pub const fn no_answer() -> Self {
+        Self::Unavailable(sqlx::Error::PoolTimedOut)
+    }
+
     /// The error of a migration; `known` are those of this program.
     pub(super) fn of_migration(error: MigrateError, known: &Migrator) -> Self {
         let known = known.iter().map(|one| one.version).max().unwrap_or_default();
@@ -147,13 +154,15 @@ impl From<WayError> for StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(source: sqlx::Error) -> Self {
-        match source.as_database_error() {
-            // the database refuses the row itself and would refuse it again
-            Some(error) if is_of_the_row(error) => {
-                Self::Content { what: "a row", reason: error.to_string() }
-            }
-            Some(_) | None => Self::Unavailable(source),
+        let Some(error) = source.as_database_error() else { return Self::Unavailable(source) };
+        // the database refuses the row itself and would refuse it again
+        if is_of_the_row(error) {
+            return Self::Content { what: "a row", reason: error.to_string() };
         }
+        if suspicion::is_sign(&error.code().unwrap_or_default(), error.message()) {
+            suspicion::raise();
+        }
+        Self::Unavailable(source)
     }
 }
 

@@ -6,7 +6,7 @@ use pdm_shared::delivery::{Acknowledgement, DeadLetter, GatewayStatus, Presence}
 use pdm_shared::episode::Shelve;
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::FollowUpReport;
-use pdm_shared::id::{BearingKey, GatewayKey, SiteId};
+use pdm_shared::id::{BearingKey, GatewayId, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
 use super::{Refusal, RefusalCause};
@@ -56,7 +56,33 @@ pub enum Incoming {
         report: FollowUpReport,
     },
     /// A message that is refused.
-    Refused(DeadLetter),
+    Refused(RefusedMessage),
+}
+
+/// A message that is refused.
+#[derive(Debug, Clone)]
+pub struct RefusedMessage {
+    /// What is kept of it.
+    pub letter: DeadLetter,
+    /// Whose event it was to be, where it came under the topic of a bearing's events.
+    pub event_of: Option<UnreadEvent>,
+}
+
+/// An event that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadEvent {
+    /// The bearing of its topic.
+    pub bearing: BearingKey,
+    /// The gateway that its topic names.
+    pub of_topic: Option<GatewayId>,
+    /// The gateway that its text names, as far as that can be told.
+    pub of_text: Option<GatewayId>,
+}
+
+impl From<DeadLetter> for RefusedMessage {
+    fn from(letter: DeadLetter) -> Self {
+        Self { letter, event_of: None }
+    }
 }
 
 /// Counts of what a stored batch changed.

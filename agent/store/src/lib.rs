@@ -43,7 +43,8 @@ pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use episode::{Alarm, Beside, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
 pub use error::{StoreError, Unfit};
 pub use intake::{
-    Backlog, GatewayState, Incoming, MissingRows, OldGaps, Pulse, RefusedEvents, Stored,
+    Backlog, GatewayState, Incoming, MissingRows, OldGaps, Pulse, RefusedEvents, RefusedMessage,
+    Stored, UnreadEvent,
 };
 pub use judgement::{
     Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged, Recall, Reported,

@@ -43,6 +43,7 @@ mod runs;
 mod series;
 pub(crate) mod sqlite;
 mod standing;
+mod unread;
 mod ways;
 mod windows;
 mod work_reports;

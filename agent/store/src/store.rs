@@ -2,11 +2,14 @@
 
 use std::path::Path;
 use std::sync::LazyLock;
+use std::time::Duration;
 
+use pdm_service::clock::Clock;
 use pdm_service::postgres::PostgresSettings;
 use pdm_shared::time::Timestamp;
 
 use crate::database::{Dialect, Spelt};
+use crate::encoding::time_of;
 use crate::outbox::OutboxState;
 use crate::settings::{StorePlace, StoreSettings};
 use crate::sql::postgres::Postgres;
@@ -311,6 +314,9 @@ impl Store {
     /// Writes this agent's row of `heartbeats` and looks at the events that wait. It fails where any
     /// other write would.
     pub async fn beat(&self, now: Timestamp) -> Result<Pulse, StoreError> {
+        if let Database::Postgres(server) = &self.database {
+            server.examine_again().await?;
+        }
         let written = async {
             let mut transaction = self.database.write().await?;
             let mut connection = transaction.connection();
@@ -365,6 +371,22 @@ impl Store {
             Database::Sqlite(file) => file.missing(written_ms, found_ms),
             Database::Postgres(server) => server.missing(written_ms, found_ms),
         })
+    }
+
+    /// Lets a clock follow that of the server, which all replicas share. A file has no clock.
+    pub async fn lead(&self, clock: &dyn Clock) -> Result<(), StoreError> {
+        let Database::Postgres(_) = &self.database else { return Ok(()) };
+        let asked = clock.uptime();
+        let mut reader = self.database.read().await?;
+        let query = reader
+            .query("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now_ms");
+        let server = time_of(query.fetch_one().await?.get(0)?)?;
+        let took = clock.uptime().saturating_sub(asked);
+        // an answer that takes so long says nothing of this moment
+        if took < Duration::from_secs(2) {
+            clock.follow(server.plus_seconds(took.as_secs_f64() / 2.0));
+        }
+        Ok(())
     }
 
     /// Asks over a new connection why the store does not answer. An answer means that it does.

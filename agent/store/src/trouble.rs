@@ -10,6 +10,7 @@ use pdm_service::postgres::WayError;
 use pdm_shared::text::Text;
 
 use super::{StoreError, Unfit};
+use crate::database::suspicion;
 
 /// The tables of PostgreSQL whose rows get a number from a sequence; the errors of the server name their keys.
 const NUMBERED: [&str; 8] = [
@@ -178,7 +179,11 @@ fn of_postgres(code: &str, text: &str) -> StoreTrouble {
         "3D000" => StoreTrouble::NoDatabase,
         "42501" => StoreTrouble::Rights,
         "42P01" | "42703" | "3F000" => StoreTrouble::Schema,
-        "42P05" | "26000" => StoreTrouble::Pooler,
+        _ if suspicion::is_sign(code, text) => StoreTrouble::Pooler,
+        // words of pgbouncer
+        "08P01" if text.contains("query_wait_timeout") || text.contains("max_client_conn") => {
+            StoreTrouble::Connections
+        }
         "22P05" => StoreTrouble::Encoding,
         "58030" | "58P01" => StoreTrouble::Disk,
         _ if code.starts_with("XX") => StoreTrouble::Damaged,
@@ -308,8 +313,8 @@ impl StoreTrouble {
                 "create the database in UTF8, or correct store.postgres.url",
             ),
             Self::Connections => (
-                "max_connections를 늘리거나 다른 연결을 종료",
-                "raise max_connections, or end other connections",
+                "max_connections(연결 풀러는 pool_size)를 store.postgres.connections보다 크게 하거나 다른 연결을 종료",
+                "raise max_connections (of a pooler its pool size) above store.postgres.connections, or end other connections",
             ),
             Self::Rights => (
                 "역할에 데이터베이스와 스키마의 권한 부여",
@@ -414,6 +419,12 @@ mod tests {
             ("XX001", "invalid page in block 3", StoreTrouble::Damaged),
             ("42P05", "prepared statement \"sqlx_s_1\" already exists", StoreTrouble::Pooler),
             ("08P01", "unsupported startup parameter in options: a", StoreTrouble::Pooler),
+            (
+                "08P01",
+                "bind message supplies 1 parameters, but prepared statement \"sqlx_s_7\" requires 2",
+                StoreTrouble::Pooler,
+            ),
+            ("08P01", "query_wait_timeout", StoreTrouble::Connections),
             ("08006", "server closed the connection", StoreTrouble::Away),
         ] {
             assert_eq!(of_postgres(code, text), trouble, "{code} {text}");

@@ -28,7 +28,7 @@ use crate::capture::Tap;
 use crate::condition::Neighbour;
 use crate::progress::Progress;
 use crate::relearning::Relearning;
-use crate::remarks::Remarks;
+use crate::remarks::{CLOCK, Remarks};
 use crate::settings::Tachometer;
 use crate::source::folder::FolderLedger;
 use crate::source::values::PointValues;
@@ -152,7 +152,7 @@ impl Measurer {
                 polls.clear();
             } else if std::mem::take(&mut self.is_without_time) {
                 log::clock_is_right(&self.name);
-                self.remarks.withdraw(&self.name, "clock");
+                self.remarks.withdraw(&self.name, CLOCK);
             }
             if self.is_live {
                 let (repeats, source) = (&mut self.repeats, &self.name);
@@ -250,7 +250,7 @@ impl Measurer {
         log::windows_without_time(&self.name, windows, self.is_without_time);
         if !std::mem::replace(&mut self.is_without_time, true) {
             let text = "nothing is measured: the gateway's clock stands before 2020".to_owned();
-            self.remarks.set(&self.name, "clock", text);
+            self.remarks.set(&self.name, CLOCK, text);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Code that needs the present instant takes a [`Clock`]; only [`SystemClock`] asks the machine.
 
 use std::fmt;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,16 @@ pub trait Clock: Send + Sync + fmt::Debug {
         static BEGUN: OnceLock<Instant> = OnceLock::new();
         BEGUN.get_or_init(Instant::now).elapsed()
     }
+
+    /// Takes the clock of a server that several machines share. Most clocks go on by themselves.
+    fn follow(&self, server: Timestamp) {
+        let _goes_on_by_itself = server;
+    }
+
+    /// By how much a server's clock that is followed is ahead of the machine's, s; none where both agree.
+    fn apart_s(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// A clock that is shared by the tasks of one program.
@@ -34,6 +45,50 @@ impl Clock for SystemClock {
         Timestamp::of(Utc::now()).unwrap_or(Timestamp::EPOCH)
     }
 }
+
+/// The machine's clock, or that of a server where both are a minute apart: replicas whose clocks differ would find each
+/// other's due times passed or far away.
+#[derive(Debug)]
+pub struct FollowingClock {
+    inner: SharedClock,
+    ahead_ms: AtomicI64,
+}
+
+impl FollowingClock {
+    /// A clock that follows nobody yet.
+    pub fn new(inner: SharedClock) -> Self {
+        Self { inner, ahead_ms: AtomicI64::new(0) }
+    }
+}
+
+impl Clock for FollowingClock {
+    fn now(&self) -> Timestamp {
+        let ahead_ms = self.ahead_ms.load(Ordering::Relaxed);
+        self.inner.now().plus_seconds(ahead_ms as f64 / 1000.0)
+    }
+
+    fn uptime(&self) -> Duration {
+        self.inner.uptime()
+    }
+
+    fn follow(&self, server: Timestamp) {
+        let ahead_ms = server.unix_ms().saturating_sub(self.inner.now().unix_ms());
+        let is_apart = Duration::from_millis(ahead_ms.unsigned_abs()).as_secs_f64() > JUMP_S;
+        let before = self.ahead_ms.load(Ordering::Relaxed);
+        // what changes by less is the time that the answer took
+        if !is_apart || ahead_ms.abs_diff(before) > APART_STEP_MS {
+            self.ahead_ms.store(if is_apart { ahead_ms } else { 0 }, Ordering::Relaxed);
+        }
+    }
+
+    fn apart_s(&self) -> Option<f64> {
+        let ahead_ms = self.ahead_ms.load(Ordering::Relaxed);
+        (ahead_ms != 0).then_some(ahead_ms as f64 / 1000.0)
+    }
+}
+
+/// A difference to a server's clock changes by more before it is taken anew, ms.
+const APART_STEP_MS: u64 = 5000;
 
 /// A clock that never goes back: where the inner one is set back, it goes on from the last instant.
 ///
@@ -140,6 +195,32 @@ mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use super::*;
+
+    #[derive(Debug)]
+    struct Still(i64);
+
+    impl Clock for Still {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_unix_ms(self.0).expect("in range")
+        }
+    }
+
+    /// R-AGENT-10: two replicas whose clocks were two hours apart found each other's pauses passed.
+    #[test]
+    fn clocks_that_are_apart_follow_the_server_and_those_that_agree_go_on_by_themselves() {
+        let server = Timestamp::from_unix_ms(1_800_000_000_000).expect("in range");
+        for off_ms in [7_200_000, -7_200_000, 90_000] {
+            let clock = FollowingClock::new(Arc::new(Still(1_800_000_000_000 + off_ms)));
+            clock.follow(server);
+            assert_eq!(clock.now(), server, "{off_ms}");
+            assert_eq!(clock.apart_s(), Some(-off_ms as f64 / 1000.0));
+            clock.follow(server.plus_seconds(2.0));
+            assert_eq!(clock.now(), server, "an answer that took longer moves nothing");
+        }
+        let clock = FollowingClock::new(Arc::new(Still(1_800_000_020_000)));
+        clock.follow(server);
+        assert_eq!((clock.now().unix_ms(), clock.apart_s()), (1_800_000_020_000, None));
+    }
 
     #[derive(Debug, Default)]
     struct SetClock(AtomicI64);

@@ -29,6 +29,9 @@ const LONGEST: Duration = Duration::from_secs(280);
 /// two minutes; RFC 5321 (4.5.3.2.6) allows ten, which no alarm can wait.
 pub(super) const LONGEST_MAIL: Duration = Duration::from_mins(3);
 
+/// What is wrong with an address beyond ASCII.
+const NEEDS_UTF8: &str = "the address has letters beyond ASCII, which a mail server takes with SMTPUTF8 alone (RFC 6531)";
+
 /// Which addresses have answered for a mail.
 pub(super) type Settled = BTreeMap<Uuid, Answered>;
 
@@ -123,6 +126,10 @@ impl Email {
     /// Sends one mail for all addresses; `None` if the server refuses one of them, since then no
     /// address has it.
     async fn all(&self, mail: &[u8], until: Instant) -> Option<Result<(), SendError>> {
+        // a server without SMTPUTF8 takes the mail from everybody for one such address
+        if !self.to.iter().all(|mailbox| is_ascii(&mailbox.email)) {
+            return None;
+        }
         let everybody = self.to.iter().map(|mailbox| mailbox.email.clone()).collect();
         match self.deliver(everybody, mail, until).await {
             Said::Taken => Some(Ok(())),
@@ -172,8 +179,13 @@ impl Email {
                 begun.elapsed().as_secs()
             ));
         };
+        let is_plain = envelope.to().iter().all(is_ascii);
         match sent {
             Ok(_response) => Said::Taken,
+            // the client asks the server before it sends: no try helps
+            Err(error) if error.is_client() && !is_plain => {
+                Said::Never(format!("{NEEDS_UTF8} ({})", error_chain(&error)))
+            }
             Err(error) if is_locked(&error) => Said::Locked(error_chain(&error)),
             // 5xx: the server refuses this address or this mail for good
             Err(error) if error.is_permanent() => Said::Never(error_chain(&error)),
@@ -203,6 +215,11 @@ impl Email {
     }
 }
 
+/// Whether every mail server takes the address (RFC 6531).
+pub(super) fn is_ascii(address: &Address) -> bool {
+    address.to_string().is_ascii()
+}
+
 /// The server refuses our login (RFC 4954: 530, 534, 535, 538), or talks to nobody (RFC 7504: 521).
 fn is_locked(error: &Error) -> bool {
     let Some(code) = error.status() else { return false };
@@ -213,9 +230,11 @@ fn is_locked(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use pdm_shared::risk::RiskLevel;
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
     use crate::settings::{EmailSecurity, EmailSettings, Languages};
@@ -281,6 +300,58 @@ mod tests {
             assert!(why.contains("went quiet"), "{step}: {why}");
             assert!(begun.elapsed() < Duration::from_secs(5), "{step}: {:?}", begun.elapsed());
         }
+    }
+
+    /// A mail server that takes every address, without SMTPUTF8 and 8BITMIME; its port, and whom it was asked to send to.
+    async fn plain_server() -> (u16, Arc<Mutex<Vec<String>>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let port = listener.local_addr().expect("bound").port();
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let heard = Arc::clone(&asked);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, Arc::clone(&heard)));
+            }
+        });
+        (port, asked)
+    }
+
+    async fn serve(stream: TcpStream, heard: Arc<Mutex<Vec<String>>>) {
+        let (read, mut write) = stream.into_split();
+        let mut lines = BufReader::new(read).lines();
+        let _sent = write.write_all(b"220 mail.example\r\n").await;
+        let mut is_data = false;
+        while let Ok(Some(line)) = lines.next_line().await {
+            if is_data && line != "." {
+                continue;
+            }
+            if line.starts_with("RCPT") {
+                heard.lock().expect("no panic").push(line.clone());
+            }
+            is_data = line.starts_with("DATA");
+            let answer: &[u8] = if is_data { b"354 go on\r\n" } else { b"250 ok\r\n" };
+            let _sent = write.write_all(answer).await;
+        }
+    }
+
+    /// R-AGENT-10: one address in Korean letters took the mail from everybody.
+    #[tokio::test]
+    async fn an_address_that_the_server_cannot_take_takes_the_mail_from_nobody_else() {
+        let (port, asked) = plain_server().await;
+        let mut email = email(port, &["정비팀@plant.example", "kim@plant.example"]);
+        email.longest_mail = Duration::from_secs(5);
+        let mail = email.message(
+            Uuid::nil(),
+            super::super::Letter { subject: "a".into(), text: "b\n".into(), page: "c".into() },
+            Vec::new(),
+        );
+        let mail = mail.expect("a mail").formatted();
+        assert!(mail.is_ascii(), "no header keeps the server from taking it");
+        let said = email.each(Uuid::nil(), &mail, None).await;
+        let Err(SendError::Partly(why)) = said else { panic!("{said:?}") };
+        assert!(why.contains("정비팀@plant.example") && why.contains("SMTPUTF8"), "{why}");
+        let asked = asked.lock().expect("no panic").join(";");
+        assert!(asked.contains("kim@plant.example"), "{asked}");
     }
 
     /// Two receivers are asked in one mail, and not one after the other for the whole wait each.

@@ -233,3 +233,17 @@ fn what_turns_within_a_minute_of_a_message_waits_for_its_end() {
         [100.0, 102.0, 159.0, 160.0, 161.0, 50.0].map(|s| is_due(&mut last, at(s))).to_vec();
     assert_eq!(due, [true, false, false, true, false, true]);
 }
+
+/// R-AGENT-10: while the broker is away nobody can be heard, and that is told, not a silence of each gateway.
+#[tokio::test]
+async fn no_gateway_is_told_to_be_silent_while_the_broker_is_away() {
+    let mut bench = Bench::new().await;
+    bench.status(1, Presence::Offline, 0.0).await;
+    let away = Some(tokio::time::Instant::now());
+    bench.watchdog.reporter.update(|progress| progress.broker_away_since = away);
+    bench.watch(30, 50).await;
+    assert!(bench.told().await.is_empty());
+    bench.watchdog.reporter.update(|progress| progress.broker_away_since = None);
+    bench.watch(200, 300).await;
+    assert_eq!(bench.told().await.len(), 1, "told once it is back");
+}

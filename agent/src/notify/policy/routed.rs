@@ -3,7 +3,7 @@
 
 use pdm_episode::Step;
 use pdm_routes::{Subject as Routed, Telling};
-use pdm_shared::delivery::NotificationReason;
+use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::episode::Transition;
 use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
@@ -22,8 +22,14 @@ impl Policy {
         record: &EpisodeRecord,
         now: Timestamp,
     ) -> Option<Followed> {
-        let alarm = record.alarm.as_ref()?;
-        let before = looked_at(alarm.telling.as_ref()?, now)?;
+        let stored = record.alarm.as_ref()?;
+        let right = self.in_time(stored, now);
+        let alarm = right.as_ref().unwrap_or(stored);
+        let before = alarm.telling.clone()?;
+        if before.next.is_none_or(|next| next > now) {
+            let quiet = self.stepped_on(key, record, right?, now);
+            return Some(Followed::Quiet(Box::new(quiet)));
+        }
         let routed = Routed { key, level: alarm.risk };
         let due = self.directory.table.due(&routed, &before, now);
         let mut after = Alarm { telling: Some(due.telling.clone()), ..alarm.clone() };
@@ -59,15 +65,7 @@ impl Policy {
         };
         let mut change = self.stepped_on(key, record, after, now);
         change.episode.transition = Transition::Repeated;
-        let mut notification = told.clone();
-        notification.notification_id = new_id(now);
-        notification.reason = subject.reason;
-        notification.title.clone_from(&subject.title);
-        notification.body.clone_from(&subject.body);
-        notification.created_at = now;
-        notification.episode_sequence = Some(change.episode.sequence);
-        notification.transition = Some(Transition::Repeated);
-        notification.episode_state = Some(change.episode.state());
+        let notification = escalation(told, &subject, &change, now);
         Some(Followed::Told(Box::new(Announcement {
             outgoing: self.rows(&subject, &notification, &heard, now),
             notification,
@@ -118,13 +116,63 @@ impl Policy {
     }
 }
 
-/// Returns how far an alarm has been told, if its next step is due. A step that lies beyond all
-/// steps was dated by a clock that was ahead, as was the first message: both count from now on.
-fn looked_at(telling: &Telling, now: Timestamp) -> Option<Telling> {
-    let (next, due) = (telling.next?, DueAlarm::at(now, LONGEST_STEP_S));
-    if next > due.latest {
-        let begun = telling.begun.map(|begun| begun.min(now));
-        return Some(Telling { begun, next: Some(now), ..telling.clone() });
+impl Policy {
+    /// An alarm whose times a clock wrote that was ahead, with the times that lie right from `now` on: the pause to the
+    /// next step and to the repetition stays, and begins now. None where they are right.
+    pub(super) fn in_time(&self, alarm: &Alarm, now: Timestamp) -> Option<Alarm> {
+        let mut right = alarm.clone();
+        let told_at = alarm.notification.created_at;
+        if let Some(telling) = &mut right.telling {
+            set_right(telling, told_at, now);
+        }
+        let (latest, is_told_ahead) =
+            (self.repeat_at(alarm.risk, alarm.repeats, now), DueAlarm::is_ahead(told_at, now));
+        let is_late = |at: Timestamp| latest.is_some_and(|latest| DueAlarm::is_ahead(at, latest));
+        if alarm.repeat_at.is_some_and(|at| is_told_ahead || is_late(at)) {
+            right.repeat_at = latest;
+        }
+        if is_told_ahead {
+            right.notification.created_at = now;
+        }
+        (right != *alarm).then_some(right)
     }
-    (next <= due.now).then(|| telling.clone())
 }
+
+/// The notification of a further step.
+fn escalation(
+    told: &Notification,
+    subject: &Subject<'_>,
+    change: &EpisodeChange,
+    now: Timestamp,
+) -> Notification {
+    Notification {
+        notification_id: new_id(now),
+        reason: subject.reason,
+        title: subject.title.clone(),
+        body: subject.body.clone(),
+        created_at: now,
+        episode_sequence: Some(change.episode.sequence),
+        transition: Some(Transition::Repeated),
+        episode_state: Some(change.episode.state()),
+        ..told.clone()
+    }
+}
+
+/// Puts the times of a telling right. A step that lies beyond all steps, and quiet hours of another time, count from
+/// now on.
+fn set_right(telling: &mut Telling, told_at: Timestamp, now: Timestamp) {
+    let Some(next) = telling.next else { return };
+    match telling.begun {
+        Some(begun) if DueAlarm::is_ahead(begun, now) => {
+            let ahead_s = begun.seconds_since(now);
+            (telling.begun, telling.next) = (Some(now), Some(next.plus_seconds(-ahead_s)));
+        }
+        None if DueAlarm::is_ahead(told_at, now) => telling.next = Some(now),
+        Some(_) | None => {}
+    }
+    let latest = DueAlarm::at(now, LONGEST_STEP_S).latest;
+    telling.next = telling.next.map(|next| if next > latest { now } else { next });
+}
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,17 @@ use crate::settings::BearingOwners;
 /// Bearings that one message names.
 const NAMED: usize = 20;
 
+/// What refused events mean and what to do, in Korean and English.
+const REFUSED: (&str, &str) = (
+    "거부된 측정값은 판정되지 않으며 알림도 없음. 받아들이면 게이트웨이가 보관 중인 측정값을 다시 보냄\n조치: 게이트웨이를 교체하거나 옮겼다면 위 명령 실행, 아니면 설정과 브로커의 접근 규칙 확인",
+    "What is refused is not judged, and no alarm comes of it. Once admitted, the gateway sends again what it keeps\nAction: run these commands if the gateway was replaced or moved; else check its configuration and the broker's access rules",
+);
+/// The same of events that cannot be read.
+const UNREAD: (&str, &str) = (
+    "읽을 수 없는 측정값은 판정되지 않으며 알림도 없음. 게이트웨이는 확인되지 않은 측정값을 보관함\n조치: 게이트웨이와 에이전트의 버전 확인(에이전트를 먼저 갱신), 다른 프로그램이 보낸다면 위의 이유대로 형식과 토픽을 고칠 것",
+    "What cannot be read is not judged, and no alarm comes of it. The gateway keeps what is not confirmed\nAction: compare the versions of gateway and agent (the agent is updated first); of another program put the form and the topic right, as the reason says",
+);
+
 /// Title and body where events of a gateway are refused.
 pub(in crate::notify) fn refused(
     gateway: &GatewayKey,
@@ -36,16 +47,12 @@ pub(in crate::notify) fn refused(
             format!("{}and {left} more (`pdm-agent gateways list`)\n", lines.en),
         );
     }
-    let body = Text::new(
-        format!(
-            "{}거부된 측정값은 판정되지 않으며 알림도 없음. 받아들이면 게이트웨이가 보관 중인 측정값을 다시 보냄\n조치: 게이트웨이를 교체하거나 옮겼다면 위 명령 실행, 아니면 설정과 브로커의 접근 규칙 확인",
-            lines.ko
-        ),
-        format!(
-            "{}What is refused is not judged, and no alarm comes of it. Once admitted, the gateway sends again what it keeps\nAction: run these commands if the gateway was replaced or moved; else check its configuration and the broker's access rules",
-            lines.en
-        ),
-    );
+    let (ko, en) = if events.iter().all(|one| one.cause == RefusalCause::Unreadable) {
+        UNREAD
+    } else {
+        REFUSED
+    };
+    let body = Text::new(format!("{}{ko}", lines.ko), format!("{}{en}", lines.en));
     (title, body)
 }
 
@@ -81,6 +88,12 @@ pub(in crate::notify) fn refused_alarms(
 /// One bearing or cause on one line: what is refused, why, and what admits it.
 pub(in crate::notify) fn refused_line(one: &RefusedEvents, owners: &BearingOwners) -> Text {
     let RefusedEvents { gateway, bearing, count, reason, .. } = one;
+    if one.cause == RefusalCause::Unreadable {
+        return Text::new(
+            format!("{bearing}: {count}건을 읽을 수 없음 ({reason})"),
+            format!("{bearing}: {count} events of {} cannot be read ({reason})", gateway.gateway),
+        );
+    }
     if one.cause == RefusalCause::EventId {
         return Text::new(
             format!(
@@ -146,6 +159,10 @@ mod tests {
         let command = "`pdm-agent gateways release ulsan-1/P-101/DE`";
         assert!(body.en.contains("ulsan-1/P-101/DE: 300 events of gw-02 refused"), "{}", body.en);
         assert!(body.en.contains(command) && body.ko.contains(command), "{}", body.ko);
+        let unread = RefusedEvents { cause: RefusalCause::Unreadable, ..one.clone() };
+        let (_, body) = refused(&unread.gateway, std::slice::from_ref(&unread), &none);
+        assert!(body.en.contains("300 events of gw-02 cannot be read"), "{}", body.en);
+        assert!(body.en.contains("the agent is updated first"), "{}", body.en);
         let epoch = RefusedEvents { cause: RefusalCause::Epoch, ..one };
         let (_, body) = refused(&epoch.gateway, std::slice::from_ref(&epoch), &none);
         assert!(body.en.contains("`pdm-agent gateways release ulsan-1/gw-02`"), "{}", body.en);

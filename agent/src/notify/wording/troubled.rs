@@ -72,8 +72,30 @@ pub(in crate::notify) fn events_missing(gateway: &GatewayId, count: u64) -> (Tex
             format!("[Data] {count} {events} of gateway {gateway} {have} not come for an hour"),
         ),
         Text::new(
-            "게이트웨이는 온라인이고 다른 측정값은 옴. 에이전트가 계속 요청하지만 다시 보내지 않음. 그 가운데 경보가 있었을 수 있음\n조치: 게이트웨이의 로그와 스풀, 브로커의 대기열 한도와 접근 규칙 확인(docs/operations.md)",
-            "The gateway is online and other measurements come. The agent goes on asking for these, and they are not sent again; an alarm may have been among them\nAction: check the gateway's log and spool, the broker's limits of its queues and its access rules (docs/operations.md)",
+            "게이트웨이는 온라인이고 다른 측정값은 옴. 에이전트가 계속 요청하지만 다시 보내지 않음. 그 가운데 경보가 있었을 수 있음\n조치: 게이트웨이의 로그와 스풀, 브로커의 대기열 한도와 접근 규칙 확인. 측정값이 broker.max_packet_bytes보다 크거나, 내려간 복제본의 세션이 공유 구독에 남아 있을 수도 있음(docs/operations.md)",
+            "The gateway is online and other measurements come. The agent goes on asking for these, and they are not sent again; an alarm may have been among them\nAction: check the gateway's log and spool, the broker's limits of its queues and its access rules. They may be larger than broker.max_packet_bytes, or go to a replica of the shared subscription that is gone (docs/operations.md)",
+        ),
+    )
+}
+
+/// Title and body where events that were confirmed to a gateway are gone from the store.
+pub(in crate::notify) fn confirmed_gone(
+    gateway: &GatewayId,
+    [first, last]: [u64; 2],
+) -> (Text, Text) {
+    let count = last.saturating_sub(first) + 1;
+    (
+        Text::new(
+            format!("[데이터] 게이트웨이 {gateway}의 저장된 측정값 {count}건이 저장소에서 사라짐"),
+            format!("[Data] {count} stored events of gateway {gateway} are gone from the store"),
+        ),
+        Text::new(
+            format!(
+                "{first}~{last}번. 뒤처진 데이터베이스 서버가 이어받았거나 백업이 복원됨. 게이트웨이가 이미 지운 것은 다시 오지 않으며, 그 가운데 위험(Critical)이 있었을 수 있음\n조치: 이 게이트웨이의 기계를 확인하고 동기 복제 또는 지연 감시 설정(docs/operations.md)"
+            ),
+            format!(
+                "Numbers {first} to {last}: a database server that was behind took over, or a backup was put back. What the gateway has deleted does not come again; a Critical may have been among them\nAction: look at the machines of this gateway; replicate synchronously, or watch the delay (docs/operations.md)"
+            ),
         ),
     )
 }
@@ -83,7 +105,8 @@ pub(in crate::notify) fn missing_line(gateway: &GatewayKey, count: u64) -> Strin
     let (events, have) = if count == 1 { ("event", "has") } else { ("events", "have") };
     format!(
         "{count} {events} of gateway {gateway} {have} been missing for over an hour although it is online: check \
-         its log, its spool and the broker's limits"
+         its log, its spool and the broker's limits (larger than broker.max_packet_bytes? a replica of the shared \
+         subscription that is gone?)"
     )
 }
 

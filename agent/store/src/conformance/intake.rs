@@ -287,12 +287,8 @@ pub(super) async fn gaps_are_lost_in_the_end(store: &Store) {
 
 pub(super) async fn refused_messages_do_not_pile_up(store: &Store) {
     let letter = |payload: &str| {
-        Incoming::Refused(DeadLetter::of(
-            "t",
-            payload.as_bytes(),
-            "not an event: x".to_owned(),
-            at(0.0),
-        ))
+        let reason = "not an event: x".to_owned();
+        Incoming::Refused(DeadLetter::of("t", payload.as_bytes(), reason, at(0.0)).into())
     };
     let batch = [letter("a"), letter("a"), letter("b"), letter("a")];
     let stored = store.intake().store(&batch, at(0.0), "pdm/v1/dead-letter").await.expect("stored");

@@ -181,7 +181,7 @@ pub(super) async fn notifications_are_claimed_before_publications(store: &Store)
 pub(super) async fn no_more_than_so_many_refused_messages_wait_to_be_published(store: &Store) {
     let letter = |number: u32| {
         let payload = format!("{number}");
-        Incoming::Refused(DeadLetter::of("t", payload.as_bytes(), "r".to_owned(), at(0.0)))
+        Incoming::Refused(DeadLetter::of("t", payload.as_bytes(), "r".to_owned(), at(0.0)).into())
     };
     let letters: Vec<Incoming> = (0..1010).map(letter).collect();
     let stored = store.intake().store(&letters, at(0.0), "dead").await.expect("stored");

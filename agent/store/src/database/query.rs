@@ -1,13 +1,15 @@
 //! A statement on its way to the database, and the rows that come back.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{
     ColumnIndex, Decode, Encode, PgConnection, Postgres, Row as _, Sqlite, SqliteConnection, Type,
 };
 
-use super::Statement;
-use crate::StoreError;
+use super::{Statement, suspicion};
+use crate::{StoreError, Unfit};
 
 /// A statement with its parameters and the connection it goes to.
 #[must_use = "a statement does nothing until it is executed or fetched"]
@@ -108,10 +110,31 @@ impl Row {
         &'r self,
         column: impl ColumnIndex<SqliteRow> + ColumnIndex<PgRow>,
     ) -> Result<T, StoreError> {
-        let value = match self {
-            Self::Sqlite(row) => row.try_get(column),
-            Self::Postgres(row) => row.try_get(column),
-        };
-        value.map_err(|error| StoreError::Content { what: "a column", reason: error.to_string() })
+        match self {
+            Self::Sqlite(row) => row.try_get(column).map_err(|error| unreadable(&error)),
+            Self::Postgres(row) => value_of(row, column),
+        }
+    }
+}
+
+fn unreadable(error: &sqlx::Error) -> StoreError {
+    StoreError::Content { what: "a column", reason: error.to_string() }
+}
+
+/// The value of a column of a server's row. A pooler that was set to transaction mode while the agent runs gives a
+/// session the rows of another statement: they have fewer values than columns, on which the driver panics.
+pub(crate) fn value_of<'r, T: Decode<'r, Postgres> + Type<Postgres>>(
+    row: &'r PgRow,
+    column: impl ColumnIndex<PgRow>,
+) -> Result<T, StoreError> {
+    // nothing is half-made: the row is only read
+    let value = catch_unwind(AssertUnwindSafe(|| row.try_get(column)));
+    match value {
+        Ok(value) => value.map_err(|error| unreadable(&error)),
+        Err(_panic) => {
+            suspicion::raise();
+            let sign = "a session answers with the row of another statement".to_owned();
+            Err(StoreError::Unfit { place: "server".to_owned(), unfit: Unfit::Pooler { sign } })
+        }
     }
 }

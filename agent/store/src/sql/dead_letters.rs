@@ -14,8 +14,8 @@ use crate::database::{Connection, Spelt};
 use crate::encoding::to_json;
 use crate::outbox::{MAX_LETTERS_WAITING, OutboxState};
 use crate::{
-    DEAD_LETTER_LANE, Incoming, MAX_DEAD_LETTERS, Outgoing, Payload, Refusal, StoreError, Stored,
-    fingerprint, log,
+    DEAD_LETTER_LANE, Incoming, MAX_DEAD_LETTERS, Outgoing, Payload, Refusal, RefusalCause,
+    StoreError, Stored, fingerprint, log,
 };
 
 /// Parameter: lane.
@@ -88,7 +88,8 @@ pub(super) async fn refuse_events(
     stored: &mut Stored,
 ) -> Result<(), StoreError> {
     let mut groups: BTreeMap<_, (&Refusal, i64)> = BTreeMap::new();
-    for refusal in &stored.refusals {
+    // what cannot be read has left as a dead letter of its own
+    for refusal in stored.refusals.iter().filter(|one| one.cause != RefusalCause::Unreadable) {
         let group = (refusal.cause, &refusal.gateway, &refusal.bearing);
         groups.entry(group).or_insert((refusal, 0)).1 += 1;
     }

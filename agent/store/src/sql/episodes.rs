@@ -24,13 +24,14 @@ pub(super) use row::{AlarmColumns, columns, record_of};
 pub(super) use write::{put, write};
 
 /// Episodes that stand and that nobody has acknowledged, by a column with the time at which they are due.
-/// Parameters: now, the latest time that a right clock writes, limit.
+/// Parameters: now, the latest time that a right clock writes, limit, the latest time at which a right clock has told
+/// an alarm.
 macro_rules! due {
     ($at_ms:literal) => {
         columns!(
             " WHERE " $at_ms " IS NOT NULL AND closed_at_ms IS NULL
                 AND state = 'unacknowledged_active'
-                AND (" $at_ms " <= $1 OR " $at_ms " > $2)
+                AND (" $at_ms " <= $1 OR " $at_ms " > $2 OR since_ms > $4)
               ORDER BY " $at_ms " LIMIT $3"
         )
     };
@@ -233,7 +234,8 @@ impl EpisodeStore {
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(statement).bind(due.now.unix_ms()).bind(due.latest.unix_ms());
-        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        let query = query.bind(i64::from(limit)).bind(due.told.unix_ms());
+        let rows = query.fetch_all().await?;
         drop(reader);
         let mut readable = Vec::with_capacity(rows.len());
         for row in &rows {

@@ -9,7 +9,7 @@ use pdm_shared::time::Timestamp;
 
 use super::{
     Database, bulk, capture_demands, dead_letters, episodes, gateway_says, gateways, pins,
-    refusals, work_reports,
+    refusals, unread, work_reports,
 };
 use crate::admission::{Admitted, Books, Desk};
 use crate::database::Connection;
@@ -54,6 +54,7 @@ impl IntakeStore {
         dead_letters::refuse_events(&mut connection, batch, now, dead_letter_topic, &mut stored)
             .await?;
         refusals::note(&mut connection, &stored.refusals, now).await?;
+        unread::follow(&mut connection, batch, &stored.refusals).await?;
         transaction.commit().await?;
         Ok(stored)
     }
@@ -131,9 +132,10 @@ async fn store_others(
                     dead_letters::take_refused(connection, &letter, topic, stored).await?;
                 }
             }
-            Incoming::Refused(letter) => {
+            Incoming::Refused(refused) => {
                 let topic = (DEAD_LETTER_LANE, dead_letter_topic);
-                dead_letters::take_refused(connection, letter, topic, stored).await?;
+                dead_letters::take_refused(connection, &refused.letter, topic, stored).await?;
+                stored.refusals.extend(unread::refusal(connection, refused).await?);
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::database::{Connection, Dialect, Lock, Numbers, Row, Spelt, Transactio
 use crate::due::DueRow;
 use crate::encoding::{count_of, time_of};
 use crate::outbox::OutboxState;
-use crate::{Claimed, Outgoing, SendOutcome, StoreError, WayState};
+use crate::{Claimed, MQTT_LANE, Outgoing, SendOutcome, StoreError, WayState};
 
 /// Parameters: until, lane, now, limit, replica, created, retry ([`DueRow::SQL`]). What tells staff something
 /// goes first, the worst risk before the others; publications, which may wait in tens of thousands, follow in
@@ -79,6 +79,36 @@ static TRY_AT_ONCE: LazyLock<Spelt> = LazyLock::new(|| {
         format!(
             "UPDATE outbox SET due_at_ms = $2
              WHERE lane = $1 AND state = '{waiting}' AND attempts > 0 AND due_at_ms > $2"
+        )
+    })
+});
+
+/// Parameters: lane, the broker's lane, limit.
+static GIVEN_UP_ALARMS: LazyLock<Spelt> = LazyLock::new(|| {
+    let (given_up, delivered) = (OutboxState::GivenUp, OutboxState::Delivered);
+    Spelt::each(|_| {
+        format!(
+            "SELECT gone.id FROM outbox AS gone
+             WHERE gone.lane = $1 AND gone.state = '{given_up}' AND gone.notification_id IN (
+                     SELECT notification_id FROM episodes
+                     WHERE closed_at_ms IS NULL AND state = 'unacknowledged_active')
+               AND NOT EXISTS (
+                     SELECT 1 FROM outbox AS told
+                     WHERE told.notification_id = gone.notification_id AND told.lane <> $2
+                       AND told.state = '{delivered}')
+             ORDER BY gone.id LIMIT $3"
+        )
+    })
+});
+
+/// Parameters: rows, now, state. A row that was put right meanwhile stays.
+static REVIVE: LazyLock<Spelt> = LazyLock::new(|| {
+    let given_up = OutboxState::GivenUp;
+    Spelt::each(|dialect| {
+        let these = dialect.in_numbers("$1");
+        format!(
+            "UPDATE outbox SET state = $3, due_at_ms = $2, claimed_until_ms = 0, settled_at_ms = NULL
+             WHERE id {these} AND state = '{given_up}'"
         )
     })
 });
@@ -187,7 +217,27 @@ impl OutboxStore {
         transaction.commit().await
     }
 
-    /// Writes the outcomes of claimed rows.
+    /// Makes rows of a lane that were given up due now, at most `limit`: those of alarms that stand, that nobody has
+    /// acknowledged and that no way has delivered. Tells how many.
+    pub async fn revive(&self, lane: &str, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader.query(&GIVEN_UP_ALARMS).bind(lane).bind(MQTT_LANE);
+        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        drop(reader);
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let ids = rows.iter().map(|row| row.get(0)).collect::<Result<Vec<i64>, StoreError>>()?;
+        let ids: Numbers = ids.into_iter().collect();
+        let mut transaction = self.database.write().await?;
+        let mut connection = transaction.connection();
+        let query = connection.query(&REVIVE).bind(ids).bind(now.unix_ms());
+        let count = query.bind(OutboxState::Waiting.as_str()).execute().await?;
+        transaction.commit().await?;
+        Ok(count)
+    }
+
+    /// Writes what became of claimed rows.
     pub async fn settle(
         &self,
         outcomes: &[(i64, SendOutcome)],

@@ -22,6 +22,7 @@ use tokio::sync::Mutex;
 
 use super::days::Reached;
 use super::last_write::LastWrite;
+use crate::database::suspicion;
 use crate::{Incoming, MissingRows, StoreError, StoreTrouble, Unfit, log};
 
 use partitions::{Week, Weeks};
@@ -57,10 +58,6 @@ pub(crate) struct Postgres {
     renewed_at: Arc<StdMutex<Option<Instant>>>,
 }
 
-/// How far a row of `heartbeats` may be behind the last one that was written, ms. Chosen: a server that crashes with
-/// `synchronous_commit = off`, or a replica that takes over, lacks less where nothing else is wrong.
-const BEHIND_MS: i64 = 10_000;
-
 impl Postgres {
     /// Connects under the name of this replica.
     pub(crate) async fn open(
@@ -79,7 +76,8 @@ impl Postgres {
             .before_acquire(move |_connection, meta| {
                 let renewed_at = *known.lock().unwrap_or_else(PoisonError::into_inner);
                 let is_old = renewed_at.is_some_and(|at| at.elapsed() <= meta.age);
-                Box::pin(async move { Ok(!is_old) })
+                let is_sound = !is_old && !suspicion::is_raised();
+                Box::pin(async move { Ok(is_sound) })
             })
             .connect_with(options)
             .await
@@ -124,7 +122,9 @@ impl Postgres {
     /// Returns the missing rows, if the newest row was written at `found_ms` and the agent last
     /// wrote at `written_ms`; `None` if none are missing.
     pub(crate) fn missing(&self, written_ms: i64, found_ms: Option<i64>) -> Option<MissingRows> {
-        if found_ms.is_some_and(|found_ms| found_ms.saturating_add(BEHIND_MS) >= written_ms) {
+        // a row that was confirmed is there: a replica that takes over, or a server that crashes with
+        // `synchronous_commit = off`, lacks it, and with it the events of the same seconds
+        if found_ms.is_some_and(|found_ms| found_ms >= written_ms) {
             return None;
         }
         Some(MissingRows {
@@ -147,6 +147,26 @@ impl Postgres {
         Ok(())
     }
 
+    /// Where a session has given the answer of another one, asks for the pooler's mode before anything else; the
+    /// sessions of before are not used again.
+    pub(crate) async fn examine_again(&self) -> Result<(), StoreError> {
+        if !suspicion::is_raised() {
+            return Ok(());
+        }
+        self.renew_sessions();
+        let options = options(&self.settings, &self.replica)?;
+        fitness::examine(&options, &self.settings.url).await?;
+        self.renew_sessions();
+        suspicion::end();
+        Ok(())
+    }
+
+    /// Sessions that are open now are closed before they are used again.
+    fn renew_sessions(&self) {
+        let mut renewed_at = self.renewed_at.lock().unwrap_or_else(PoisonError::into_inner);
+        *renewed_at = Some(Instant::now());
+    }
+
     /// Asks over a new connection why the server does not answer.
     pub(crate) async fn diagnose(&self) -> Result<(), StoreError> {
         let mut connection = self.pool.connect_options().connect().await?;
@@ -161,8 +181,7 @@ impl Postgres {
         let is_read_only = StoreTrouble::from(&error) == StoreTrouble::ReadOnly;
         if is_read_only {
             // a session keeps the `default_transaction_read_only` of its login: one of today may write again
-            let mut renewed_at = self.renewed_at.lock().unwrap_or_else(PoisonError::into_inner);
-            *renewed_at = Some(Instant::now());
+            self.renew_sessions();
         }
         if is_read_only && fitness::is_standby(&self.pool.connect_options()).await {
             return StoreError::Unfit { place: self.settings.url.clone(), unfit: Unfit::Standby };

@@ -246,7 +246,11 @@ mod tests {
         store.migrate().await.expect("migrated");
         let now = Timestamp::from_unix_ms(1_000_000).expect("in range");
         let letter = DeadLetter::of("t", b"x", "r".to_owned(), now);
-        store.intake().store(&[Incoming::Refused(letter)], now, "dead").await.expect("stored");
+        store
+            .intake()
+            .store(&[Incoming::Refused(letter.into())], now, "dead")
+            .await
+            .expect("stored");
         let later = now.plus_seconds(1e6);
         assert_eq!(
             store.outbox().claim("dead_letters", now, later, 9).await.expect("claimed").len(),
@@ -284,7 +288,7 @@ mod tests {
                     let text = format!("{number} {}", "x".repeat(3000));
                     let reason = "r".to_owned();
                     let letter = DeadLetter::of("t", text.as_bytes(), reason, now);
-                    Incoming::Refused(letter)
+                    Incoming::Refused(letter.into())
                 })
                 .collect()
         };

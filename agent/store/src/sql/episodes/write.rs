@@ -112,7 +112,8 @@ pub(in crate::sql) async fn put(
     Ok(())
 }
 
-/// `since_ms` is when staff was first told of the standing alarm, so a repetition does not move it.
+/// `since_ms` is when staff was told first of what stands, so a repetition does not move it; one that a clock wrote that
+/// was ahead is put right with the alarm's.
 const UPSERT: &str =
     "INSERT INTO episodes (site, equipment_id, bearing_id, episode_id, sequence, opened_at_ms,
                            changed_at_ms, closed_at_ms, transition, course, acknowledgement,
@@ -127,8 +128,9 @@ const UPSERT: &str =
          course = excluded.course, acknowledgement = excluded.acknowledgement,
          suppression = excluded.suppression, state = excluded.state,
          suppressed_until_ms = excluded.suppressed_until_ms,
-         since_ms = CASE WHEN excluded.repeats = 0
-                              AND episodes.notification_id IS DISTINCT FROM excluded.notification_id
+         since_ms = CASE WHEN (excluded.repeats = 0
+                               AND episodes.notification_id IS DISTINCT FROM excluded.notification_id)
+                           OR (excluded.since_ms > 0 AND excluded.since_ms < episodes.since_ms)
                          THEN excluded.since_ms ELSE episodes.since_ms END,
          notification_id = excluded.notification_id, risk_level = excluded.risk_level,
          repeats = excluded.repeats, repeat_at_ms = excluded.repeat_at_ms,

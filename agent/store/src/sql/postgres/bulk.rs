@@ -6,10 +6,10 @@ use pdm_shared::event::Event;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
-use sqlx::{PgConnection, Row as _};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::database::Dialect;
+use crate::database::{Dialect, value_of};
 use crate::encoding::{MemoryRow, sequence_of, to_json};
 use crate::shown;
 use crate::{Judged, Outgoing, StoreError};
@@ -80,11 +80,15 @@ pub(crate) async fn insert_events(
     .bind(now.unix_ms())
     .fetch_all(&mut *connection)
     .await?;
-    let waiting = rows.first().map_or(0, |row| row.get::<i64, _>(1).unsigned_abs());
+    let waiting = match rows.first() {
+        Some(row) => value_of::<i64>(row, 1)?.unsigned_abs(),
+        None => 0,
+    };
     if waiting < rows.len() as u64 {
         return Err(StoreError::Swallowed { table: "events_unjudged" });
     }
-    let mut new: HashSet<Uuid> = rows.iter().map(|row| row.get(0)).collect();
+    let new: Result<HashSet<Uuid>, StoreError> = rows.iter().map(|row| value_of(row, 0)).collect();
+    let mut new = new?;
     let known = events.iter().map(|(event, _)| event.event_id.0).filter(|id| !new.contains(id));
     let counted = "SELECT count(DISTINCT event_id) FROM events WHERE event_id = ANY($1)";
     are_kept(connection, "events", counted, known.collect()).await?;
@@ -152,7 +156,8 @@ pub(crate) async fn insert_judgements(
     .bind(column(rows, |row| row.diagnosis.as_str()))
     .fetch_all(&mut *connection)
     .await?;
-    let first: HashSet<EventId> = first.iter().map(|row| EventId(row.get(0))).collect();
+    let first = first.iter().map(|row| Ok(EventId(value_of(row, 0)?)));
+    let first = first.collect::<Result<HashSet<EventId>, StoreError>>()?;
     let known = rows.iter().map(|row| row.event_id).filter(|id| !first.contains(id));
     let counted = "SELECT count(*) FROM pdm_agent_memory WHERE event_id = ANY($1)";
     are_kept(connection, "pdm_agent_memory", counted, known.map(|id| id.0).collect()).await?;

@@ -8,12 +8,12 @@
 use std::collections::BTreeSet;
 
 use pdm_shared::time::Timestamp;
-use sqlx::{AssertSqlSafe, PgConnection, Row as _};
+use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use super::Postgres;
-use crate::database::Lock;
+use crate::database::{Lock, value_of};
 use crate::sql::days::Reached;
 use crate::{StoreError, log};
 
@@ -134,7 +134,7 @@ pub(super) async fn drop_reached(
     .await?;
     let mut gone = 0;
     for row in &rows {
-        if let Some(week) = Week::named(row.get(0)).filter(|week| *week < Week::of(now)) {
+        if let Some(week) = Week::named(value_of(row, 0)?).filter(|week| *week < Week::of(now)) {
             // checked without a lock first and again under it, so that a partition that stays costs
             // readers and writers no wait
             let mut connection = store.pool.acquire().await?;
@@ -173,13 +173,9 @@ async fn may_go(
             AND NOT EXISTS (SELECT 1 FROM events_unjudged WHERE event_id >= $2 AND event_id < $3)",
         week.table()
     );
-    Ok(sqlx::query(AssertSqlSafe(statement))
-        .bind(reached.arrival)
-        .bind(week.start())
-        .bind(week.end())
-        .fetch_one(connection)
-        .await?
-        .get(0))
+    let query = sqlx::query(AssertSqlSafe(statement)).bind(reached.arrival);
+    let row = query.bind(week.start()).bind(week.end()).fetch_one(connection).await?;
+    value_of(&row, 0)
 }
 
 async fn drop_one(store: &Postgres, week: Week, reached: &Reached) -> Result<u64, StoreError> {
@@ -198,13 +194,10 @@ async fn drop_one(store: &Postgres, week: Week, reached: &Reached) -> Result<u64
     {
         return Ok(0);
     }
-    let rows: i64 = sqlx::query(
+    let query = sqlx::query(
         "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = to_regclass($1)",
-    )
-    .bind(&table)
-    .fetch_one(&mut *transaction)
-    .await?
-    .get(0);
+    );
+    let rows: i64 = value_of(&query.bind(&table).fetch_one(&mut *transaction).await?, 0)?;
     // the text holds a table's name made of a date
     sqlx::raw_sql(AssertSqlSafe(format!("DROP TABLE {table}"))).execute(&mut *transaction).await?;
     transaction.commit().await?;
@@ -222,11 +215,8 @@ async fn one_at_a_time(connection: &mut PgConnection) -> Result<(), StoreError> 
 }
 
 async fn is_there(connection: &mut PgConnection, table: &str) -> Result<bool, StoreError> {
-    Ok(sqlx::query("SELECT to_regclass($1) IS NOT NULL")
-        .bind(table)
-        .fetch_one(connection)
-        .await?
-        .get(0))
+    let query = sqlx::query("SELECT to_regclass($1) IS NOT NULL");
+    value_of(&query.bind(table).fetch_one(connection).await?, 0)
 }
 
 #[cfg(test)]

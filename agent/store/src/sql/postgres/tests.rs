@@ -168,8 +168,11 @@ async fn what_the_server_does_not_take_does_not_stop_the_flow() {
         "not an event: \0".to_owned(),
         at(0.0),
     );
-    let stored =
-        store.intake().store(&[Incoming::Refused(letter)], at(0.0), "dead").await.expect("stored");
+    let stored = store
+        .intake()
+        .store(&[Incoming::Refused(letter.into())], at(0.0), "dead")
+        .await
+        .expect("stored");
     assert_eq!(stored.letters, 1);
 }
 
@@ -183,7 +186,7 @@ async fn a_sequence_behind_its_table_is_named_and_set_forward_by_the_next_migrat
     store.migrate().await.expect("migrated");
     let letter = |text: &[u8]| {
         let letter = pdm_shared::delivery::DeadLetter::of("t", text, "r".to_owned(), at(0.0));
-        [Incoming::Refused(letter)]
+        [Incoming::Refused(letter.into())]
     };
     for text in [b"a", b"b", b"c"] {
         store.intake().store(&letter(text), at(0.0), "dead").await.expect("stored");
@@ -235,4 +238,33 @@ async fn sessions_of_a_time_of_read_only_are_closed_when_it_ends() {
         last = Some(store.beat(at(f64::from(second))).await);
     }
     assert!(matches!(last, Some(Ok(_))), "{last:?}");
+}
+
+/// R-AGENT-10: pgbouncer was set to transaction mode while the agent ran. A session got the row of another statement, and
+/// the driver's panic ended the agent.
+#[tokio::test]
+async fn the_row_of_another_statement_is_an_error_that_names_the_pooler() {
+    let name = "the_row_of_another_statement_is_an_error_that_names_the_pooler";
+    let Some(server) = Postgres::start(name) else { return };
+    let settings = database(&server, "pooled").await;
+    let store = Store::open_postgres(&settings, "agent").await.expect("opens");
+    let opened = super::Postgres::open(&settings, "other").await.expect("opens");
+    let mut session = opened.pool().acquire().await.expect("a session");
+    let asks = "SELECT 1::bigint, 2::bigint, 3::bigint, 4::bigint";
+    let mut connection = crate::database::Connection::Postgres(&mut session);
+    let row = connection.query(asks).fetch_one().await.expect("answered");
+    assert_eq!(row.get::<i64>(3).expect("read"), 4);
+    let kept = "SELECT name FROM pg_prepared_statements WHERE statement LIKE '%4::bigint%'";
+    let row = sqlx::raw_sql(kept).fetch_one(&mut *session).await.expect("kept");
+    let statement: String = sqlx::Row::get(&row, 0);
+    let other = format!("DEALLOCATE {statement}; PREPARE {statement} AS SELECT 1::bigint");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(other)).execute(&mut *session).await.expect("another");
+    let mut connection = crate::database::Connection::Postgres(&mut session);
+    let row = connection.query(asks).fetch_one().await.expect("answered");
+    let error = row.get::<i64>(3).expect_err("no such value");
+    assert_eq!(StoreTrouble::from(&error), StoreTrouble::Pooler, "{error}");
+    drop(session);
+    store.migrate().await.expect("migrated");
+    store.beat(at(0.0)).await.expect("asked: each connection has a session of its own");
+    assert!(!crate::database::suspicion::is_raised());
 }

@@ -11,11 +11,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use pdm_shared::id::EventId;
-use sqlx::{Connection as _, PgConnection, Row as _};
+use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 
 use super::Postgres;
-use crate::database::{Connection, Identities, Lock, Row, Transaction};
+use crate::database::{Connection, Identities, Lock, Row, Transaction, value_of};
 use crate::sql::{bulk, judgements};
 use crate::{BearingJudged, StoreError, Unjudged, log};
 
@@ -141,7 +141,7 @@ async fn take(session: &mut PgConnection, limit: i64) -> Result<Vec<i32>, StoreE
         .bind(limit)
         .fetch_all(session)
         .await?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
+    rows.iter().map(|row| value_of(row, 0)).collect()
 }
 
 /// Reads the waiting events of the bearings whose turn is held, gateways in turn. This has to come after the
@@ -170,8 +170,8 @@ async fn read(
         .bind(limit)
         .fetch_all(&mut *session)
         .await?;
-    let waiting: Vec<(i64, EventId)> =
-        rows.iter().map(|row| (row.get(0), EventId(row.get(1)))).collect();
+    let waiting = rows.iter().map(|row| Ok((value_of(row, 0)?, EventId(value_of(row, 1)?))));
+    let waiting = waiting.collect::<Result<Vec<(i64, EventId)>, StoreError>>()?;
     let ids: Identities = waiting.iter().map(|(_, id)| id).collect();
     // by their identities: the server then looks for each event in the partition of its week only
     let rows = Connection::Postgres(&mut *session)

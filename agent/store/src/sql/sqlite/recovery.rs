@@ -165,7 +165,7 @@ mod tests {
                 .map(|number| {
                     let text = format!("{batch} {number} {}", "x".repeat(900));
                     let letter = DeadLetter::of("t", text.as_bytes(), "r".to_owned(), now());
-                    Incoming::Refused(letter)
+                    Incoming::Refused(letter.into())
                 })
                 .collect();
             store.intake().store(&letters, now(), "dead").await.expect("stored");
