@@ -16,7 +16,6 @@ use super::StoreError;
 mod list;
 mod query;
 mod statement;
-pub(crate) mod suspicion;
 
 pub(super) use list::{Identities, Numbers};
 pub(super) use query::{Query, Row, value_of};

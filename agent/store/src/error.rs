@@ -3,7 +3,7 @@
 use pdm_service::postgres::WayError;
 use sqlx::migrate::{MigrateError, Migrator};
 
-use crate::database::suspicion;
+use crate::suspicion;
 
 /// A call of the store failed, and nothing of the call is stored.
 #[derive(Debug, thiserror::Error)]

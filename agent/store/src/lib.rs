@@ -35,6 +35,7 @@ pub mod settings;
 mod shown;
 mod sql;
 mod store;
+mod suspicion;
 mod trouble;
 
 pub use pdm_service::postgres::WayError;

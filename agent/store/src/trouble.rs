@@ -10,7 +10,7 @@ use pdm_service::postgres::WayError;
 use pdm_shared::text::Text;
 
 use super::{StoreError, Unfit};
-use crate::database::suspicion;
+use crate::suspicion;
 
 /// The tables of PostgreSQL whose rows get a number from a sequence; the errors of the server name their keys.
 const NUMBERED: [&str; 8] = [

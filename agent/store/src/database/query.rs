@@ -8,8 +8,8 @@ use sqlx::{
     ColumnIndex, Decode, Encode, PgConnection, Postgres, Row as _, Sqlite, SqliteConnection, Type,
 };
 
-use super::{Statement, suspicion};
-use crate::{StoreError, Unfit};
+use super::Statement;
+use crate::{StoreError, Unfit, suspicion};
 
 /// A statement with its parameters and the connection it goes to.
 #[must_use = "a statement does nothing until it is executed or fetched"]

@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 
 use super::days::Reached;
 use super::last_write::LastWrite;
-use crate::database::suspicion;
+use crate::suspicion;
 use crate::{Incoming, MissingRows, StoreError, StoreTrouble, Unfit, log};
 
 use partitions::{Week, Weeks};

@@ -266,5 +266,5 @@ async fn the_row_of_another_statement_is_an_error_that_names_the_pooler() {
     drop(session);
     store.migrate().await.expect("migrated");
     store.beat(at(0.0)).await.expect("asked: each connection has a session of its own");
-    assert!(!crate::database::suspicion::is_raised());
+    assert!(!crate::suspicion::is_raised());
 }
