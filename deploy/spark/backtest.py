@@ -5,7 +5,8 @@
 
 Each group is one machine, whole: sorted inside the group, handed to `pdm backtest --from - --whole` as pdm.slice/1
 (docs/slice.md), and the part that the program writes comes back as one row. `pdm backtest --merge --parts parts` makes
-the report. The program must be on every worker (`--pdm`).
+the report. The program must be on every worker (`--pdm`), and pyarrow and pandas in the Python that the workers run
+(PYSPARK_PYTHON).
 
 A sort before a map over partitions (`sortWithinPartitions` + `mapInArrow`, `orderBy`) is no promise: Sail drops it, and
 a bearing that is read in another order is judged otherwise. So rows are grouped, and sorted in the group.

@@ -69,12 +69,13 @@ def test_spark_gives_the_whole(filled, tmp_path):
         import pyspark  # noqa: F401
     except ImportError:
         not_run("Apache Spark: pyspark is not installed (tests/run lake --spark installs it)")
+    workers = {"PYSPARK_PYTHON": sys.executable}
     done = run(sys.executable, ROOT / "deploy/spark/backtest.py", "--lake", filled, "--out", tmp_path / "parts",
-               "--pdm", BIN / "pdm", "--pdm-lake", LAKE)
+               "--pdm", BIN / "pdm", "--pdm-lake", LAKE, env=workers)
     done.ok()
     assert result("--merge", "--parts", tmp_path / "parts") == direct(filled)
     failing = run(sys.executable, ROOT / "deploy/spark/backtest.py", "--lake", filled, "--out", tmp_path / "none",
-                  "--pdm", "/nowhere/pdm", "--pdm-lake", LAKE)
+                  "--pdm", "/nowhere/pdm", "--pdm-lake", LAKE, env=workers)
     assert failing.returncode != 0 and "/nowhere/pdm" in failing.stderr, "an engine without the program is told"
 
 
