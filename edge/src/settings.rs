@@ -26,6 +26,7 @@ use crate::source::SourceInput;
 use crate::source::speed_tag::SpeedTagSettings;
 use crate::spool::{Limits, SpoolSettings};
 
+mod alsa;
 mod capture;
 mod file;
 mod iio;

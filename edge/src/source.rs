@@ -14,6 +14,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
 mod alignment;
+pub mod alsa;
 mod burst;
 pub mod calibration;
 pub mod decoder;

@@ -8,6 +8,7 @@ pub mod encoding;
 pub mod fields;
 pub mod number;
 pub mod sentinel;
+pub mod width;
 pub mod zone;
 
 pub use calendar::{DateOrder, Stamp};

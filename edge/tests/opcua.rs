@@ -324,6 +324,60 @@ fn a_server_that_protects_itself_is_reached_as_configured_alone() {
     assert!(block.is_err() && told.contains("no anonymous session"), "{told}");
 }
 
+/// A user logs in with a certificate; another certificate, another login and a file that is none are
+/// refused with their reason.
+#[test]
+fn a_user_logs_in_with_a_certificate_that_the_server_knows() {
+    let test = "a_user_logs_in_with_a_certificate_that_the_server_knows";
+    let Some(python) = python(test) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let made = Command::new(&python).args([SCRIPT, "certificates", &at("")]).output();
+    let made = made.expect("starts");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    std::fs::write(at("password"), "secret\n").expect("written");
+    let port = free_port();
+    let _server = server(&python, port, &["secure", &at(""), "certificate", &at("")]);
+    let protection = format!(
+        "security = \"Basic256Sha256\"\ncertificate = \"{}\"\nkey = \"{}\"\nserver_certificate = \"{}\"\n",
+        at("client.der"),
+        at("client.pem"),
+        at("server.der"),
+    );
+    let user = |certificate: &str, key: &str| {
+        let (certificate, key) = (at(certificate), at(key));
+        format!("{protection}user_certificate = \"{certificate}\"\nuser_key = \"{key}\"")
+    };
+    let content = value("velocity_rms_mm_s", "Velocity", "");
+    let (block, told) = first(&settings(port, &user("user.der", "user.pem"), &content));
+    assert!(block.is_ok() && told.is_empty(), "{:?} {told}", block.err());
+    let by_name =
+        format!("{protection}user = \"pdm\"\npassword = {{ file = \"{}\" }}", at("password"));
+    for (lines, expected) in [
+        (user("stranger.der", "stranger.pem"), "is not read"),
+        (user("user.der", "stranger.pem"), "is not read"),
+        (user("user.pem", "user.pem"), "opcua.user_certificate"),
+        (user("user.der", "user.der"), "no private key in PEM"),
+        (protection.clone(), "no anonymous session, but a user certificate"),
+        (by_name, "no user with a password"),
+    ] {
+        let (block, told) = first(&settings(port, &lines, &content));
+        assert!(block.is_err() && told.contains(expected), "{expected}: {told}");
+    }
+    // what the files hold is told before a server refuses it
+    for (lines, expected) in [
+        (user("user.der", "nobody.pem"), "opcua.user_key"),
+        (user("expired.der", "user.pem"), "which is over; renew it"),
+    ] {
+        let config = folder.path().join("edge.toml");
+        std::fs::write(&config, text(port, &lines, &content)).expect("written");
+        let mut check = Command::new(env!("CARGO_BIN_EXE_pdm-edge"));
+        let output = check.args(["check", "--config"]).arg(&config).output().expect("starts");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(printed.contains(expected), "{expected}: {printed}");
+    }
+}
+
 /// A password that nothing would encrypt is not sent.
 #[test]
 fn a_password_is_not_sent_readable_unless_that_is_configured() {
@@ -388,6 +442,14 @@ fn a_table_that_leaves_a_guess_is_refused_with_its_key() {
         ("security = \"Basic256Sha256\"", &velocity, "certificate"),
         ("server_certificate = \"s.der\"", &velocity, "only with security"),
         ("mode = \"sign\"", &velocity, "only with security"),
+        ("user_certificate = \"u.der\"", &velocity, "opcua.user_key"),
+        ("user_key = \"u.pem\"", &velocity, "only with source[0].opcua.user_certificate"),
+        ("user_certificate = \"u.der\"\nuser_key = \"u.pem\"", &velocity, "only with security"),
+        (
+            "user = \"a\"\npassword = { file = \"p\" }\nuser_certificate = \"u.der\"\nuser_key = \"u.pem\"",
+            &velocity,
+            "one of user (with password) and user_certificate",
+        ),
     ] {
         let toml = text(4840, lines, content);
         let error = parse(Path::new("edge.toml"), &toml).expect_err(expected).to_string();

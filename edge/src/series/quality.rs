@@ -1,28 +1,114 @@
 //! Values that the table itself calls bad, in a column beside them.
 //!
 //! Historians and OPC servers write a value and its quality: `Bad`, `Invalid`, or a number of which the two
-//! highest bits are 0. Invariant: such a value is no value, and the count is told; a column that does not
+//! highest bits are 0, the status code of OPC UA, a share in percent, or a flag. Invariant: such a value is no value, and the count is told; a column that does not
 //! speak of quality by its name and in all of its words changes nothing.
 
 use super::table::FieldRow;
 
 /// Names of a column of quality, in lower case without signs; they may stand behind the name of a value.
-const NAMES: [&str; 7] =
-    ["quality", "qualitycode", "opcquality", "opcqualitycode", "validity", "valid", "isgood"];
+const NAMES: [&str; 34] = [
+    "quality",
+    "qualitycode",
+    "opcquality",
+    "opcqualitycode",
+    "validity",
+    "valid",
+    "isvalid",
+    "isgood",
+    "good",
+    "pctgood",
+    "percentgood",
+    "ok",
+    "isok",
+    "sensorok",
+    "dataok",
+    "statuscode",
+    "confidence",
+    "questionable",
+    "isquestionable",
+    "bad",
+    "isbad",
+    "invalid",
+    "isinvalid",
+    "품질",
+    "qualität",
+    "qualitaet",
+    "datenqualität",
+    "qualité",
+    "calidad",
+    "品质",
+    "品質",
+    "数据质量",
+    "качество",
+    "gültig",
+];
 
-/// Words for a value that must not be used.
-const BAD: [&str; 9] =
-    ["bad", "invalid", "false", "notgood", "error", "commfail", "notconnected", "no", "faulty"];
+/// Names of a flag that is set where a value is bad.
+const FLAGS: [&str; 6] = ["questionable", "isquestionable", "bad", "isbad", "invalid", "isinvalid"];
+
+/// Endings of names that may speak of the sensor or of the machine, so that their values are kept.
+const OF_MACHINE: [&str; 8] =
+    ["status", "error", "fault", "fehler", "störung", "오류", "故障", "错误"];
+
+/// Words for a value that is none.
+const BAD: [&str; 19] = [
+    "bad",
+    "invalid",
+    "false",
+    "notgood",
+    "error",
+    "commfail",
+    "notconnected",
+    "no",
+    "faulty",
+    "fault",
+    "schlecht",
+    "ungültig",
+    "불량",
+    "무효",
+    "坏",
+    "差",
+    "无效",
+    "不良",
+    "плохое",
+];
 
 /// Words for a value.
-const GOOD: [&str; 8] =
-    ["good", "valid", "true", "ok", "yes", "uncertain", "questionable", "substituted"];
+const GOOD: [&str; 18] = [
+    "good",
+    "valid",
+    "true",
+    "ok",
+    "yes",
+    "uncertain",
+    "questionable",
+    "substituted",
+    "gut",
+    "gültig",
+    "정상",
+    "양호",
+    "유효",
+    "好",
+    "良好",
+    "良",
+    "有效",
+    "хорошее",
+];
 
 /// The quality of a good value in OPC: the two highest of its eight bits are set.
 const OPC_GOOD: f64 = 192.0;
 
 /// Qualities below are bad.
 const OPC_BAD_BELOW: f64 = 64.0;
+
+/// The status code of OPC UA: the highest bit of 32 is set where a value is bad, the next where it is
+/// uncertain.
+const UA_BAD: f64 = 2_147_483_648.0;
+const UA_UNCERTAIN: f64 = 1_073_741_824.0;
+
+/// A share of good readings in percent, below which a value is bad: it is 100 or 0 for most (PHD, PI).
+const GOOD_PERCENT: f64 = 50.0;
 
 /// Begins the name of a tag by which WinCC marks its own start and stop among the rows of a log.
 const EVENT_TAG: &str = "$RT_";
@@ -62,8 +148,7 @@ pub(super) fn leave_out(
 ) {
     leave_events_out(rows, values, notes);
     for place in (0..header.len()).filter(|place| *place != time && !columns.contains(place)) {
-        if plain(&header[place]).ends_with("status") {
-            let bad = bad_rows(rows, place, "").unwrap_or_default();
+        if let Some(bad) = rows_bad_by_machine(rows, place, &header[place]) {
             let count = bad.iter().filter(|is_bad| **is_bad).count();
             if count > 0 {
                 notes.push(format!(
@@ -74,7 +159,10 @@ pub(super) fn leave_out(
             continue;
         }
         let Some(of) = described_by(&header[place], header, columns) else { continue };
-        let Some(bad) = bad_rows(rows, place, &header[place]) else { continue };
+        let Some(bad) = bad_rows(rows, place, &header[place]) else {
+            notes.extend(not_understood(rows, place, &header[place]));
+            continue;
+        };
         let mut count = 0;
         for (row, _) in bad.iter().enumerate().filter(|(_, is_bad)| **is_bad) {
             for own in &of {
@@ -106,6 +194,51 @@ fn described_by(name: &str, header: &[String], columns: &[usize]) -> Option<Vec<
     (!own.is_empty()).then_some(own)
 }
 
+/// The rows that a column calls bad which may speak of the machine; `None` for another column.
+fn rows_bad_by_machine(rows: &[FieldRow<'_>], place: usize, name: &str) -> Option<Vec<bool>> {
+    let plain = plain(name);
+    if !OF_MACHINE.iter().any(|end| plain.ends_with(end)) {
+        return None;
+    }
+    let is_flag = !plain.ends_with("status");
+    let field = |row: &FieldRow<'_>| row.fields.get(place).copied().unwrap_or_default().to_owned();
+    let set: Option<Vec<bool>> = rows.iter().map(|row| flag_of(&field(row))).collect();
+    match set.filter(|_| is_flag) {
+        Some(set) => Some(set),
+        None => Some(bad_rows(rows, place, "").unwrap_or_default()),
+    }
+}
+
+/// Whether a flag is set.
+fn flag_of(field: &str) -> Option<bool> {
+    match plain(field).as_str() {
+        "1" | "true" | "yes" => Some(true),
+        "0" | "false" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+/// A note on a column that speaks of quality by its name, in words or numbers that are not known.
+fn not_understood(rows: &[FieldRow<'_>], place: usize, name: &str) -> Option<String> {
+    let mut all: Vec<&str> = Vec::new();
+    for row in rows {
+        let field = row.fields.get(place).copied().unwrap_or_default();
+        if !all.contains(&field) {
+            all.push(field);
+        }
+        if all.len() > 3 {
+            break;
+        }
+    }
+    (all.len() > 1).then(|| {
+        format!(
+            "column {name:?} may say which values are bad, and what it says is not understood ({}): all \
+             values are taken",
+            all.join(", ")
+        )
+    })
+}
+
 fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -114,8 +247,14 @@ fn plain(text: &str) -> String {
 /// OPC, or a validity.
 fn bad_rows(rows: &[FieldRow<'_>], place: usize, name: &str) -> Option<Vec<bool>> {
     let fields = || rows.iter().map(|row| row.fields.get(place).copied().unwrap_or_default());
+    if FLAGS.iter().any(|flag| plain(name).ends_with(flag)) {
+        return fields().map(flag_of).collect();
+    }
     let numbers: Option<Vec<f64>> = fields().map(|field| field.parse().ok()).collect();
     if let Some(numbers) = numbers {
+        if let Some(bad) = bad_by_code_or_share(&numbers, &plain(name)) {
+            return Some(bad);
+        }
         let is_opc = numbers.contains(&OPC_GOOD)
             && numbers.iter().all(|n| n.fract() == 0.0 && (0.0..=255.0).contains(n));
         if is_opc {
@@ -123,7 +262,7 @@ fn bad_rows(rows: &[FieldRow<'_>], place: usize, name: &str) -> Option<Vec<bool>
         }
         // 1 and above is valid, 0 and below is not (air quality data of the EEA: -1, -99)
         let is_validity =
-            ["validity", "valid", "isgood"].iter().any(|end| plain(name).ends_with(end))
+            ["validity", "valid", "good", "ok"].iter().any(|end| plain(name).ends_with(end))
                 && numbers.contains(&1.0)
                 && numbers.iter().all(|n| n.fract() == 0.0 && (-99.0..=4.0).contains(n));
         return is_validity.then(|| numbers.iter().map(|number| *number <= 0.0).collect());
@@ -142,6 +281,20 @@ fn bad_rows(rows: &[FieldRow<'_>], place: usize, name: &str) -> Option<Vec<bool>
             }
         })
         .collect()
+}
+
+/// Which rows are bad by the status code of OPC UA, or by a share in percent.
+fn bad_by_code_or_share(numbers: &[f64], name: &str) -> Option<Vec<bool>> {
+    let is_whole = numbers.iter().all(|number| number.fract() == 0.0);
+    let is_code = |n: &f64| *n == 0.0 || *n < -1e9 || (UA_UNCERTAIN..2.0 * UA_BAD).contains(n);
+    if name.ends_with("statuscode") && is_whole && numbers.iter().all(is_code) {
+        // as a signed number the highest bit makes it negative
+        return Some(numbers.iter().map(|n| *n < 0.0 || *n >= UA_BAD).collect());
+    }
+    let is_share = ["confidence", "good"].iter().any(|end| name.ends_with(end))
+        && numbers.contains(&100.0)
+        && numbers.iter().all(|n| (0.0..=100.0).contains(n));
+    is_share.then(|| numbers.iter().map(|n| *n < GOOD_PERCENT).collect())
 }
 
 #[cfg(test)]
@@ -201,9 +354,44 @@ mod tests {
 
     #[test]
     fn a_column_that_speaks_of_something_else_changes_nothing() {
-        for column in ["Quality\n0,1,2,3\n600,1,2,1\n", "status\n0,1,2,Run\n600,1,2,Good\n"] {
-            let table = read(&format!("t,a,b,{column}"));
-            assert!(missing(&table).is_empty() && table.notes.is_empty(), "{column}");
+        let table = read("t,a,b,status\n0,1,2,Run\n600,1,2,Good\n");
+        assert!(missing(&table).is_empty() && table.notes.is_empty(), "{:?}", table.notes);
+        let table = read("t,a,b,Quality\n0,1,2,3\n600,1,2,1\n");
+        assert!(missing(&table).is_empty(), "{:?}", table.notes);
+        assert!(table.notes.join("; ").contains("is not understood (3, 1)"), "{:?}", table.notes);
+    }
+
+    /// Columns of quality of historians, of OPC UA and in other languages; 80 is the bad value.
+    #[test]
+    fn quality_is_read_as_codes_shares_flags_and_words_of_other_languages() {
+        for (name, good, bad) in [
+            ("Confidence", "100", "0"),
+            ("StatusCode", "0", "2150825984"),
+            ("a StatusCode", "0", "-2144075776"),
+            ("% Good", "100", "20"),
+            ("Questionable", "False", "True"),
+            ("isBad", "0", "1"),
+            ("sensor_ok", "1", "0"),
+            ("품질", "정상", "불량"),
+            ("Qualität", "gut", "schlecht"),
+            ("品质", "好", "坏"),
+        ] {
+            let rows: Vec<String> = (0..9)
+                .map(|n| {
+                    let quality = if n == 4 { bad } else { good };
+                    format!("{},{},2,{quality}\n", 600 * n, if n == 4 { 80 } else { n })
+                })
+                .collect();
+            let table = read(&format!("t,a,b,{name}\n{}", rows.concat()));
+            assert!(missing(&table).contains(&(4, 0)), "{name}: {:?}", table.notes);
+            assert!(missing(&table).iter().all(|(row, _)| *row == 4), "{name}");
+        }
+        // what may speak of the machine is told, and its values are kept
+        for (name, good, bad) in [("Status", "OK", "FAULT"), ("error", "0", "1")] {
+            let rows = format!("0,1,2,{good}\n600,1,2,{bad}\n1200,1,2,{good}\n");
+            let table = read(&format!("t,a,b,{name}\n{rows}"));
+            assert!(missing(&table).is_empty(), "{name}");
+            assert!(table.notes.join("; ").contains("1 rows are bad by column"), "{name}");
         }
     }
 }

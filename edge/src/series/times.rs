@@ -321,6 +321,9 @@ fn unit_of_numbers(
         | UnitKind::Counts
         | UnitKind::Other(_) => None,
     });
+    if let Some(reading) = of_wincc(numbers, step, period_s) {
+        return Ok(reading);
+    }
     if let Some(unit_s) = by_row.or_else(|| time_unit_of_name(name)) {
         return Ok(told(plain(unit_s)));
     }
@@ -360,6 +363,18 @@ fn unit_of_numbers(
         "the time column {name:?} rises by {step} a row, which is not the --period of {period_s} s in seconds, minutes, hours, days or milliseconds; give the --period that fits, or name the unit in the header, such as {name}_s"
     ))
 }
+
+/// Day numbers times a million, whose steps are the period.
+fn of_wincc(numbers: &[f64], step: Option<f64>, period_s: f64) -> Option<NumberReading> {
+    let are_days = numbers.iter().all(|number| SHEET_DAYS.contains(&(number / WINCC)));
+    let is_period = (step? / WINCC * DAY_S / period_s - 1.0).abs() <= AGREEMENT;
+    let note = "the times are day numbers times a million, as WinCC writes them".to_owned();
+    let (zero, unit_s) = (SHEET_EPOCH_DAYS * WINCC, DAY_S / WINCC);
+    (are_days && is_period).then_some(NumberReading { zero, unit_s, note: Some(note) })
+}
+
+/// What WinCC multiplies the day numbers of its column `Time_ms` by.
+const WINCC: f64 = 1e6;
 
 /// The usual distance of two rows, without its sign.
 fn usual_step(numbers: &[f64]) -> Option<f64> {

@@ -40,6 +40,9 @@ pub(super) struct OpcuaTable {
     application_uri: Option<String>,
     user: Option<String>,
     password: Option<SecretSource>,
+    /// The certificate of the user, and its key, in place of user and password.
+    user_certificate: Option<PathBuf>,
+    user_key: Option<PathBuf>,
     /// Whether the password may travel readable.
     #[serde(default)]
     plain_password: bool,

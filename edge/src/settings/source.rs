@@ -8,6 +8,7 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 use serde::Deserialize;
 
+use super::alsa::AlsaTable;
 use super::file::Origin;
 use super::iio::IioTable;
 use super::live::{SourceContext, StreamTable};
@@ -43,6 +44,7 @@ enum SourceKind {
     Simulator,
     Stream,
     Iio,
+    Alsa,
     Modbus,
     Opcua,
 }
@@ -50,7 +52,7 @@ enum SourceKind {
 impl SourceKind {
     /// Whether it delivers at its own pace.
     const fn is_live(self) -> bool {
-        matches!(self, Self::Stream | Self::Iio | Self::Modbus | Self::Opcua)
+        matches!(self, Self::Stream | Self::Iio | Self::Alsa | Self::Modbus | Self::Opcua)
     }
 }
 
@@ -116,7 +118,10 @@ pub(super) struct SourceTable {
     /// The settings for accelerometers of the kernel.
     #[serde(default)]
     iio: Option<IioTable>,
-    /// The settings for ready-made values of a transmitter.
+    /// For an audio interface.
+    #[serde(default)]
+    alsa: Option<AlsaTable>,
+    /// For ready-made values of a transmitter.
     #[serde(default)]
     modbus: Option<ModbusTable>,
     /// The settings for arrays or values of an OPC UA server.
@@ -160,7 +165,9 @@ impl SourceTable {
         let input = match self.kind {
             SourceKind::Recording => self.recording(origin, index, &points)?,
             SourceKind::Simulator => self.simulated(origin, index, &points)?,
-            SourceKind::Stream | SourceKind::Iio => self.live(origin, index, &points)?,
+            SourceKind::Stream | SourceKind::Iio | SourceKind::Alsa => {
+                self.live(origin, index, &points)?
+            }
             SourceKind::Modbus => self.modbus(origin, index, &points)?,
             SourceKind::Opcua => self.opcua(origin, index, &points)?,
         };
@@ -333,6 +340,10 @@ impl SourceTable {
         if self.stream.as_ref().is_some_and(StreamTable::is_of_raw_frames) {
             self.refuse_without_unit(origin, index, points)?;
         }
+        if self.alsa.is_some() && self.kind != SourceKind::Alsa {
+            let allowed = "only with kind = \"alsa\"";
+            return Err(origin.refuse(&format!("source[{index}].alsa"), "set", allowed));
+        }
         let context = self.context(origin, index, points)?;
         let missing = |table: &str| {
             let allowed = format!("a table [source.{table}]");
@@ -341,6 +352,10 @@ impl SourceTable {
         match (self.kind, &self.stream, &self.iio) {
             (SourceKind::Iio, None, Some(iio)) => iio.meant(context),
             (SourceKind::Iio, ..) => Err(missing("iio")),
+            (SourceKind::Alsa, None, None) => {
+                self.alsa.as_ref().map_or_else(|| Err(missing("alsa")), |alsa| alsa.meant(&context))
+            }
+            (SourceKind::Alsa, ..) => Err(missing("alsa")),
             (_, Some(stream), None) => stream.meant(context),
             _ => Err(missing("stream")),
         }

@@ -139,7 +139,7 @@ impl Calibration {
     }
 
     /// Whether raw numbers become millivolts, which a sensitivity turns into acceleration.
-    pub(super) const fn is_voltage(&self) -> bool {
+    pub(crate) const fn is_voltage(&self) -> bool {
         matches!(self.unit, Some(AccelUnit::Millivolt { .. }))
     }
 

@@ -264,6 +264,11 @@ impl Folder {
         let Ready { number, path, dated } = ready;
         let grown_from = self.records.grown_from(number).unwrap_or(0);
         let opened = open_new_part(&path, &self.settings.options, grown_from);
+        if !self.records.is_in_place(number) {
+            // another file has taken its place since the look, or it was renamed or deleted: what was
+            // read may be the other one, and the next look says which is which
+            return;
+        }
         let (mut source, form) = match opened {
             Ok(source) => {
                 let form = (source.format().channels, source.format().sample_rate);

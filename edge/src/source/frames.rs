@@ -86,7 +86,7 @@ impl Encoding {
     }
 
     /// The largest number of an integer; `None` for floats.
-    pub(super) const fn full_scale(self) -> Option<f64> {
+    pub(crate) const fn full_scale(self) -> Option<f64> {
         match self {
             Self::I16 | Self::I16Be => Some(32_768.0),
             Self::I24 | Self::I24Be => Some(8_388_608.0),

@@ -7,12 +7,13 @@ use pdm_service::broker::TlsFiles;
 use pdm_service::clock::SharedClock;
 use pdm_service::secret::SecretSource;
 
+use super::alsa::{AlsaSettings, open_alsa};
 use super::decoder::StreamFormat;
 use super::iio::{IioSettings, open_iio};
 use super::listen::{ListenBy, listen};
 use super::modbus::{ModbusSettings, open_modbus};
 use super::mqtt::{MessageForm, TopicSettings, open_topic};
-use super::opcua::{OpcuaSettings, open_opcua};
+use super::opcua::{OpcuaSettings, check_certificates, open_opcua};
 use super::simulator::{Simulator, SimulatorSettings};
 use super::stream::{open_stdin, open_tcp};
 use super::{AccelUnit, RecordingOptions, Source, SourceError, open_sequence};
@@ -73,6 +74,8 @@ pub enum SourceInput {
     },
     /// Accelerometers of Linux' Industrial I/O.
     Iio(IioSettings),
+    /// An audio interface of Linux.
+    Alsa(Box<AlsaSettings>),
     /// Ready-made values of a transmitter.
     Modbus(ModbusSettings),
     /// Samples or values of an OPC UA server.
@@ -110,7 +113,8 @@ impl SourceInput {
             | Self::Tcp { .. }
             | Self::Listen { .. }
             | Self::Topic { .. }
-            | Self::Iio(_) => true,
+            | Self::Iio(_)
+            | Self::Alsa(_) => true,
         }
     }
 
@@ -132,6 +136,7 @@ impl SourceInput {
             | Self::StandardInput(_)
             | Self::Listen { .. }
             | Self::Iio(_)
+            | Self::Alsa(_)
             | Self::Modbus(_)
             | Self::Opcua(_) => {}
         }
@@ -150,6 +155,7 @@ impl SourceInput {
             | Self::Tcp { .. }
             | Self::Listen { .. }
             | Self::Iio(_)
+            | Self::Alsa(_)
             | Self::Modbus(_) => return None,
         };
         Some((key, &login.password))
@@ -166,8 +172,29 @@ impl SourceInput {
             | Self::Tcp { .. }
             | Self::Listen { .. }
             | Self::Iio(_)
+            | Self::Alsa(_)
             | Self::Modbus(_)
             | Self::Opcua(_) => None,
+        }
+    }
+
+    /// Checks the certificates of a server of OPC UA that the source names.
+    ///
+    /// # Errors
+    /// The key, the file, and what is wrong with it.
+    pub fn check_certificates(&self, clock: &SharedClock) -> Result<(), String> {
+        match self {
+            Self::Opcua(settings) => check_certificates(&settings.server, clock.now()),
+            Self::Recording { .. }
+            | Self::Watched { .. }
+            | Self::Simulator(_)
+            | Self::StandardInput(_)
+            | Self::Tcp { .. }
+            | Self::Listen { .. }
+            | Self::Topic { .. }
+            | Self::Iio(_)
+            | Self::Alsa(_)
+            | Self::Modbus(_) => Ok(()),
         }
     }
 
@@ -182,6 +209,7 @@ impl SourceInput {
             | Self::Listen { format, .. }
             | Self::Topic { format, .. } => &format.frames.calibrations,
             Self::Iio(settings) => &settings.calibrations,
+            Self::Alsa(settings) => &settings.format.calibrations,
             Self::Simulator(_) | Self::Modbus(_) | Self::Opcua(_) => return None,
         };
         let own = match calibrations.as_slice() {
@@ -225,6 +253,7 @@ impl SourceInput {
             }
             Self::Topic { topic, format, messages } => open_topic(topic, format, messages, host),
             Self::Iio(settings) => open_iio(settings, host),
+            Self::Alsa(settings) => open_alsa(settings, host),
             Self::Modbus(settings) => open_modbus(settings, host),
             Self::Opcua(settings) => open_opcua(settings, host),
         }

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pdm_service::broker::Login;
+use pdm_shared::time::Timestamp;
 
 pub use super::burst::ArrayTime;
 use super::frames::FrameFormat;
@@ -70,8 +71,10 @@ pub struct OpcuaServer {
     pub endpoint: String,
     /// Signing and encryption; `None`: neither.
     pub protection: Option<Protection>,
-    /// User, and the place of the password; `None`: anonymous.
+    /// User, and the place of the password; `None`: anonymous, or by certificate.
     pub login: Option<Login>,
+    /// The certificate of the user, which logs in in place of a password.
+    pub user_certificate: Option<UserCertificate>,
     /// Whether the password may be sent readable.
     pub plain_password: bool,
     /// URI of this application, as in its certificate.
@@ -124,7 +127,16 @@ pub struct OpcuaCertificates {
     pub server: PathBuf,
 }
 
-/// The content that is read of a server.
+/// A certificate that a user logs in with, DER or PEM, and its key; read at every opening.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserCertificate {
+    /// The certificate, which the server has to know.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+/// What is read of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OpcuaContent {
     /// Ready-made values, polled.
@@ -171,6 +183,24 @@ pub struct NodeForm {
     pub dated: ArrayTime,
 }
 
+/// Checks the certificates and keys of a server at an instant, without a connection.
+///
+/// # Errors
+/// The file, and what is wrong with it; of a program without the client nothing is.
+#[cfg(feature = "opcua")]
+pub fn check_certificates(server: &OpcuaServer, now: Timestamp) -> Result<(), String> {
+    pki::check(server, now)
+}
+
+/// Without the client no file is looked at.
+///
+/// # Errors
+/// None.
+#[cfg(not(feature = "opcua"))]
+pub const fn check_certificates(_server: &OpcuaServer, _now: Timestamp) -> Result<(), String> {
+    Ok(())
+}
+
 /// The error of a program that was built without the client.
 ///
 /// # Errors
@@ -201,6 +231,7 @@ mod tests {
             endpoint: "opc.tcp://plc:4840".to_owned(),
             protection: None,
             login: None,
+            user_certificate: None,
             plain_password: false,
             application_uri: "urn:x".to_owned(),
             session: "x".to_owned(),

@@ -60,6 +60,7 @@ mod matlab4;
 mod matlab5;
 mod meaning;
 mod name_days;
+mod name_points;
 mod not_read;
 mod npy;
 mod options;

@@ -121,7 +121,7 @@ impl TimeAxis {
             is_count,
             is_reversed,
             epoch_s,
-            is_local: day_s.is_some(),
+            is_local: day_s.is_some() || ticks(times[0]).is_some_and(|(_, is_local)| is_local),
         })
     }
 
@@ -318,6 +318,16 @@ fn unwrapped(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
+/// Counts of 100 ns, with the seconds from their beginning to 1970: FILETIME of Windows since 1601, and the
+/// ticks of .NET since the year 1, whose clock is that of the machine where nothing else is said.
+const TICKS: [(f64, bool); 2] = [(11_644_473_600.0, false), (62_135_596_800.0, true)];
+
+/// The time of a number that counts 100 ns, s since 1970, and whether its clock is a local one.
+fn ticks(first: f64) -> Option<(f64, bool)> {
+    let found = TICKS.iter().map(|(since_s, is_local)| (first * 1e-7 - since_s, *is_local));
+    found.into_iter().find(|(at_s, _)| (EPOCH_FROM_S..EPOCH_TO_S).contains(at_s))
+}
+
 /// The unit and the time of a number that counts since 1970.
 fn epoch(first: f64) -> (Option<f64>, Option<f64>) {
     for unit_s in [1.0, 1e-3, 1e-6, 1e-9] {
@@ -326,7 +336,10 @@ fn epoch(first: f64) -> (Option<f64>, Option<f64>) {
             return (Some(unit_s), Some(at_s));
         }
     }
-    (None, None)
+    match ticks(first) {
+        Some((at_s, _)) => (Some(1e-7), Some(at_s)),
+        None => (None, None),
+    }
 }
 
 /// The time of a day number, seconds since 1970: one that a spreadsheet or MATLAB writes, in days by the unit
@@ -427,6 +440,20 @@ mod tests {
         }
         let uptime: Vec<f64> = (0..2000).map(|n| 46_082.25 + f64::from(n) / 2000.0).collect();
         assert_eq!(axis(&uptime).unit_s, None, "seconds since a start");
+    }
+
+    /// Beckhoff's scope writes FILETIME, programs of .NET their ticks.
+    #[test]
+    fn counts_of_100_ns_since_1601_and_since_the_year_1_are_times() {
+        for (first, is_local) in
+            [(134_168_256_000_000_000.0, false), (639_079_488_000_000_000.0, true)]
+        {
+            let times: Vec<f64> = (0..2000).map(|n| first + 5000.0 * f64::from(n)).collect();
+            let own = axis(&times);
+            assert_eq!((own.unit_s, own.is_local), (Some(1e-7), is_local));
+            assert!((own.rate_hz(1e-7) - 2000.0).abs() < 0.5, "{}", own.rate_hz(1e-7));
+            assert!(own.epoch_s.is_some_and(|at| (at - 1_772_352_000.0).abs() < 1e-3), "{own:?}");
+        }
     }
 
     /// A sensor's memory of 32 rows that is read at once: the rows of the last time count as the others.

@@ -82,13 +82,13 @@ struct Group<'a> {
 impl Stamp {
     /// Reads a field; `None` if it is neither a date nor a time of day.
     pub fn parse(field: &str) -> Option<Self> {
-        let field = field.trim();
+        let field = words::without_zone_name(field.trim());
         if field.len() > 48 || !field.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let plain = without_era(field);
         let field = plain.as_deref().unwrap_or(field);
-        let year_last = year_before_clock(field);
+        let year_last = words::year_before_clock(field);
         Self::compact(field)
             .or_else(|| Self::spaced(field))
             .or_else(|| year_last.as_deref().and_then(Self::spaced))
@@ -319,24 +319,6 @@ fn by_evenness(stamps: &[Stamp], orders: &[DateOrder]) -> Option<DateOrder> {
         [one] => Some(*one),
         _ => None,
     }
-}
-
-/// `Sat Mar 21 08:05:09 2026`, as C and Unix write it, with the year before the time of day.
-fn year_before_clock(field: &str) -> Option<String> {
-    let words: Vec<&str> = field.split_whitespace().collect();
-    let (month, day, clock, rest) = match words.as_slice() {
-        [_, month, day, clock, rest @ ..] if clock.contains(':') => (month, day, clock, rest),
-        [month, day, clock, rest @ ..] if clock.contains(':') => (month, day, clock, rest),
-        _ => return None,
-    };
-    let (zone, year) = match rest {
-        [year] => ("", year),
-        [zone, year] => (*zone, year),
-        _ => return None,
-    };
-    let is_year = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit());
-    let is_date = month.chars().all(char::is_alphabetic) && day.bytes().all(|b| b.is_ascii_digit());
-    (is_year && is_date).then(|| format!("{day} {month} {year} {clock} {zone}"))
 }
 
 /// A date with a year of a Japanese era (`R8.03.01`, `令和8年3月1日`), whose year becomes one of three digits.

@@ -158,7 +158,14 @@ pub fn zone_of_name(name: &str) -> Option<LocalZone> {
         let is_utc = name.ends_with("UTC") || name.ends_with("GMT") || name.starts_with("utc");
         is_utc.then(|| zone_of_text("utc")).flatten()
     };
-    bracketed.or_else(last).or_else(joined)
+    // `Date Time, GMT+09:00`, `Date Time - UTC+9`
+    let behind = || {
+        let lower = name.to_lowercase();
+        let at = lower.rfind("utc").or_else(|| lower.rfind("gmt")).filter(|at| *at > 0)?;
+        let is_apart = lower.get(..at)?.ends_with([' ', ',', '-', '_', '/']);
+        zone_of_text(name.get(at..)?).filter(|_| is_apart && lower.len() == name.len())
+    };
+    bracketed.or_else(last).or_else(behind).or_else(joined)
 }
 
 /// Whether a key says that its value is a zone: `timezone`, `Time zone`, `tz`, `시간대`.
@@ -295,6 +302,9 @@ mod tests {
             ("Timestamp (UTC)", Some(0.0)),
             ("timeUTC", Some(0.0)),
             ("Date GMT", Some(0.0)),
+            ("Stamp, GMT-03:00", Some(-3.0)),
+            ("Date/Time, UTC+5", Some(5.0)),
+            ("Date Time - GMT+05:30", Some(5.5)),
             ("Zeit (Europe/Berlin)", Some(2.0)),
             ("Time (s)", None),
             ("time", None),

@@ -5,6 +5,8 @@
 //! arrive and writes receipts as the contract requires.
 
 mod agent;
+#[cfg(feature = "alsa")]
+mod audio;
 mod bit_equal;
 mod captures;
 mod checks;

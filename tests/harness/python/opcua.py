@@ -1,9 +1,10 @@
 """An OPC UA server, for tests: asyncua with the nodes of a vibration sensor.
 
-  opcua.py certificates FOLDER   makes server.der, server.pem, client.der, client.pem, other.der
+  opcua.py certificates FOLDER   makes server.der, server.pem, client.der, client.pem, other.der, user.der, user.pem,
+                                 stranger.der, stranger.pem, and expired.der, whose time is over
   opcua.py serve PORT [MODE…]    MODE: `shifted` gives the nodes another namespace index, `elsewhere` announces a host
                                  that does not exist, `secure FOLDER` takes only signed and encrypted sessions, `user`
-                                 only user and password (pdm, secret)
+                                 only user and password (pdm, secret), `certificate FOLDER` only the certificate user.der
 
 Namespace http://pdm.example/vibration. Arrays X and Y (256 doubles, a sine and its double, m/s²) are written five
 times a second with one source time; those of `Wrong…` hold what no sensor should send.
@@ -27,16 +28,40 @@ async def certificates(folder):
     from asyncua.crypto.cert_gen import setup_self_signed_certificate
     from cryptography.x509.oid import ExtendedKeyUsageOID as Use
 
-    for name, uri in [("server", "urn:pdm.example:server"), ("client", "urn:pdm-edge:gw-01"), ("other", "urn:other")]:
-        use = [Use.CLIENT_AUTH if name == "client" else Use.SERVER_AUTH]
+    for name, uri in [
+        ("server", "urn:pdm.example:server"),
+        ("client", "urn:pdm-edge:gw-01"),
+        ("other", "urn:other"),
+        ("user", "urn:user"),
+        ("stranger", "urn:stranger"),
+    ]:
+        use = [Use.SERVER_AUTH if name in ("server", "other") else Use.CLIENT_AUTH]
         place = Path(folder) / name
         await setup_self_signed_certificate(
             place.with_suffix(".pem"), place.with_suffix(".der"), uri, "elsewhere.example", use, {"countryName": "KR"}
         )
 
 
+def expired(folder):
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "expired")])
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(datetime.datetime(2020, 1, 1)).not_valid_after(datetime.datetime(2021, 1, 1))
+    der = made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
+    (Path(folder) / "expired.der").write_bytes(der)
+
+
 class Users(UserManager):
+    def __init__(self, certificate=None):
+        self.certificate = certificate
+
     def get_user(self, iserver, username=None, password=None, certificate=None):
+        if self.certificate is not None:
+            return User(role=UserRole.User, name="certificate") if certificate == self.certificate else None
         is_known = username == "pdm" and password == "secret"
         return User(role=UserRole.User, name=username) if is_known else None
 
@@ -52,6 +77,9 @@ async def variable(parent, index, name, value, unit=None, code=-1):
 
 async def serve(port, modes):
     manager = Users() if "user" in modes else None
+    if "certificate" in modes:
+        folder = Path(modes[modes.index("certificate") + 1])
+        manager = Users((folder / "user.der").read_bytes())
     server = Server(user_manager=manager)
     await server.init()
     host = "elsewhere.example" if "elsewhere" in modes else "127.0.0.1"
@@ -70,6 +98,8 @@ async def serve(port, modes):
         server.set_security_policy([ua.SecurityPolicyType.NoSecurity])
     if "user" in modes:
         server.set_identity_tokens([ua.UserNameIdentityToken])
+    if "certificate" in modes:
+        server.set_identity_tokens([ua.X509IdentityToken])
     if "shifted" in modes:
         await server.register_namespace("http://pdm.example/new")
     index = await server.register_namespace(NAMESPACE)
@@ -146,5 +176,6 @@ async def serve(port, modes):
 
 if sys.argv[1] == "certificates":
     asyncio.run(certificates(sys.argv[2]))
+    expired(sys.argv[2])
 else:
     asyncio.run(serve(int(sys.argv[2]), sys.argv[3:]))

@@ -190,6 +190,7 @@ impl<'a> LiveLook<'a> {
             | SourceInput::StandardInput(_)
             | SourceInput::Listen { .. }
             | SourceInput::Iio(_)
+            | SourceInput::Alsa(_)
             | SourceInput::Opcua(_) => false,
         }
     }
@@ -232,6 +233,9 @@ impl<'a> LiveLook<'a> {
             }
             SourceInput::Iio(_) => {
                 format!("the device gives no samples {within}: does its trigger run?")
+            }
+            SourceInput::Alsa(_) => {
+                format!("the device gives no samples {within}: is it plugged in, and its input on?")
             }
             SourceInput::Topic { .. } | SourceInput::Modbus(_) | SourceInput::Opcua(_) => {
                 format!("no answer {within}: {UNREACHED}")

@@ -1,6 +1,9 @@
 //! Every secret and certificate that the configuration names, wherever it is named.
 
+use std::sync::Arc;
+
 use pdm_service::broker::TlsFiles;
+use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::Exit;
 use pdm_service::secret::SecretSource;
@@ -22,6 +25,13 @@ pub(super) fn findings(settings: &EdgeSettings) -> Vec<Finding> {
             let text = error_chain(&error);
             let outcome = Err((Exit::Config, text));
             findings.push(Finding { what: format!("certificates {key}"), outcome });
+        }
+    }
+    let clock: SharedClock = Arc::new(SystemClock);
+    for source in &settings.sources {
+        if let Err(why) = source.input.check_certificates(&clock) {
+            let what = format!("certificates source {}", source.name);
+            findings.push(Finding { what, outcome: Err((Exit::Config, why)) });
         }
     }
     if findings.is_empty()

@@ -6,7 +6,9 @@ use pdm_service::broker::Login;
 use pdm_service::config::ConfigError;
 
 use super::{Keys, OpcuaTable};
-use crate::source::opcua::{OpcuaCertificates, OpcuaServer, Protection, SecurityPolicy};
+use crate::source::opcua::{
+    OpcuaCertificates, OpcuaServer, Protection, SecurityPolicy, UserCertificate,
+};
 
 /// Wait for an answer where none is configured: a controller that is busy answers after a second.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -35,6 +37,7 @@ impl OpcuaTable {
             endpoint: format!("opc.tcp://{authority}{port}{path}"),
             protection: self.protection(keys)?,
             login: self.login(keys)?,
+            user_certificate: self.user_certificate(keys)?,
             plain_password: self.plain_password,
             application_uri: match &self.application_uri {
                 Some(uri) if uri.is_empty() => {
@@ -65,6 +68,31 @@ impl OpcuaTable {
                 Err(keys.refuse("password", "set", format!("only with {}", keys.of("user"))))
             }
         }
+    }
+
+    /// The certificate that the user logs in with.
+    fn user_certificate(&self, keys: Keys<'_>) -> Result<Option<UserCertificate>, ConfigError> {
+        let (certificate, key) = match (&self.user_certificate, &self.user_key) {
+            (None, None) => return Ok(None),
+            (Some(certificate), Some(key)) => (certificate, key),
+            (Some(_), None) => {
+                return Err(keys.refuse("user_key", "left out", "the key of user_certificate"));
+            }
+            (None, Some(_)) => {
+                let allowed = format!("only with {}", keys.of("user_certificate"));
+                return Err(keys.refuse("user_key", "set", allowed));
+            }
+        };
+        if self.user.is_some() {
+            let allowed = "one of user (with password) and user_certificate";
+            return Err(keys.refuse("user_certificate", "set", allowed));
+        }
+        if matches!(self.security.as_deref(), None | Some("none" | "None")) {
+            let allowed = "only with security: it signs with the server's certificate";
+            return Err(keys.refuse("user_certificate", "set", allowed));
+        }
+        let (certificate, key) = (keys.origin.rooted(certificate), keys.origin.rooted(key));
+        Ok(Some(UserCertificate { certificate, key }))
     }
 
     fn protection(&self, keys: Keys<'_>) -> Result<Option<Protection>, ConfigError> {

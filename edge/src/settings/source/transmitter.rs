@@ -52,6 +52,7 @@ impl SourceTable {
             ("tachometer", self.tachometer.is_some()),
             ("stream", self.stream.is_some()),
             ("iio", self.iio.is_some()),
+            ("alsa", self.alsa.is_some()),
             ("files", self.files.is_some()),
             ("unit, scale, offset and sensitivity_mv_per_g", self.has_calibration()),
         ] {

@@ -7,9 +7,10 @@
 //! differs from another differs in its first samples.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +77,8 @@ pub(super) struct Matched {
     pub(super) packed: HashSet<PathBuf>,
     /// Files that cannot be read now.
     pub(super) unreadable: Vec<(PathBuf, io::Error)>,
+    /// Places where another file stands than a moment ago: the next look finds it.
+    pub(super) changing: HashSet<PathBuf>,
     /// Records whose file is in the folder.
     pub(super) present: HashSet<u64>,
 }
@@ -107,8 +110,14 @@ pub(super) fn match_files(
     }
     let mut strange = Vec::new();
     for (file, own) in left {
-        let ends = match checksums(&file.path) {
-            Ok(ends) => ends,
+        let ends = match checksums(&file) {
+            Ok(Some(ends)) => ends,
+            Ok(None) => {
+                matched.changing.insert(file.path);
+                continue;
+            }
+            // renamed or deleted since
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => {
                 matched.unreadable.push((file.path, error));
                 continue;
@@ -123,7 +132,8 @@ pub(super) fn match_files(
             _ => strange.push((file, ends)),
         }
     }
-    rename(records, strange, unsettled, &at_path, &mut matched);
+    let unsettled: HashSet<PathBuf> = unsettled.union(&matched.changing).cloned().collect();
+    rename(records, strange, &unsettled, &at_path, &mut matched);
     matched
 }
 
@@ -171,16 +181,27 @@ fn rename(
     }
 }
 
-/// Checksums (CRC-32) of the first and the last bytes of a file.
-fn checksums(path: &Path) -> io::Result<(u32, u32)> {
-    let mut file = File::open(path)?;
+/// Checksums (CRC-32) of the first and the last bytes of a file; `None` if another file than the one
+/// that was listed stands at its place, or it is written again.
+fn checksums(listed: &SeenFile) -> io::Result<Option<(u32, u32)>> {
+    let mut file = File::open(&listed.path)?;
     let head = checksum(&mut file)?;
-    let length = file.metadata()?.len();
-    if length <= END_BYTES {
-        return Ok((head, head));
+    let mut ends = (head, head);
+    if listed.size > END_BYTES {
+        file.seek(SeekFrom::Start(listed.size - END_BYTES))?;
+        ends.1 = checksum(&mut file)?;
     }
-    file.seek(SeekFrom::Start(length - END_BYTES))?;
-    Ok((head, checksum(&mut file)?))
+    // after it was read, so that a writer in between is seen
+    let metadata = file.metadata()?;
+    let is_listed =
+        (metadata.len(), changed_ns(&metadata)) == (listed.size, Some(listed.changed_ns));
+    Ok(is_listed.then_some(ends))
+}
+
+/// The last change of a file, ns since 1970.
+pub(super) fn changed_ns(metadata: &Metadata) -> Option<i64> {
+    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Some(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
 }
 
 fn checksum(file: &mut File) -> io::Result<u32> {
@@ -272,6 +293,19 @@ mod tests {
         let put_back = File::options().write(true).open(folder.path("d")).expect("opens");
         put_back.set_modified(later).expect("touches");
         assert!(folder.new_ones().is_empty(), "put back");
+    }
+
+    /// Between the listing and the look at its content another file may have taken its place.
+    #[test]
+    fn a_file_that_is_not_the_listed_one_any_more_waits_for_the_next_look() {
+        let mut folder = Folder::new();
+        std::fs::write(folder.path("a"), "one").expect("writes");
+        let listed = super::super::listing::seen_file(folder.path("a")).expect("a file");
+        std::fs::write(folder.path("a"), "another").expect("writes");
+        let matched = match_files(&mut folder.records, vec![listed], &HashSet::new());
+        assert!(matched.new.is_empty() && matched.unreadable.is_empty(), "{matched:?}");
+        assert!(matched.changing.contains(&folder.path("a")), "{matched:?}");
+        assert_eq!(folder.new_ones(), ["a"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pdm_shared::time::Timestamp;
 
 use super::file_time::{self, FileTime};
-use super::identity::SeenFile;
+use super::identity::{SeenFile, changed_ns};
 use crate::source::SourceError;
 use crate::tabular::LocalZone;
 
@@ -87,8 +87,6 @@ pub(super) fn inner_folder(paths: &[PathBuf]) -> Option<PathBuf> {
 /// gone meanwhile.
 pub(super) fn seen_file(path: PathBuf) -> Option<SeenFile> {
     let metadata = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
-    let modified = metadata.modified().ok()?;
-    let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let changed_ns = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
+    let changed_ns = changed_ns(&metadata)?;
     Some(SeenFile { path, size: metadata.len(), changed_ns })
 }

@@ -18,9 +18,10 @@ impl Folder {
         }
         self.tell_folders(&listed);
         let settled = self.settled(listed);
-        let unsettled: HashSet<PathBuf> = self.looks.keys().cloned().collect();
-        self.is_unsettled = !unsettled.is_empty();
+        let mut unsettled: HashSet<PathBuf> = self.looks.keys().cloned().collect();
         let matched = match_files(self.records.all(), settled, &unsettled);
+        unsettled.extend(matched.changing.iter().cloned());
+        self.is_unsettled = !unsettled.is_empty();
         self.tell_changes(&matched);
         self.follow(&matched, &unsettled);
         let mut came = self.take_new(&matched);
@@ -66,9 +67,13 @@ impl Folder {
     fn follow(&mut self, matched: &Matched, unsettled: &HashSet<PathBuf>) {
         let now_ms = self.clock.now().unix_ms();
         self.records.follow(&matched.moved, &matched.present, unsettled, self.next_index, now_ms);
+        // one that has another name now is not lost
+        let renamed: HashSet<(u64, i64)> =
+            self.looks.values().map(|last| (last.size, last.changed_ns)).collect();
         let has_gone = |record: &&mut FileRecord| {
             let was_unread = record.blocks == 0 && !record.is_done && record.set_aside.is_none();
-            was_unread && record.gone_ms == Some(now_ms)
+            let is_lost = !renamed.contains(&(record.size, record.changed_ns));
+            was_unread && is_lost && record.gone_ms == Some(now_ms)
         };
         let gone: Vec<PathBuf> =
             self.records.all().values_mut().filter(has_gone).map(|one| one.path.clone()).collect();

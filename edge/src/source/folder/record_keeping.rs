@@ -11,6 +11,7 @@ use pdm_shared::units::SampleRate;
 use super::Form;
 use super::identity::{FileRecord, SeenFile};
 use super::ledger::FolderLedger;
+use super::listing::seen_file;
 
 /// Time after which the record of a file that has gone is deleted, ms. No data chose it: a backup
 /// that puts files back is played within days, 30 days leave room.
@@ -70,6 +71,13 @@ impl Records {
         let record = self.by_path.get(&file.path).and_then(|number| self.all.get(number));
         record
             .is_some_and(|record| (record.size, record.changed_ns) == (file.size, file.changed_ns))
+    }
+
+    /// Whether the file of a record is where it was, unchanged, at this moment.
+    pub(super) fn is_in_place(&self, number: u64) -> bool {
+        let Some(record) = self.all.get(&number) else { return false };
+        seen_file(record.path.clone())
+            .is_some_and(|file| (record.size, record.changed_ns) == (file.size, file.changed_ns))
     }
 
     /// Snapshots measured since the folder is watched.

@@ -103,6 +103,31 @@ fn files_that_come_later_are_measured_once_whatever_their_names() {
     assert_eq!(bench.marks(), [7]);
 }
 
+/// A file waits for its turn while others are read; meanwhile another may take its place.
+#[test]
+fn a_file_that_takes_the_place_of_a_waiting_one_is_measured_once() {
+    let bench = Bench::new();
+    for (name, mark) in [("1.csv", 1), ("2.csv", 2), ("3.csv", 3)] {
+        bench.write(name, mark);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let (memory, clock) = (&bench.memory, Arc::new(SystemClock));
+    let opened = watch_folder(bench.settings(), memory, clock, bench.remarks.clone());
+    let (mut source, _ledger) = opened.expect("opens");
+    let mut marks = Vec::new();
+    while let Some(block) = source.next_block().expect("never fails") {
+        if block.accel_m_s2.ncols() == 0 {
+            continue;
+        }
+        let level = block.accel_m_s2[[0, 1]] / pdm_shared::units::M_S2_PER_G;
+        marks.push(level.round() as u32);
+        if marks == [1] {
+            std::fs::rename(bench.path("3.csv"), bench.path("2.csv")).expect("renames");
+        }
+    }
+    assert_eq!(marks, [1, 3], "the second went before it was measured");
+}
+
 /// A logger that writes its columns the other way round after an update.
 #[test]
 fn columns_in_another_order_are_taken_by_name() {

@@ -6,6 +6,7 @@
 use pdm_shared::units::M_S2_PER_G;
 
 use super::ChannelRole;
+use crate::tabular::width::half_width;
 
 mod factor;
 mod joined;
@@ -281,6 +282,7 @@ const SPELLINGS: &[(&[&str], UnitKind)] = &[
 impl StatedUnit {
     /// The unit of a spelling, with or without brackets; `None` if the spelling is not known.
     pub fn parse(text: &str) -> Option<Self> {
+        let text = half_width(text);
         let spelling = text.trim().trim_matches(['[', ']', '(', ')', '{', '}', '"', '\'', ' ']);
         // `Sek.`, `min.`: a word that is cut short ends in a point
         let kind = kind_of(spelling)
@@ -293,9 +295,13 @@ impl StatedUnit {
     /// The unit in a column's header: in brackets (`Acc X (m/s^2)`), after a comma, a slash with
     /// spaces, or an underscore (`time_ms`, `acc_g`, `acc_m_s2`).
     pub fn in_header(header: &str) -> Option<Self> {
+        let header = half_width(header);
+        let header = &*header;
+        // `Acc % of 16 g`, `Acc 1/16 g`: what stands before the last word changes it
+        let is_altered = factor::altered(header).is_some();
         let behind = |header: &str| {
             // what stands in brackets is a unit as a whole: a factor before it counts
-            if header.trim_end().ends_with([')', ']', '}']) {
+            if header.trim_end().ends_with([')', ']', '}']) || is_altered {
                 return None;
             }
             let tail = header.rsplit([',', '_', ' ', ':']).next()?;

@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 use super::endpoint::{fitting, other_address, protection_text};
-use super::pki::Pki;
+use super::pki::{self, Pki};
 use super::reading::MOST_SAMPLES;
 use super::{Namespace, NodeIdentifier, NodeName, OpcuaServer, log, unit};
 use crate::source::SourceHost;
@@ -292,6 +292,11 @@ fn client(server: &OpcuaServer, pki: &Pki) -> Result<Client, String> {
 }
 
 fn identity(server: &OpcuaServer) -> Result<IdentityToken, String> {
+    if let Some(user) = &server.user_certificate {
+        let (certificate, key) =
+            pki::of_user(user).map_err(|why| format!("opcua.user_certificate: {why}"))?;
+        return Ok(IdentityToken::new_x509(certificate, key));
+    }
     let Some(login) = &server.login else { return Ok(IdentityToken::Anonymous) };
     let password = login.password.fetch().map_err(|error| format!("opcua.password: {error}"))?;
     Ok(IdentityToken::new_user_name(login.user.as_str(), password.expose()))

@@ -47,6 +47,14 @@ pub(super) fn fitting(
     check_login(endpoint, server)?;
     let mut endpoint = endpoint.clone();
     endpoint.endpoint_url = server.endpoint.as_str().into();
+    // a token without a policy of its own has that of the channel (part 4, 7.42), which the client takes
+    // for none
+    let channel = endpoint.security_policy_uri.clone();
+    for token in endpoint.user_identity_tokens.iter_mut().flatten() {
+        if token.token_type == UserTokenType::Certificate && token.security_policy_uri.is_empty() {
+            token.security_policy_uri = channel.clone();
+        }
+    }
     Ok(endpoint)
 }
 
@@ -94,11 +102,22 @@ fn wanted(protection: Option<&Protection>) -> (Algorithms, MessageSecurityMode) 
 fn check_login(endpoint: &EndpointDescription, server: &OpcuaServer) -> Result<(), String> {
     let policies = endpoint.user_identity_tokens.as_deref().unwrap_or_default();
     let of_type = |wanted: UserTokenType| policies.iter().find(|one| one.token_type == wanted);
+    if server.user_certificate.is_some() {
+        if of_type(UserTokenType::Certificate).is_some() {
+            return Ok(());
+        }
+        let taken = token_names(policies);
+        return Err(format!("the server takes no user certificate at this endpoint, but {taken}"));
+    }
     if server.login.is_none() {
         if policies.is_empty() || of_type(UserTokenType::Anonymous).is_some() {
             return Ok(());
         }
-        return Err("the server takes no anonymous session; opcua.user and password log in".into());
+        let taken = token_names(policies);
+        return Err(format!(
+            "the server takes no anonymous session, but {taken}; opcua.user and password, or \
+             opcua.user_certificate and user_key, log in"
+        ));
     }
     let Some(token) = of_type(UserTokenType::UserName) else {
         return Err("the server takes no user with a password at this endpoint".to_owned());
@@ -109,6 +128,19 @@ fn check_login(endpoint: &EndpointDescription, server: &OpcuaServer) -> Result<(
             .to_owned());
     }
     Ok(())
+}
+
+/// The ways to log in that an endpoint takes.
+fn token_names(policies: &[UserTokenPolicy]) -> String {
+    let name = |policy: &UserTokenPolicy| match policy.token_type {
+        UserTokenType::Anonymous => "anonymous",
+        UserTokenType::UserName => "a user with a password",
+        UserTokenType::Certificate => "a user certificate",
+        UserTokenType::IssuedToken => "a token of another server",
+    };
+    let mut names: Vec<&str> = policies.iter().map(name).collect();
+    names.dedup();
+    if names.is_empty() { "no other".to_owned() } else { names.join(", ") }
 }
 
 /// Whether a password travels readable: neither its own policy nor that of the channel encrypts it.

@@ -1,14 +1,16 @@
 //! The folder of certificates that the client wants: made for one connection, and removed with it.
 //!
-//! Invariant: the server's certificate that the configuration names is the only one in it.
+//! Invariant: the server's certificate that the configuration names is the only one in it. That of a
+//! user is read from its own files and is never in the folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use opcua::crypto::{CertificateStore, X509};
+use opcua::crypto::{CertificateStore, PrivateKey, X509};
+use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
-use super::Protection;
+use super::{OpcuaServer, Protection, UserCertificate};
 
 /// A folder of certificates.
 #[derive(Debug)]
@@ -35,12 +37,7 @@ impl Pki {
             let own = certificate(&certificates.certificate)?;
             std::fs::write(pki.own(), own.to_der().map_err(|error| error.to_string())?)
                 .map_err(failed)?;
-            if let Err(error) = std::fs::File::open(&certificates.key) {
-                return Err(format!("{}: {error}", certificates.key.display()));
-            }
-            CertificateStore::read_pkey(&certificates.key).map_err(|_| {
-                format!("{}: no private key in PEM (PKCS#8)", certificates.key.display())
-            })?;
+            private_key(&certificates.key)?;
             let server = certificate(&certificates.server)?;
             let place = store.trusted_certs_dir().join(CertificateStore::cert_file_name(&server));
             let der = server.to_der().map_err(|error| error.to_string())?;
@@ -85,4 +82,62 @@ fn certificate(path: &Path) -> Result<X509, String> {
     let read =
         if bytes.starts_with(b"-----") { X509::from_pem(&bytes) } else { X509::from_der(&bytes) };
     read.map_err(|_| format!("{}: no certificate in DER or PEM", path.display()))
+}
+
+/// A private key.
+fn private_key(path: &Path) -> Result<PrivateKey, String> {
+    if let Err(error) = std::fs::File::open(path) {
+        return Err(format!("{}: {error}", path.display()));
+    }
+    CertificateStore::read_pkey(path)
+        .map_err(|_| format!("{}: no private key in PEM (PKCS#8)", path.display()))
+}
+
+/// The certificate that a user logs in with, and its key.
+///
+/// # Errors
+/// The file that cannot be read.
+pub(super) fn of_user(user: &UserCertificate) -> Result<(X509, PrivateKey), String> {
+    Ok((certificate(&user.certificate)?, private_key(&user.key)?))
+}
+
+/// Checks the files of a server: each can be read, and no certificate is out of its time.
+///
+/// # Errors
+/// The first file that is wrong, with its key in the configuration.
+pub(super) fn check(server: &OpcuaServer, now: Timestamp) -> Result<(), String> {
+    let mut certificates = Vec::new();
+    let mut keys = Vec::new();
+    if let Some(Protection { certificates: files, .. }) = &server.protection {
+        certificates.push(("opcua.certificate", &files.certificate));
+        certificates.push(("opcua.server_certificate", &files.server));
+        keys.push(("opcua.key", &files.key));
+    }
+    if let Some(user) = &server.user_certificate {
+        certificates.push(("opcua.user_certificate", &user.certificate));
+        keys.push(("opcua.user_key", &user.key));
+    }
+    for (name, path) in certificates {
+        let read = certificate(path).map_err(|why| format!("{name}: {why}"))?;
+        in_time(&read, now).map_err(|why| format!("{name}: {}: {why}", path.display()))?;
+    }
+    for (name, path) in keys {
+        private_key(path).map_err(|why| format!("{name}: {why}"))?;
+    }
+    Ok(())
+}
+
+/// Checks that a certificate is valid at an instant.
+fn in_time(certificate: &X509, now: Timestamp) -> Result<(), String> {
+    let (Ok(from), Ok(to)) = (certificate.not_before(), certificate.not_after()) else {
+        return Err("it does not state from when to when it is valid".to_owned());
+    };
+    let now_s = now.unix_ms().div_euclid(1000);
+    if now_s > to.timestamp() {
+        return Err(format!("it was valid to {to}, which is over; renew it"));
+    }
+    if now_s < from.timestamp() {
+        return Err(format!("it is valid from {from} on; is the gateway's clock right?"));
+    }
+    Ok(())
 }

@@ -18,6 +18,7 @@ pub(super) use start::{in_zone, stated_start};
 
 mod aside;
 mod beside;
+mod elsewhere;
 mod factor;
 mod labels;
 mod speed;
@@ -64,6 +65,7 @@ pub(super) fn variables_of(leaves: Vec<Leaf>) -> (Vec<Variable>, Vec<String>) {
             })
             .collect()
     };
+    let unit = elsewhere::unit_of(&leaves);
     let (mut variables, mut others) = (Vec::new(), Vec::new());
     for (leaf, stated) in leaves.into_iter().zip(statements) {
         match (leaf.content, stated) {
@@ -80,6 +82,7 @@ pub(super) fn variables_of(leaves: Vec<Leaf>) -> (Vec<Variable>, Vec<String>) {
             _ => {}
         }
     }
+    elsewhere::give(unit, &mut variables);
     (variables, others)
 }
 

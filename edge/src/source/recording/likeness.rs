@@ -83,6 +83,8 @@ pub(super) struct Likeness {
     /// Length and hash of the first bytes of each file.
     files: HashMap<(u64, u64), Vec<PathBuf>>,
     last_start: Option<Timestamp>,
+    /// Nothing states the unit of the first file.
+    is_assumed: bool,
     is_names_told: bool,
     is_times_told: bool,
 }
@@ -94,6 +96,7 @@ impl Likeness {
             names: names_of(first),
             files: HashMap::new(),
             last_start: None,
+            is_assumed: first.is_unit_assumed(),
             is_names_told: false,
             is_times_told: false,
         };
@@ -151,7 +154,24 @@ impl Likeness {
         (!is_told).then(|| NameChange::OtherNames(format!("{what}; they are taken for the same")))
     }
 
-    /// Returns, once, how the times that the files state contradict the period.
+    /// Why a file is refused whose unit is stated where that of the first is not, or the other way round: its
+    /// numbers would be taken for another unit than those before.
+    pub(super) fn change_of_unit(&self, next: &Interpretation) -> Option<String> {
+        match (self.is_assumed, next.is_unit_assumed()) {
+            (false, true) => Some(
+                "nothing states its unit, and the files before state theirs: state the unit of all (--unit)"
+                    .to_owned(),
+            ),
+            (true, false) => Some(
+                "it states a unit, and the files before do not, which were read as g: state the unit of all \
+                 (--unit)"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
+    /// What the times that the files state say against the period, once.
     pub(super) fn follow_start(
         &mut self,
         start: Option<Timestamp>,
@@ -302,10 +322,10 @@ mod tests {
     fn files_of_another_axis_and_copies_are_set_aside() {
         let (x, y) = ("Acc X (g)", "Acc Y (g)");
         let turn = [
-            ("0800_X.csv", table(x, 1)),
-            ("0800_Y.csv", table(y, 2)),
-            ("0810_X.csv", table(x, 3)),
-            ("0810_Y.csv", table(y, 4)),
+            ("0800_1.csv", table(x, 1)),
+            ("0800_2.csv", table(y, 2)),
+            ("0810_1.csv", table(x, 3)),
+            ("0810_2.csv", table(y, 4)),
         ];
         assert_eq!(blocks(&turn), 2);
         let copies = [
@@ -316,6 +336,12 @@ mod tests {
             ("c3 - Copy.csv", table(x, 3)),
         ];
         assert_eq!(blocks(&copies), 3);
+        let units = [
+            ("u1.csv", table("Acc (m/s²)", 1)),
+            ("u2.csv", table("Acc", 2)),
+            ("u3.csv", table("Acc (m/s²)", 3)),
+        ];
+        assert_eq!(blocks(&units), 2, "a unit that is not stated any more");
         let standing = [("d1.csv", table(x, 1)), ("d2.csv", table(x, 1))];
         assert_eq!(blocks(&standing), 2, "a sensor that stands still is measured");
     }

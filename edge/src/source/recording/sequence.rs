@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::likeness::{Likeness, NameChange};
 use super::name_days::days_of_names;
+use super::name_points::points_of_names;
 use super::{Recording, RecordingOptions};
 use crate::source::interpretation::short;
 use crate::source::{Block, Interpretation, Source, SourceError, SourceFormat};
@@ -46,6 +47,16 @@ pub fn open_sequence(
         } else {
             files.push(SequenceFile { path: path.clone(), is_found: false });
         }
+    }
+    let all: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+    if let Some(points) = points_of_names(&all) {
+        let folder = paths.first().map_or_else(PathBuf::new, Clone::clone);
+        let what = format!(
+            "the names of the files tell several measuring points apart ({}): give the files of one point, each \
+             point in a folder of its own",
+            points.join(", ")
+        );
+        return Err(SourceError::options(&folder, what));
     }
     let is_one = files.len() == 1;
     let count = files.len() as u64;
@@ -217,6 +228,9 @@ impl Sequence {
                 tracing::warn!(file = %path.display(), "{what}");
             }
             None => {}
+        }
+        if let Some(what) = self.likeness.change_of_unit(next.interpretation.as_ref()) {
+            return Err(SourceError::malformed(path, what));
         }
         if let Some(what) = self.likeness.follow_start(next.stated_start, self.options.period_s) {
             tracing::warn!(file = %path.display(), "{what}");

@@ -24,6 +24,7 @@ use crate::source::interpretation::{
 use crate::source::time_axis::TimeAxis;
 use crate::tabular::encoding::decoded;
 use crate::tabular::fields::numbered_lines;
+use crate::tabular::width::half_width;
 use head_units::{HeadUnit, HeadUnits};
 use layout::{ColumnKind, Layout, MAX_PREAMBLE_LINES, layout_of};
 use metadata::Metadata;
@@ -33,6 +34,7 @@ use rows::TextColumns;
 mod bulk;
 mod cell_units;
 mod head_fit;
+mod head_start;
 mod head_units;
 mod heads;
 mod keyed_head;
@@ -105,9 +107,11 @@ pub(super) fn open_text(
     })?;
     drop(lines);
     layout.zone = options.zone;
+    let last_filled = shape::last_filled(text);
     let rows = numbered_lines(text).filter(|(number, line)| {
         let plain = line.trim_matches(' ');
-        *number >= layout.first_row && !plain.is_empty() && !is_comment(plain)
+        let is_within = (layout.first_row..=last_filled).contains(number);
+        is_within && !plain.is_empty() && !is_comment(plain)
     });
     let mut columns = TextColumns::read(rows, &layout).map_err(malformed)?;
     check_samples(path, columns.samples())?;
@@ -118,8 +122,9 @@ pub(super) fn open_text(
     if let Some(head) = head {
         columns.leave_first_out(head.rows);
     }
-    check_rates_below(text, &layout, options).map_err(refused)?;
+    shape::check_rates_below(text, &layout, options).map_err(refused)?;
     let footer = columns.footer.clone();
+    layout.head_units.take_below(&footer);
     let mut told = long_form::check_rows(&layout, &columns).map_err(refused)?;
     let is_named = options.variable.is_some();
     told.extend(long_form::check_points(&layout, &columns, is_named).map_err(refused)?);
@@ -139,11 +144,17 @@ pub(super) fn open_text(
     if let Some(doubt) = layout.rate_doubt().filter(|_| recording.time.is_none() && !is_decided) {
         return Err(refused(doubt));
     }
+    take_lines(text, &layout, &mut recording);
+    Ok(RawRecording { format, ..recording })
+}
+
+/// Takes what the lines above and among the rows say.
+fn take_lines(text: &str, layout: &Layout, recording: &mut RawRecording) {
     if recording.time.is_none() && recording.stated_rate_hz.is_none() {
         recording.notes.extend(layout.rate_hints());
     }
-    remarks::take(text, layout.first_row, &mut recording);
-    Ok(RawRecording { format, ..recording })
+    remarks::take(text, layout.first_row, recording);
+    head_start::take(text, layout.first_row, recording);
 }
 
 /// The statement of a row of a sheet that is a key and a value and states a unit or a rate; `None` for another row.
@@ -157,27 +168,6 @@ pub(super) fn statement_of_cells(row: &str) -> Option<String> {
 
 fn is_comment(line: &str) -> bool {
     line.starts_with(['#', '%']) || line.starts_with("//")
-}
-
-/// Refuses another rate in a comment among the rows: a second recording begins there.
-fn check_rates_below(
-    text: &str,
-    layout: &Layout,
-    options: &RecordingOptions,
-) -> Result<(), String> {
-    let is_decided = options.sample_rate.is_some() && options.prefer == Some(Preferred::Option);
-    let Some(above) = layout.metadata.rate_hz.filter(|_| !is_decided) else { return Ok(()) };
-    let comments = numbered_lines(text).filter(|(number, _)| *number > layout.first_row);
-    let comments = comments.map(|(number, line)| (number, line.trim_matches([' ', '\u{feff}'])));
-    for (number, line) in comments.filter(|(_, line)| is_comment(line)) {
-        let below = Metadata::of_lines(std::iter::once(line)).rate_hz;
-        if let Some(below) = below.filter(|below| (below / above - 1.0).abs() > 0.01) {
-            return Err(format!(
-                "line {number} states {below} Hz, the lines above the first row {above} Hz: several recordings stand one below the other; save each in a file of its own"
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Whether a person has stated what the numbers are.
@@ -465,7 +455,7 @@ fn stated(layout: &Layout, column: usize) -> StatedChannel {
 
 /// Columns by header or by number from 0, separated by commas.
 fn named(layout: &Layout, names: &str) -> Result<Vec<usize>, String> {
-    names.split(',').map(str::trim).map(|name| column_of(layout, name)).collect()
+    half_width(names).split(',').map(str::trim).map(|name| column_of(layout, name)).collect()
 }
 
 fn column_of(layout: &Layout, name: &str) -> Result<usize, String> {

@@ -133,6 +133,14 @@ pub(super) fn take_time_columns(
         ));
         (best, axis_row) = (Some(axis), Some(row));
     }
+    let spectra = spectra_beside(&axes, axis_row, &channels, &data);
+    for (over, row) in
+        spectra.into_iter().filter(|(_, row)| !taken.contains(row)).collect::<Vec<_>>()
+    {
+        taken.push(row);
+        left_out
+            .push(format!("{} (a spectrum over column {over})", described(row, &channels[row])));
+    }
     if taken.len() == channels.len() {
         // a table of counts or times alone: the choice of channels refuses it
         return Ok(WithoutTime {
@@ -170,9 +178,35 @@ pub(super) fn take_time_columns(
     })
 }
 
-/// Returns, among times of different rates, the one that stands directly before the first
-/// acceleration, as where each channel has a time of its own; `None` where all have one rate, or no
-/// time stands there.
+/// Columns that are never below 0 behind a column without a name that rises evenly, beside the column of time: the
+/// frequencies and amplitudes of a spectrum, as analyzers write both. Each with the column before it.
+fn spectra_beside(
+    axes: &[(usize, TimeAxis)],
+    axis_row: Option<usize>,
+    channels: &[StatedChannel],
+    data: &Array2<f64>,
+) -> Vec<(usize, usize)> {
+    let is_unnamed = |row: usize| {
+        channels.get(row).is_some_and(|channel| {
+            crate::source::interpretation::role(channel) == ChannelRole::Unknown
+        })
+    };
+    let is_amplitude = |row: &usize| {
+        let own = data.row(*row);
+        own.iter().all(|value| value.is_nan() || *value >= 0.0)
+            && own.iter().any(|value| *value > 0.0)
+    };
+    let others =
+        axes.iter().map(|(row, _)| *row).filter(|row| axis_row.is_some_and(|at| at < *row));
+    others
+        .filter(|row| is_unnamed(*row) && is_unnamed(row + 1))
+        .map(|row| (row, row + 1))
+        .filter(|(_, row)| is_amplitude(row))
+        .collect()
+}
+
+/// Of times of different rates the one that stands directly before the first acceleration, as where each channel has
+/// a time of its own; `None` where all have one rate, or none stands there.
 fn axis_of_acceleration(
     axes: &[(usize, TimeAxis)],
     channels: &[StatedChannel],

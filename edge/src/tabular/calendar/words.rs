@@ -57,3 +57,31 @@ pub(super) fn of_field(field: &str) -> Option<FieldWords> {
     }
     Some(words)
 }
+
+/// A time without the name of its zone in brackets, where its offset stands before it
+/// (`2026-06-22 00:56:03.711+0100 [Europe/London]`, as Java writes it).
+pub(super) fn without_zone_name(field: &str) -> &str {
+    let named = field.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+    match named {
+        Some((time, zone)) if zone.contains('/') && !zone.contains(' ') => time.trim_end(),
+        _ => field,
+    }
+}
+
+/// `Sat Mar 21 08:05:09 2026`, as C and Unix write it, with the year before the time of day.
+pub(super) fn year_before_clock(field: &str) -> Option<String> {
+    let words: Vec<&str> = field.split_whitespace().collect();
+    let (month, day, clock, rest) = match words.as_slice() {
+        [_, month, day, clock, rest @ ..] if clock.contains(':') => (month, day, clock, rest),
+        [month, day, clock, rest @ ..] if clock.contains(':') => (month, day, clock, rest),
+        _ => return None,
+    };
+    let (zone, year) = match rest {
+        [year] => ("", year),
+        [zone, year] => (*zone, year),
+        _ => return None,
+    };
+    let is_year = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit());
+    let is_date = month.chars().all(char::is_alphabetic) && day.bytes().all(|b| b.is_ascii_digit());
+    (is_year && is_date).then(|| format!("{day} {month} {year} {clock} {zone}"))
+}

@@ -47,7 +47,37 @@ const FIGURE_ALONE: &[&str] = &[
 const FIGURE_CORE: &[&str] =
     &["rms", "peak", "pk", "mean", "median", "stdev", "stddev", "variance"];
 
-/// Words for the quantity of a vibration, where the name has no word for an acceleration.
+/// Words beside a figure that say of what, where or in which unit it is: `Acc RMS (g)`, `acc_x_rms_g`.
+const BESIDE_FIGURE: &[&str] = &[
+    "acc",
+    "accel",
+    "acceleration",
+    "vib",
+    "vibration",
+    "beschleunigung",
+    "schwingung",
+    "x",
+    "y",
+    "z",
+    "axis",
+    "g",
+    "mg",
+    "m",
+    "s",
+    "ms",
+    "mms",
+    "de",
+    "nde",
+    "h",
+    "v",
+    "a",
+    "sensor",
+    "ch",
+    "channel",
+    "bearing",
+];
+
+/// Words for what a vibration is measured as, where the name says nothing of an acceleration.
 const OF_VIBRATION: &[(&[&str], &str)] = &[
     (
         &[
@@ -88,8 +118,8 @@ const VOLTAGE: &[&str] = &["voltage", "voltages", "volts", "spannung", "напр
 /// whatever other words the name has.
 pub(super) fn no_samples(words: &[String]) -> Option<&'static str> {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let is_alone =
-        || has(FIGURE_CORE) && words.iter().all(|word| FIGURE_ALONE.contains(&word.as_str()));
+    let is_beside = |word: &&str| FIGURE_ALONE.contains(word) || BESIDE_FIGURE.contains(word);
+    let is_alone = || has(FIGURE_CORE) && words.iter().map(String::as_str).all(|w| is_beside(&w));
     if has(SPECTRUM) {
         Some("a spectrum")
     } else if has(ENVELOPE) {

@@ -102,6 +102,60 @@ pub(super) fn ends_in_unit(text: &str) -> bool {
     words.next().is_some() && last.is_some_and(|word| kind_of(word).is_some())
 }
 
+/// Words before a unit that change it, in lower case.
+const ALTERING: [&str; 16] = [
+    "of",
+    "to",
+    "normalised",
+    "normalized",
+    "relative",
+    "scaled",
+    "times",
+    "tenth",
+    "tenths",
+    "hundredth",
+    "hundredths",
+    "thousandths",
+    "half",
+    "quarter",
+    "fs",
+    "x",
+];
+
+/// The words at the end of a name without brackets that end in a unit and may change it: `% of 16 g`, `1/16 g`,
+/// `× 100 in g`, `tenths of g`.
+pub(super) fn altered(header: &str) -> Option<&str> {
+    let header = header.trim();
+    let last = header.rfind(' ')?;
+    let unit = header.get(last + 1..)?;
+    if !matches!(kind_of(unit)?, UnitKind::Acceleration(_) | UnitKind::Voltage(_)) {
+        return None;
+    }
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    let alters = |word: &str| {
+        let is_fraction = word
+            .split_once('/')
+            .is_some_and(|(a, b)| !a.is_empty() && is_number(a) && !b.is_empty() && is_number(b));
+        ALTERING.contains(&word.to_lowercase().as_str())
+            || word.contains(['%', '×', '‰'])
+            || is_fraction
+    };
+    let mut place = 0;
+    // the name itself comes first: `x g` is an axis in g
+    let words = header.get(..last)?.split(' ').map(|word| {
+        let at = place;
+        place += word.len() + 1;
+        (at, word)
+    });
+    let first = words.skip(1).filter(|(_, word)| !word.is_empty()).find(|(_, word)| alters(word));
+    // an axis (`acc x g`) is no factor, one before a number (`acc x 100 g`) is
+    let (at, word) = first?;
+    let behind = header.get(at + word.len()..last)?.trim_start();
+    let is_axis =
+        word.eq_ignore_ascii_case("x") && !behind.starts_with(|c: char| c.is_ascii_digit());
+    if is_axis { None } else { header.get(at..) }
+}
+
 /// Raised digits and signs as plain ones; a raised digit stands behind a `^`, which is left out here.
 const fn plain_letter(letter: char) -> char {
     match letter {
@@ -220,6 +274,26 @@ mod tests {
             let own = StatedUnit::in_header(header).expect("a unit").spelling;
             let again = StatedUnit::parse(&own).map(|unit| unit.kind);
             assert_eq!(again, Some(UnitKind::Acceleration(got)), "{header}: {own:?} is read again");
+        }
+    }
+
+    /// R-EDGE-4: without brackets the last word was the unit, whatever stood before it.
+    #[test]
+    fn words_that_change_a_unit_without_brackets_are_told() {
+        for (header, told) in [
+            ("Vib % of 8 g", "% of 8 g"),
+            ("Vib % FS 8 g", "% FS 8 g"),
+            ("Vib 1/8 g", "1/8 g"),
+            ("Vib normalized to 8 g", "normalized to 8 g"),
+            ("Vib × 50 in g", "× 50 in g"),
+            ("Vib in hundredths of g", "hundredths of g"),
+            ("Vib x 50 g", "x 50 g"),
+        ] {
+            assert_eq!(acceleration(header), None, "{header}");
+            assert_eq!(super::super::unknown_unit_of(header), Some(told), "{header}");
+        }
+        for header in ["Vib x g", "x g", "Sensor 2 g", "Vib DE in g", "Vib_x_g"] {
+            assert_eq!(acceleration(header), Some(M_S2_PER_G), "{header}");
         }
     }
 

@@ -29,7 +29,8 @@ const ANGLES: [&str; 5] = ["deg", "degree", "degrees", "rad", "mdeg"];
 const SECONDS: [&str; 5] = ["s", "sec", "secs", "second", "seconds"];
 
 /// Words for a second squared.
-const SQUARED: [&str; 5] = ["s2", "s^2", "sec2", "sec^2", "ss"];
+const SQUARED: [&str; 9] =
+    ["s2", "s^2", "sec2", "sec^2", "ss", "second2", "second^2", "seconds2", "seconds^2"];
 
 /// Words for a power of two behind a second, or for the second second.
 const POWERS: [&str; 7] = ["2", "^2", "squared", "sq", "s", "sec", "second"];
@@ -53,7 +54,8 @@ const fn is_joint(letter: char) -> bool {
 
 /// The unit that joined words spell: `m_s2`, `mm per s`.
 pub(super) fn kind_of_text(text: &str) -> Option<UnitKind> {
-    let lower = text.to_lowercase();
+    // `meters/second²`, `METERS/SEC**2`
+    let lower = text.to_lowercase().replace('/', " per ").replace("**", "^").replace('²', "2");
     let words: Vec<&str> = lower.split(is_joint).filter(|word| !word.is_empty()).collect();
     kind_of_words(&words)
 }
@@ -143,6 +145,10 @@ mod tests {
             ("az_mm_per_s2", UnitKind::Acceleration(0.001)),
             ("a_z_in_s2", UnitKind::Acceleration(0.0254)),
             ("acc_cm_s_s", UnitKind::Acceleration(0.01)),
+            ("Vib (meters/second²)", UnitKind::Acceleration(1.0)),
+            ("Vib [METRES/SEC**2]", UnitKind::Acceleration(1.0)),
+            ("振动（ｍ／ｓ²）", UnitKind::Acceleration(1.0)),
+            ("振动【mm/s²】", UnitKind::Acceleration(0.001)),
             ("bearing_vel_mm_s", UnitKind::Other("velocity")),
             ("speed_in_per_s", UnitKind::Other("velocity")),
             ("gyr_deg_s", UnitKind::Other("rate of turn")),

@@ -69,6 +69,9 @@ pub(crate) fn unknown_unit_of(header: &str) -> Option<&str> {
     // brackets within a name are those of a function: `cos(X) of a plot`
     let is_at_end = header.trim_end().ends_with([')', ']', '}']);
     let Some(text) = bracketed(header).filter(|_| is_at_end).map(str::trim) else {
+        if let Some(altered) = factor::altered(header) {
+            return Some(altered);
+        }
         return joined::unknown_at_end(header.trim());
     };
     let is_word = |word: &str| PLACES.contains(&word.to_lowercase().as_str());

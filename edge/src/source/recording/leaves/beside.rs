@@ -39,8 +39,12 @@ const RATE_KEYS: [&str; 25] = [
 /// A field `rate` is the shaft's below this, as in the public set of MFPT (25 Hz), and the samples' above, Hz.
 const LEAST_BARE_RATE_HZ: f64 = 1000.0;
 
+/// Seconds that a field `Ts` has where it is the step of samples: a time since 1970 is greater.
+const SMALL_STEP_S: std::ops::RangeInclusive<f64> = 1e-7..=0.1;
+
 /// Fields with the seconds from one sample to the next.
-const STEP_KEYS: [&str; 14] = [
+const STEP_KEYS: [&str; 15] = [
+    "interval",
     "dt",
     "dts",
     "deltat",
@@ -58,7 +62,9 @@ const STEP_KEYS: [&str; 14] = [
 ];
 
 /// Fields with a unit.
-pub(in super::super) const UNIT_KEYS: [&str; 22] = [
+pub(in super::super) const UNIT_KEYS: [&str; 24] = [
+    "channelunits",
+    "channelunit",
     "uom",
     "unitofmeasurement",
     "unitofmeasure",
@@ -379,7 +385,8 @@ pub(super) fn rate_in_unit(key: &str, leaf: &Leaf, unit: Option<&str>) -> Option
 
 pub(super) fn rate_of_field(key: &str, leaf: &Leaf) -> Option<f64> {
     let is_rate = is_rate_key(key) || key == "rate";
-    if !is_rate && unit_of_key(key, &STEP_KEYS, &STEP_ENDINGS).is_none() {
+    let is_step = key == "ts" || unit_of_key(key, &STEP_KEYS, &STEP_ENDINGS).is_some();
+    if !is_rate && !is_step {
         return None;
     }
     let number = match &leaf.content {
@@ -414,6 +421,13 @@ fn unit_of_key(key: &str, keys: &[&str], endings: &[(&str, f64)]) -> Option<f64>
 pub(in super::super) fn rate_of_property(key: &str, number: f64) -> Option<f64> {
     let key = plain(key);
     let is_bare = key == "rate" && number >= LEAST_BARE_RATE_HZ;
+    // an interval without a unit is that of messages as often as that of samples; `Ts` is a step where it is small
+    if key == "interval" || (key == "ts" && !SMALL_STEP_S.contains(&number)) {
+        return None;
+    }
+    if key == "ts" {
+        return Some(1.0 / number);
+    }
     let rate = match unit_of_key(&key, &RATE_KEYS, &RATE_ENDINGS) {
         Some(factor) => number * factor,
         None if is_bare => number,
@@ -448,5 +462,5 @@ pub(super) fn key_of(path: &str) -> &str {
 
 /// A key in lower case without `_`, `-` and spaces.
 pub(in super::super) fn plain(key: &str) -> String {
-    key.to_lowercase().replace(['_', '-', ' '], "")
+    key.to_lowercase().replace(['_', '-', ' ', '(', ')', '[', ']'], "")
 }

@@ -84,6 +84,13 @@ impl HeadUnits {
         found
     }
 
+    /// Takes the units that the lines behind the last row state, where no line above states one.
+    pub(super) fn take_below(&mut self, footer: &[String]) {
+        if self.decided() == HeadUnit::Nothing {
+            *self = Self::of_lines(footer.iter().map(String::as_str));
+        }
+    }
+
     /// Whether a line has a key that says unit, and a unit behind it.
     pub(super) fn is_statement(line: &str) -> bool {
         let mut found = Self::default();

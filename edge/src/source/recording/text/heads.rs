@@ -10,6 +10,7 @@ use super::layout::{Line, loose_value};
 use super::metadata::{Metadata, rate_of_fields};
 use crate::source::interpretation::{ChannelRole, StatedUnit, UnitKind};
 use crate::tabular::fields::{Separator, is_processing_row, is_row_of_types};
+use crate::tabular::width::half_width;
 
 /// Longest spelling of a unit that is not known, in letters.
 const LONGEST_UNIT: usize = 12;
@@ -110,7 +111,7 @@ pub(super) fn head_of<'a>(
 /// The fields of a line that may be the header of rows of this width.
 fn fields_of_head(separator: Separator, line: &str, width: usize) -> Vec<String> {
     // a quote within quotes is doubled
-    let own = |field: &str| field.replace("\"\"", "\"");
+    let own = |field: &str| half_width(&field.replace("\"\"", "\"")).into_owned();
     let mut all: Vec<String> = separator.fields(line).into_iter().map(own).collect();
     if all.len() + 1 == width && separator.closes(line) {
         all.push(String::new());

@@ -92,7 +92,8 @@ pub(super) fn layout_of(
     if kinds.iter().all(|kind| *kind == ColumnKind::Words) {
         return Err("no row of numbers in this text".to_owned());
     }
-    notes.extend(words_left_out(&kinds, heads.names.as_deref()));
+    let cells = lines.get(first_row).map_or(Vec::new(), |(_, line)| separator.fields(line));
+    notes.extend(words_left_out(&kinds, heads.names.as_deref(), &cells));
     let beside = statements_beside(&lines[first_row..], separator, &kinds);
     let beside = || beside.iter().map(String::as_str);
     let above =
@@ -462,6 +463,11 @@ fn start_and_rate(rows: &[Line<'_>], separator: Separator, form: NumberForm) -> 
 impl Layout {
     /// Returns why the stated rate may not be that of the rows, in words.
     pub(super) fn rate_doubt(&self) -> Option<String> {
+        if let (Some(rate), Some(other)) = (self.metadata.rate_hz, self.metadata.other_rate_hz) {
+            return Some(format!(
+                "the lines above the numbers state {rate} Hz and {other} Hz: which rate the rows have is open; give it in Hz (--rate with --prefer option)"
+            ));
+        }
         let (line, rate) = (self.rate_doubt.as_ref()?, self.metadata.rate_hz?);
         Some(format!(
             "the lines above the numbers state {rate} Hz, and {line:?}: which rate the rows have is open; give it in Hz (--rate with --prefer option)"

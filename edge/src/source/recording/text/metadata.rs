@@ -5,11 +5,18 @@
 use crate::source::interpretation::{StatedUnit, UnitKind};
 use crate::tabular::Decimal;
 
-/// The statements of the lines.
+mod several;
+
+pub(super) use several::factor_of;
+use several::{interval_of, is_of_another_quantity, rate_of_words, rates_in};
+
+/// What the lines state.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Metadata {
     /// Samples per second, Hz.
     pub(super) rate_hz: Option<f64>,
+    /// Another rate that the lines state.
+    pub(super) other_rate_hz: Option<f64>,
 }
 
 /// Words for a rate, in lower case without spaces, `_` and `-`.
@@ -82,7 +89,7 @@ const INTERVAL: [&str; 21] = [
     "xincrement",
     "sampletime",
 ];
-const INTERVAL_WHOLE: [&str; 5] = ["dt", "dx", "increment", "interval", "tinc"];
+const INTERVAL_WHOLE: [&str; 6] = ["dt", "dx", "increment", "interval", "tinc", "xinc"];
 
 /// Words by which a line may speak of a rate, whatever else it says, in lower case.
 const HINTS: [&str; 14] = [
@@ -138,7 +145,8 @@ impl Metadata {
     /// heading, so only words that speak of sampling count.
     fn take(&mut self, part: &str, has_heading: bool) {
         let Some((key, value)) = key_and_value(part) else {
-            self.rate_hz = self.rate_hz.or_else(|| rate_in_sentence(part));
+            self.rate_hz =
+                self.rate_hz.or_else(|| rate_in_sentence(part)).or_else(|| rate_of_words(part));
             return;
         };
         let key_unit = StatedUnit::in_header(key).map(|unit| unit.kind);
@@ -146,10 +154,18 @@ impl Metadata {
         let name: String = name.chars().filter(|c| !matches!(c, ' ' | '_' | '-' | '.')).collect();
         let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
         let is = |words: &[&str]| !has_heading && words.contains(&name.as_str());
+        if is_of_another_quantity(key) {
+            return;
+        }
         if has(&RATE) || is(&RATE_WHOLE) {
             let factor = if key.to_lowercase().contains("khz") { 1000.0 } else { 1.0 };
             let rate = rate_of(value).map(|hz| hz * factor);
             self.rate_hz = self.rate_hz.or(rate);
+            let is_sure = !has_heading && has(&RATE);
+            let others = rates_in(value).into_iter().chain(rate.filter(|_| is_sure));
+            let differs =
+                |other: &f64| self.rate_hz.is_some_and(|own| (other / own - 1.0).abs() > 1e-3);
+            self.other_rate_hz = self.other_rate_hz.or(others.filter(differs).next_back());
         } else if has(&INTERVAL) || is(&INTERVAL_WHOLE) {
             let unit_s = match key_unit {
                 Some(UnitKind::Time(seconds)) => seconds,
@@ -268,8 +284,14 @@ pub(super) fn fields_of_rates(line: &str) -> Option<Vec<f64>> {
 
 /// The statements of one line: `data_rate = 2560.0 Hz, acc_range = 4 g` has two.
 fn parts_of(line: &str) -> impl Iterator<Item = &str> {
-    let has_several = line.matches(['=', ':']).count() > 1;
-    let separator = if has_several { ", " } else { "\u{0}" };
+    let count = line.matches(['=', ':']).count();
+    // `Fs=8192;N=8192`
+    let by_semicolon = count > 1 && line.matches(';').count() + 1 == line.matches('=').count();
+    let separator = match (count > 1, by_semicolon) {
+        (_, true) => ";",
+        (true, false) => ", ",
+        (false, false) => "\u{0}",
+    };
     line.split(separator).map(str::trim)
 }
 
@@ -369,18 +391,6 @@ fn rate_in_sentence(line: &str) -> Option<f64> {
             .filter(|_| ["hz", "/s", "sps", "hertz"].iter().any(|unit| next.contains(unit)))
     });
     rates.next().filter(|_| rates.next().is_none())
-}
-
-fn interval_of(value: &str, unit_s: f64) -> Option<f64> {
-    let (number, rest) = leading_number(value)?;
-    let word = rest.trim().split([';', ',', '\t', ' ']).next().unwrap_or("");
-    // the same statement for the next channel
-    let word = if word.starts_with(|c: char| c.is_ascii_digit()) { "" } else { word };
-    match StatedUnit::parse(word).map(|unit| unit.kind) {
-        Some(UnitKind::Time(seconds)) => Some(number * seconds),
-        None if word.is_empty() => Some(number * unit_s),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

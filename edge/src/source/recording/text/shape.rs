@@ -5,8 +5,11 @@
 //! told; no number of a head becomes a sample.
 
 use super::layout::{ColumnKind, Layout};
+use super::metadata::Metadata;
 use super::rows::TextColumns;
 use super::{column_name, is_comment};
+use crate::source::Preferred;
+use crate::source::recording::RecordingOptions;
 use crate::tabular::fields::numbered_lines;
 
 /// Fewest fields of a row that may be a channel, and how many times more of them there are than rows. Chosen: a rack
@@ -139,6 +142,33 @@ impl HeadNumbers {
             self.points
         )
     }
+}
+
+/// The last line with anything but separators: a spreadsheet leaves rows of them at the end.
+pub(super) fn last_filled(text: &str) -> usize {
+    let is_filled = |(_, line): &(usize, &str)| line.contains(|c: char| !" ,;\t\"".contains(c));
+    numbered_lines(text).filter(is_filled).last().map_or(0, |(at, _)| at)
+}
+
+/// Refuses another rate in a comment among the rows: a second recording begins there.
+pub(super) fn check_rates_below(
+    text: &str,
+    layout: &Layout,
+    options: &RecordingOptions,
+) -> Result<(), String> {
+    let is_decided = options.sample_rate.is_some() && options.prefer == Some(Preferred::Option);
+    let Some(above) = layout.metadata.rate_hz.filter(|_| !is_decided) else { return Ok(()) };
+    let comments = numbered_lines(text).filter(|(number, _)| *number > layout.first_row);
+    let comments = comments.map(|(number, line)| (number, line.trim_matches([' ', '\u{feff}'])));
+    for (number, line) in comments.filter(|(_, line)| is_comment(line)) {
+        let below = Metadata::of_lines(std::iter::once(line)).rate_hz;
+        if let Some(below) = below.filter(|below| (below / above - 1.0).abs() > 0.01) {
+            return Err(format!(
+                "line {number} states {below} Hz, the lines above the first row {above} Hz: several recordings stand one below the other; save each in a file of its own"
+            ));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

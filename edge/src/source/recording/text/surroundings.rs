@@ -5,6 +5,7 @@
 
 use super::layout::{ColumnKind, Line, SAMPLE_LINES, loose_value};
 use super::metadata::fields_of_rates;
+use crate::source::interpretation::ChannelRole;
 use crate::tabular::fields::Separator;
 
 /// The column behind a clock whose fields all have three or six digits, as in `06:07:08,123` between commas.
@@ -31,7 +32,11 @@ pub(super) fn fraction_of(
 }
 
 /// A note on columns of words, by their names.
-pub(super) fn words_left_out(kinds: &[ColumnKind], names: Option<&[String]>) -> Option<String> {
+pub(super) fn words_left_out(
+    kinds: &[ColumnKind],
+    names: Option<&[String]>,
+    first: &[&str],
+) -> Option<String> {
     let own = (0..kinds.len()).filter(|column| kinds[*column] == ColumnKind::Words);
     let name = |column: usize| names.and_then(|names| names.get(column)).filter(|n| !n.is_empty());
     let named: Vec<&str> = own.clone().filter_map(|at| name(at).map(String::as_str)).collect();
@@ -41,7 +46,17 @@ pub(super) fn words_left_out(kinds: &[ColumnKind], names: Option<&[String]>) -> 
     } else {
         format!(": {}", named[..named.len().min(8)].join(", "))
     };
-    Some(format!("columns of words were left out{named}"))
+    let times: Vec<String> = own
+        .filter_map(|at| {
+            let name = name(at).filter(|name| ChannelRole::by_name(name) == ChannelRole::Time)?;
+            let cell = first.get(at).filter(|cell| cell.contains(|c: char| c.is_ascii_digit()))?;
+            let cell: String = cell.chars().take(50).collect();
+            Some(format!(
+                "; column {name:?} is not understood as times ({cell:?}), so gaps in them are not seen"
+            ))
+        })
+        .collect();
+    Some(format!("columns of words were left out{named}{}", times.concat()))
 }
 
 /// Refuses a row that states another rate for each column.
