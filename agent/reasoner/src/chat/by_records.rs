@@ -85,9 +85,6 @@ impl Chat<'_> {
             making.tell(vec![call], text.as_deref().map(cut), None);
             told.extend(text.map(|text| (part, text)));
         }
-        if people::leave_to_documents(&mut told, self.desk, reader.language).await {
-            told.retain(|(_, text)| !text.is_empty());
-        }
         let language = reader.language;
         let strange = meant.unknown_sites.iter();
         let mut parts: Vec<String> =
@@ -97,10 +94,14 @@ impl Chat<'_> {
         }
         let own = plant_documents::own_words((plan, meant), fleet, reader, sources).await;
         let is_nearest = |own: &OwnWords| own.answers == Answers::Nearest;
-        let is_told = |own: &OwnWords| !is_nearest(own) || plant_documents::is_alone(&told);
-        if let Some(own) = own.filter(is_told) {
+        let own = own.filter(|own| !is_nearest(own) || plant_documents::is_worth(&told));
+        let is_said = own.is_some();
+        if people::leave_to_documents(&mut told, self.desk, is_said, language).await {
+            told.retain(|(_, text)| !text.is_empty());
+        }
+        if let Some(own) = own {
             making.tell(vec![own.call], Some(cut(&own.told)), None);
-            told.retain(|(part, _)| !plant_documents::stand_for(&own.answers, part));
+            told.retain(|(part, text)| !plant_documents::stand_for(&own.answers, (*part, text)));
             parts.push(own.told);
         } else if plant_documents::lack(plan, &told) {
             parts.push(plant_records::not_in_documents(reader.language).to_owned());

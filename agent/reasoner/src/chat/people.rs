@@ -163,13 +163,14 @@ fn with_title_apart(name: &str) -> Option<String> {
 }
 
 /// Leaves out of what was told that the records have nobody of a name, and no number, where a document of the plant answers
-/// the question; whether something was left out.
+/// the question (`is_said`, or by a search); whether something was left out.
 pub(super) async fn leave_to_documents(
     told: &mut [(&Part, String)],
     desk: &dyn Desk,
+    is_said: bool,
     language: Language,
 ) -> bool {
-    let is_answered = told.iter().any(|(part, _)| part.lookup == Lookup::Search);
+    let is_answered = is_said || told.iter().any(|(part, _)| part.lookup == Lookup::Search);
     let asks_people = told.iter().any(|(part, _)| part.lookup == Lookup::Person);
     if !is_answered || !asks_people {
         return false;

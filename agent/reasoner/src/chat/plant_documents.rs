@@ -9,7 +9,7 @@ use super::desk::CoreFields;
 use super::entities::Meant;
 use super::extract::Sources;
 use super::intent::{self, Lookup};
-use super::passage::own::{self, OwnAnswer, Stated};
+use super::passage::own::{self, OwnAnswer, Stated, Wanted};
 use super::planning::Part;
 use super::reader::Reader;
 
@@ -31,9 +31,6 @@ pub(super) struct OwnWords {
     pub(super) answers: Answers,
 }
 
-/// Least of a question's words that a piece has which stands beside records. Chosen: "when is the seal replaced" has two.
-const BESIDE_RECORDS: usize = 2;
-
 /// What the plant's own documents say to a plan.
 pub(super) async fn own_words(
     (plan, meant): (&[Part], &Meant),
@@ -49,10 +46,10 @@ pub(super) async fn own_words(
     if let Some(stated) = stated((plan, &cores), &clause, fleet, reader, sources).await {
         return Some(stated);
     }
-    let least = least_words(plan)?;
+    let wanted = wanted(plan)?;
     let (tools, language) = (sources.tools, reader.language);
     let scope = (&cores[..], fleet);
-    let (told, answers) = match own::answered(tools, scope, (&clause, least), language).await? {
+    let (told, answers) = match own::answered(tools, scope, (&clause, wanted), language).await? {
         OwnAnswer::Said(told) => (told, Answers::Said),
         OwnAnswer::Partly(told) | OwnAnswer::Sections(told) => (told, Answers::Nearest),
     };
@@ -89,8 +86,8 @@ async fn stated(
     })
 }
 
-/// Least of the question's words that a piece must have; nothing where the plan asks for no document.
-fn least_words(plan: &[Part]) -> Option<usize> {
+/// How sure a piece of the documents has to be; nothing where the plan asks for none.
+fn wanted(plan: &[Part]) -> Option<Wanted> {
     let asks = |part: &Part| {
         matches!(
             part.lookup,
@@ -101,13 +98,14 @@ fn least_words(plan: &[Part]) -> Option<usize> {
                 | Lookup::ReplaceTime
                 | Lookup::Value
                 | Lookup::Unmeasured
-        ) || is_open(part)
+        )
     };
     if plan.iter().any(asks) {
-        return Some(1);
+        return Some(Wanted::Any);
     }
     let mut read = plan.iter().filter(|part| part.lookup != Lookup::NotRead).peekable();
-    (read.peek().is_some() && read.all(is_of_work)).then_some(BESIDE_RECORDS)
+    let is_open = |part: &Part| is_of_work(part) || is_open(part);
+    (read.peek().is_some() && read.all(is_open)).then_some(Wanted::Sure)
 }
 
 /// Whether a part answers with work, parts or time left: "when is the seal replaced" has the words of open work, and
@@ -133,7 +131,11 @@ fn is_open(part: &Part) -> bool {
 }
 
 /// Whether the plant's documents stand in the place of a part.
-pub(super) fn stand_for(answers: &Answers, part: &Part) -> bool {
+pub(super) fn stand_for(answers: &Answers, (part, text): (&Part, &str)) -> bool {
+    if is_of_passages(part) && !is_shipped(text) {
+        // pieces of the same documents, which are chosen less well
+        return true;
+    }
     let is_general = matches!(
         part.lookup,
         Lookup::Own | Lookup::Search | Lookup::NotRead | Lookup::Which | Lookup::Unmeasured
@@ -162,10 +164,24 @@ fn is_in_place_of(stated: &[Stated], part: &Part) -> bool {
         || part.lookup == Lookup::Own
 }
 
-/// Whether what comes nearest is worth telling: nothing else answers, but for a guess or a question back.
-pub(super) fn is_alone(told: &[(&Part, String)]) -> bool {
-    told.iter()
-        .all(|(part, _)| is_open(part) || matches!(part.lookup, Lookup::NotRead | Lookup::Own))
+/// Whether what comes nearest is worth telling: the question asks for a document, and none that comes with the program
+/// answers it; no record does either, but for a guess or that vibration says nothing of it.
+pub(super) fn is_worth(told: &[(&Part, String)]) -> bool {
+    told.iter().all(|(part, text)| {
+        is_open(part)
+            || intent::asks_beyond_vibration(&part.clause)
+            || matches!(part.lookup, Lookup::NotRead | Lookup::Own | Lookup::Person)
+            || is_of_passages(part) && !is_shipped(text)
+    })
+}
+
+const fn is_of_passages(part: &Part) -> bool {
+    matches!(part.lookup, Lookup::Manual | Lookup::Search)
+}
+
+/// Whether a passage is of a document that comes with the program.
+fn is_shipped(text: &str) -> bool {
+    ["[EM-", "[MH-"].iter().any(|begin| text.trim_start().starts_with(begin))
 }
 
 /// Whether a plan asks for what the plant itself says, and nothing of it was found.

@@ -14,6 +14,7 @@ use pdm_service::config;
 use serde::Deserialize;
 
 use super::lookup::Lookup;
+use super::plain::PLAIN_WORDS;
 use super::words::{SHIPPED, has};
 
 /// Kinds of questions, each with what is looked up for it; none: nothing that is on record.
@@ -162,9 +163,19 @@ pub(super) fn settled(ruled: Vec<Lookup>, clause: &str, spoken: Spoken) -> Vec<L
     let all = std::iter::once(lookup).chain(second.filter(is_beside));
     let of_plant = |one| match one {
         Lookup::Told if spoken == Spoken::Plant => Lookup::ToldOfAll,
+        // whether a machine may run is judged; other permissions stand in documents
+        Lookup::Own if spoken != Spoken::Plant && asks_to_run(clause) => Lookup::Stop,
         one => one,
     };
     all.map(of_plant).collect()
+}
+
+/// Whether a clause asks whether something may run.
+fn asks_to_run(clause: &str) -> bool {
+    let (text, words) = (clause.to_lowercase(), &*PLAIN_WORDS);
+    has(&text, &words.permission)
+        && has(&text, &words.running)
+        && !super::asks_beyond_vibration(&text)
 }
 
 /// Whether likeness may put this in the place of what the rules found. "Why" is part of many questions that ask for
@@ -175,7 +186,12 @@ fn may_replace(lookup: Lookup, ruled: &[Lookup]) -> bool {
     }
     let is_of_alarms =
         |one: &Lookup| matches!(one, Lookup::Alarms | Lookup::ToldOfAll | Lookup::Told);
+    // whether it may run, who is on duty and what is put off stand in records, whatever a document says
+    let is_of_records = |one: &Lookup| {
+        matches!(one, Lookup::Stop | Lookup::Duty | Lookup::Shelf | Lookup::Act | Lookup::Fleet)
+    };
     !ruled.contains(&lookup)
+        && !(lookup == Lookup::Own && ruled.iter().any(is_of_records))
         && lookup != Lookup::Why
         && (lookup != Lookup::AlarmCounts || ruled.iter().any(is_of_alarms))
 }

@@ -12,7 +12,7 @@ use super::super::intent::{PLAIN_WORDS, QUESTION_WORDS, Topic, has};
 use super::super::{StepCall, sites};
 use super::{MANUALS, manual};
 use crate::toolbox::Toolbox;
-pub(in crate::chat) use answers::{OwnAnswer, answered};
+pub(in crate::chat) use answers::{OwnAnswer, Wanted, answered};
 use machine::{Machine, machines};
 use units::{PlantSection, Unit, UnitKind};
 
@@ -101,7 +101,14 @@ pub(in crate::chat) async fn of_machines(
     let (mut told, mut stated): (Vec<String>, Vec<Stated>) = (Vec::new(), Vec::new());
     let all: Vec<&CoreFields> = fleet.iter().collect();
     let everyone = machines(&all, fleet);
-    for machine in machines(meant, fleet).iter().take(MACHINES) {
+    let own = machines(meant, fleet);
+    for machine in own.iter().take(MACHINES) {
+        // which machine a line is of, where several are meant
+        let of = if own.len() > 1 {
+            format!("{} · ", machine.id.to_uppercase())
+        } else {
+            String::new()
+        };
         for section in documents::about(tools, machine, clause, language).await {
             let named = section.machines_named(&everyone);
             if is_of_another_site(&section, machine, &named, fleet) {
@@ -113,7 +120,7 @@ pub(in crate::chat) async fn of_machines(
                 if !found.is_empty() && !stated.contains(one) {
                     stated.push(*one);
                 }
-                let text = format!("{}\n{}", section.head(), found.join("\n"));
+                let text = format!("{of}{}\n{}", section.head(), found.join("\n"));
                 let is_new = !found.is_empty() && !told.contains(&text);
                 told.extend(is_new.then_some(text));
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::intent::QUESTION_WORDS;
+use super::super::intent::{PLAIN_WORDS, QUESTION_WORDS};
 use super::same_words::groups_of;
 use super::section::Section;
 use super::small_words::is_small;
@@ -78,10 +78,19 @@ const PARTICLES: [&str; 22] = [
     "과",
 ];
 
+/// Ends of Korean words that are forms of a verb or of "is": a question has them for its own sake.
+const PREDICATE_ENDS: [&str; 26] = [
+    "데", "됨", "돼", "나", "노", "까", "요", "다", "지", "니", "냐", "면", "고", "서", "며", "야",
+    "함", "죠", "네", "는", "던", "려", "게", "도", "된", "할",
+];
+
 /// A word of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term {
     own: String,
+    /// A form of a Korean verb that no list of words knows: it says something where a text has it, and nothing where
+    /// none has.
+    is_predicate: bool,
     /// Words that count as it, a little less.
     same: BTreeSet<String>,
 }
@@ -91,6 +100,11 @@ pub(super) struct Term {
 const SAME: f64 = 0.6;
 
 impl Term {
+    /// Whether it is a form of a verb that no list knows.
+    pub(super) const fn is_predicate(&self) -> bool {
+        self.is_predicate
+    }
+
     /// The word as the question has it, without its particle.
     pub(super) fn word(&self) -> &str {
         &self.own
@@ -122,6 +136,7 @@ pub(super) fn terms(clause: &str) -> Vec<Term> {
             .iter()
             .find(|group| group.iter().any(|one| begins_alike(one, stem) || one == stem));
         let term = Term {
+            is_predicate: false,
             own: stem.to_owned(),
             same: group.into_iter().flatten().filter(|one| *one != stem).cloned().collect(),
         };
@@ -145,10 +160,22 @@ pub(super) fn telling(clause: &str) -> Vec<Term> {
         }
         let mut same: BTreeSet<String> =
             groups_of(stem).flatten().filter(|one| *one != stem).cloned().collect();
+        let is_verb = |word: &str| PREDICATE_ENDS.iter().any(|end| word.ends_with(end));
+        let is_predicate = !stem.is_ascii() && same.is_empty() && (is_verb(word) || is_verb(stem));
+        // `안 소장` for `안소장`
+        let title = PLAIN_WORDS
+            .titles
+            .iter()
+            .find_map(|title| Some((stem.strip_suffix(title.as_str())?, title)));
+        same.extend(
+            title
+                .map(|(family, title)| format!("{family} {title}"))
+                .filter(|one| !one.starts_with(' ')),
+        );
         // the forms of a Korean verb have its first syllables in common
         let begin: String = stem.chars().take(2).collect();
         same.extend((!stem.is_ascii() && begin != stem).then_some(begin));
-        let term = Term { own: stem.to_owned(), same };
+        let term = Term { own: stem.to_owned(), is_predicate, same };
         if !terms.contains(&term) {
             terms.push(term);
         }

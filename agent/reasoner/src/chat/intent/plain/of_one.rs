@@ -72,7 +72,10 @@ pub(in crate::chat) fn asks_why_untold(text: &str) -> bool {
 /// Whether a clause asks when a machine is back from its overhaul.
 fn asks_back(text: &str) -> bool {
     let words = &*PLAIN_WORDS;
-    has(text, &words.back_when) && has(text, &words.back) && !has(text, &words.no_back)
+    let is_at_end = text.trim_end_matches(['?', '!', '.', ' ']).ends_with(" back");
+    has(text, &words.back_when)
+        && (is_at_end || has(text, &words.back))
+        && !has(text, &words.no_back)
 }
 
 /// Whether a clause asks when a bearing is swapped: the day that people have set, and no life.

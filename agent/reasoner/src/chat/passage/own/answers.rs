@@ -24,6 +24,16 @@ const ANSWERS: f64 = 0.6;
 const PARTLY: f64 = 0.3;
 /// Share of the best piece's fit from which on another of its section is told, too.
 const BESIDE: f64 = 0.75;
+/// Least share where the question asks for records, and the words that a piece must have itself there. Chosen: "should we
+/// stop it" stands in a list of telephones, too.
+const SURE: f64 = 0.8;
+const SURE_WORDS: usize = 2;
+/// What a piece counts that says what a word of the question means.
+const DEFINES: f64 = 1.5;
+/// What a form of a verb counts beside another word.
+const OF_VERB: f64 = 0.5;
+/// Pieces that name the machine, and their letters together, which are told where no piece answers.
+const NAMING: usize = 4;
 /// What a word of another step of the same procedure counts beside one of the step.
 const OF_ANOTHER_STEP: f64 = 0.9;
 /// What a word in the heading or title counts beside one in the piece.
@@ -40,6 +50,15 @@ pub(in crate::chat) enum OwnAnswer {
     Sections(String),
 }
 
+/// How sure a piece has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::chat) enum Wanted {
+    /// The question asks for a document: whatever comes nearest.
+    Any,
+    /// It asks for records, or it was guessed what it asks for: nearly all words, two of them the piece's own.
+    Sure,
+}
+
 /// A piece of a section with the words of the question that it has.
 struct Held<'s> {
     section: usize,
@@ -49,11 +68,11 @@ struct Held<'s> {
 }
 
 /// What the plant's own documents say to a question about these machines, or about none; nothing where the plant has no
-/// documents, or none of the machine, or the question has fewer than `least_words` telling words.
+/// documents, or none of the machine, or no piece is as sure as is wanted.
 pub(in crate::chat) async fn answered(
     tools: &dyn Toolbox,
     (meant, fleet): (&[&CoreFields], &[CoreFields]),
-    (clause, least_words): (&str, usize),
+    (clause, wanted): (&str, Wanted),
     language: Language,
 ) -> Option<OwnAnswer> {
     let about = machines(meant, fleet);
@@ -64,11 +83,14 @@ pub(in crate::chat) async fn answered(
     let mut sections = documents::read(tools, &queries, language).await;
     keep_those_of(&mut sections, &about, fleet);
     let terms = of_question(clause, &about);
-    if terms.len() < least_words {
-        return None;
+    match (said(&sections, &terms, wanted, language), wanted) {
+        (Some(said), _) => Some(said),
+        (None, Wanted::Sure) => None,
+        (None, Wanted::Any) => {
+            let told = naming(&sections, &about, language);
+            told.or_else(|| outline(&sections, &about, language)).map(OwnAnswer::Sections)
+        }
     }
-    let said = said(&sections, &terms, language);
-    said.or_else(|| outline(&sections, &about, language).map(OwnAnswer::Sections))
 }
 
 /// Leaves what is of the machines, or of none; everything where no machine is meant.
@@ -97,7 +119,10 @@ fn of_question(clause: &str, about: &[Machine]) -> Vec<Term> {
     let mut terms = telling(clause);
     terms.retain(|term| {
         let is_name = |one: &Machine| {
-            one.id.contains(term.word()) || one.names.iter().any(|name| name.contains(term.word()))
+            let is_of = |name: &String| {
+                name.contains(term.word()) || term.word().starts_with(name.as_str())
+            };
+            is_of(&one.id) || one.names.iter().any(is_of)
         };
         !about.iter().any(is_name)
     });
@@ -105,18 +130,32 @@ fn of_question(clause: &str, about: &[Machine]) -> Vec<Term> {
 }
 
 /// The pieces that have most of the question's words.
-fn said(sections: &[PlantSection], terms: &[Term], language: Language) -> Option<OwnAnswer> {
+fn said(
+    sections: &[PlantSection],
+    terms: &[Term],
+    wanted: Wanted,
+    language: Language,
+) -> Option<OwnAnswer> {
     let pieces = held(sections, terms);
-    let weights = weights(&pieces, terms.len());
+    let weights = weights(&pieces, terms);
     let whole: f64 = weights.iter().sum();
     let fit = |piece: &Held<'_>| -> f64 {
-        piece.words.iter().zip(&weights).map(|(held, weight)| held * weight).sum()
+        let words = piece.words.iter().zip(&weights);
+        let all: f64 = words.map(|(held, weight)| held * weight).sum();
+        // `축수: 베어링` says what the word means
+        let defines = terms.iter().any(|term| is_defined_by(&piece.unit.text, term.word()));
+        if defines { DEFINES * all } else { all }
     };
     // the first of equal ones
     let best = pieces.iter().rev().max_by(|a, b| fit(a).total_cmp(&fit(b)))?;
     let has = best.words.iter().zip(&weights).filter(|(held, _)| **held > 0.0);
     let share = has.map(|(_, weight)| weight).sum::<f64>() / whole;
-    if whole <= 0.0 || share < PARTLY {
+    let own = best.words.iter().filter(|held| **held >= 1.0).count();
+    let is_enough = match wanted {
+        Wanted::Any => share >= PARTLY,
+        Wanted::Sure => share >= SURE && own >= SURE_WORDS,
+    };
+    if whole <= 0.0 || !is_enough {
         return None;
     }
     let is_beside =
@@ -126,7 +165,8 @@ fn said(sections: &[PlantSection], terms: &[Term], language: Language) -> Option
     if share >= ANSWERS {
         return Some(OwnAnswer::Said(told));
     }
-    let lacking = terms.iter().zip(&best.words).filter(|(_, held)| **held == 0.0);
+    let lacking = terms.iter().zip(&best.words);
+    let lacking = lacking.filter(|(term, held)| **held == 0.0 && !term.is_predicate());
     let lacking: Vec<&str> = lacking.map(|(term, _)| term.word()).collect();
     Some(OwnAnswer::Partly(format!("{}\n{told}", lacks(&lacking.join(", "), language))))
 }
@@ -169,13 +209,24 @@ fn as_one_procedure(pieces: &mut [Held<'_>], sections: usize) {
 }
 
 /// How rare each word is among the pieces; the rarest are those that none has.
-fn weights(pieces: &[Held<'_>], words: usize) -> Vec<f64> {
+fn weights(pieces: &[Held<'_>], terms: &[Term]) -> Vec<f64> {
     let all = pieces.len() as f64;
-    let weight = |at: usize| {
+    let weight = |(at, term): (usize, &Term)| {
         let count = pieces.iter().filter(|piece| piece.words[at] > 0.0).count() as f64;
-        (1.0 + all / count.max(1.0)).ln()
+        match (term.is_predicate(), count > 0.0) {
+            // a form of a verb that no document has says nothing of what is asked for
+            (true, false) => 0.0,
+            (true, true) => OF_VERB * (1.0 + all / count).ln(),
+            (false, _) => (1.0 + all / count.max(1.0)).ln(),
+        }
     };
-    (0..words).map(weight).collect()
+    terms.iter().enumerate().map(weight).collect()
+}
+
+/// Whether a piece says what a word means: it begins with it and a colon.
+fn is_defined_by(text: &str, word: &str) -> bool {
+    let begin = text.trim_start_matches(['-', '*', ' ']).to_lowercase();
+    begin.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with([':', '=']))
 }
 
 /// Pieces of a section under its head. A paragraph goes on with those behind it; a step is told with all steps, because
@@ -219,6 +270,37 @@ fn lacks(words: &str, language: Language) -> String {
             "I found no answer to that in the plant's documents (nothing on: {words}). What comes nearest:"
         ),
     }
+}
+
+/// The pieces that name the machines themselves, where they are few; none where they are many.
+fn naming(sections: &[PlantSection], about: &[Machine], language: Language) -> Option<String> {
+    let is_of = |unit: &Unit| {
+        let lower = unit.text.to_lowercase();
+        about.iter().any(|own| own.is_named_in(&lower))
+    };
+    let mut told: Vec<String> = Vec::new();
+    let (mut count, mut letters) = (0, 0);
+    for section in sections {
+        let units: Vec<&str> = section
+            .units
+            .iter()
+            .filter(|unit| is_of(unit))
+            .map(|unit| unit.text.as_str())
+            .collect();
+        if !units.is_empty() {
+            count += units.len();
+            letters += units.iter().map(|text| text.chars().count()).sum::<usize>();
+            told.push(format!("{}\n{}", section.head(), units.join("\n")));
+        }
+    }
+    let head = match language {
+        Language::Ko => "현장 문서에서 바로 그 답을 찾지 못했습니다. 이 설비에 대해 적힌 것:",
+        Language::En => {
+            "I found no direct answer in the plant's documents. What they say of this machine:"
+        }
+    };
+    let is_few = count > 0 && count <= NAMING && letters <= 2 * LONGEST;
+    is_few.then(|| format!("{head}\n{}", told.join("\n")))
 }
 
 /// The headings of the documents that speak of the machines.
@@ -271,7 +353,7 @@ mod tests {
     }
 
     fn asked(question: &str) -> Option<OwnAnswer> {
-        said(&sections(), &telling(question), Language::En)
+        said(&sections(), &telling(question), Wanted::Any, Language::En)
     }
 
     #[test]
@@ -288,11 +370,11 @@ mod tests {
 
     #[test]
     fn a_step_is_told_with_all_steps_and_a_paragraph_with_those_behind_it() {
-        let Some(OwnAnswer::Said(told)) = asked("may the lid of the drum be opened") else {
-            panic!("none")
-        };
+        let found = asked("may the lid of the drum be opened");
+        let Some(OwnAnswer::Said(told)) = &found else { panic!("{found:?}") };
         assert!(told.contains("Close valve 4") && told.contains("Open the lid"), "{told}");
-        let Some(OwnAnswer::Said(told)) = asked("does nobody go into the cellar by himself") else { panic!("none") };
+        let found = asked("is the door of the cellar propped");
+        let Some(OwnAnswer::Said(told)) = &found else { panic!("{found:?}") };
         assert!(told.contains("propped open"), "{told}");
     }
 
