@@ -42,7 +42,8 @@ pub(super) async fn own_words(
     clauses.dedup();
     let clause = clauses.join(" ");
     let of = |key: &BearingKey| fleet.iter().find(|core| core.key == *key);
-    let cores: Vec<&CoreFields> = meant.keys.iter().filter_map(of).collect();
+    let mut cores: Vec<&CoreFields> = meant.keys.iter().filter_map(of).collect();
+    leave_strokes(&mut cores, &clause);
     if let Some(stated) = stated((plan, &cores), &clause, fleet, reader, sources).await {
         return Some(stated);
     }
@@ -54,6 +55,28 @@ pub(super) async fn own_words(
         OwnAnswer::Partly(told) | OwnAnswer::Sections(told) => (told, Answers::Nearest),
     };
     Some(OwnWords { told, call: own::call_for(&clause), answers })
+}
+
+/// Leaves the machines that a question names, where its "pumps" are strokes of a grease gun.
+fn leave_strokes(cores: &mut Vec<&CoreFields>, clause: &str) {
+    let lower = clause.to_lowercase();
+    if !["how many pumps", "pumps of grease", "몇 펌프", "펌프질"]
+        .iter()
+        .any(|one| lower.contains(one))
+    {
+        return;
+    }
+    let is_named = |core: &CoreFields| {
+        let names = core
+            .machine_name
+            .iter()
+            .flat_map(|name| [name.ko.to_lowercase(), name.en.to_lowercase()]);
+        let id = core.key.equipment.as_str().to_lowercase();
+        names.chain([id]).any(|name| !name.is_empty() && lower.contains(&name))
+    };
+    if cores.iter().any(|core| is_named(core)) {
+        cores.retain(|core| is_named(core));
+    }
 }
 
 /// What they state of a machine, where a question asks for a torque, a lubricant, a limit of vibration or a lock-out.
@@ -104,8 +127,13 @@ fn wanted(plan: &[Part]) -> Option<Wanted> {
         return Some(Wanted::Any);
     }
     let mut read = plan.iter().filter(|part| part.lookup != Lookup::NotRead).peekable();
-    let is_open = |part: &Part| is_of_work(part) || is_open(part);
-    (read.peek().is_some() && read.all(is_open)).then_some(Wanted::Sure)
+    read.peek()?;
+    let parts: Vec<&Part> = read.collect();
+    match () {
+        () if parts.iter().all(|part| is_open(part)) => Some(Wanted::Likely),
+        () if parts.iter().all(|part| is_of_work(part) || is_open(part)) => Some(Wanted::Sure),
+        () => None,
+    }
 }
 
 /// Whether a part answers with work, parts or time left: "when is the seal replaced" has the words of open work, and

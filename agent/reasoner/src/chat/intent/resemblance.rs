@@ -109,13 +109,15 @@ pub(super) fn likely(clause: &str, spoken: Spoken) -> [Likely; 2] {
 /// Least share by which a clause asks for something that no rule finds in it. Chosen by the questions of an author
 /// whom the fit had not seen: with less, sentences that ask nothing are answered.
 const LEAST: f32 = 0.1;
-/// Least share by which it asks for something else than the rules say. Chosen by the same questions; with less, rules
-/// for rare things lose to common ones.
+/// Least share by which a text plainly asks for something. Chosen by the same questions.
 pub(super) const SURE: f32 = 0.5;
+/// Least share by which it asks for something else than the rules say. Chosen by the same questions and those of four
+/// plants; with less, rules for rare things lose to common ones.
+const REPLACES: f32 = 0.7;
 /// Words of a clause that says too little to be compared with others, where the rules find something in it, and the least
 /// share there. Chosen: "전체 목록" has two, and is the list of machines.
 const SHORT: usize = 2;
-const SURE_IF_SHORT: f32 = 0.8;
+const SURE_IF_SHORT: f32 = 0.9;
 /// Least share by which it asks to do something: a question that is taken for an order is not answered.
 const TO_DO: f32 = 0.3;
 /// Least share of a second thing beside the first.
@@ -152,7 +154,7 @@ pub(super) fn settled(ruled: Vec<Lookup>, clause: &str, spoken: Spoken) -> Vec<L
         (Lookup::Act, _) => TO_DO,
         (_, true) => LEAST,
         (_, false) if clause.split_whitespace().count() <= SHORT => SURE_IF_SHORT,
-        (_, false) => SURE,
+        (_, false) => REPLACES,
     };
     if first.share < least || !may_replace(lookup, &ruled) {
         return ruled;

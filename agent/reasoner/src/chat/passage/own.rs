@@ -241,9 +241,19 @@ fn stated_in(
     let of_machine = PlantSection { units: own, ..section.clone() };
     let is_in_head = stated.is_said_in(&section.heading) || stated.is_said_in(&section.title);
     let says = |unit: &&Unit| is_in_head || stated.is_said_in(&unit.text);
-    let chosen: Vec<&Unit> = of_machine.units.iter().filter(says).collect();
+    let mut chosen: Vec<&Unit> = of_machine.units.iter().filter(says).collect();
     if chosen.is_empty() {
         return Vec::new();
+    }
+    // a manual of several machines: what names this one, not what may be of the others
+    let names = |unit: &&Unit| machine.is_named_itself(&unit.text.to_lowercase());
+    let is_of_several = others.iter().any(|one| one.is_named_itself(&section.title));
+    if is_of_several
+        && !machine.is_named_itself(&section.heading.to_lowercase())
+        && chosen.iter().any(names)
+    {
+        chosen.retain(names);
+        return chosen.into_iter().map(|unit| unit.text.clone()).collect();
     }
     let is_whole = is_in_head || chosen.iter().any(|unit| unit.kind == UnitKind::Step);
     if is_whole {
@@ -369,6 +379,18 @@ mod tests {
         );
         let others = [machine("c-7", "", "")];
         assert_eq!(of(&bolts, &fan, Stated::Torque, &others), ["- Part: cap; F-2: 1050 Nm"]);
+    }
+
+    /// A kind of two machines in the heading of a third one names none of the two.
+    #[test]
+    fn a_kind_in_the_heading_of_another_machine_names_nobody_else() {
+        let sheet =
+            document("S-3", "Mill", &[("2 Vacuum pump Old Tom (v-4)", "- Grease: LGWA 2, 60 g")]);
+        let pump = Machine { kinds: vec!["pump".to_owned()], ..Machine::named("w-6") };
+        let others = [machine("v-4", "old tom", "")];
+        assert!(of(&sheet, &pump, Stated::Lubricant, &others).is_empty());
+        let all = document("S-4", "Mill", &[("1 Pumps", "- Grease of the pumps: LGWA 2, 60 g")]);
+        assert_eq!(of(&all, &pump, Stated::Lubricant, &[]).len(), 1);
     }
 
     #[test]

@@ -33,7 +33,7 @@ const DEFINES: f64 = 1.5;
 /// What a form of a verb counts beside another word.
 const OF_VERB: f64 = 0.5;
 /// Pieces that name the machine, and their letters together, which are told where no piece answers.
-const NAMING: usize = 4;
+const NAMING: usize = 6;
 /// What a word of another step of the same procedure counts beside one of the step.
 const OF_ANOTHER_STEP: f64 = 0.9;
 /// What a word in the heading or title counts beside one in the piece.
@@ -55,7 +55,9 @@ pub(in crate::chat) enum OwnAnswer {
 pub(in crate::chat) enum Wanted {
     /// The question asks for a document: whatever comes nearest.
     Any,
-    /// It asks for records, or it was guessed what it asks for: nearly all words, two of them the piece's own.
+    /// It was guessed what the question asks for: nearly all words, one of them the piece's own.
+    Likely,
+    /// It asks for records: nearly all words, two of them the piece's own.
     Sure,
 }
 
@@ -85,7 +87,7 @@ pub(in crate::chat) async fn answered(
     let terms = of_question(clause, &about);
     match (said(&sections, &terms, wanted, language), wanted) {
         (Some(said), _) => Some(said),
-        (None, Wanted::Sure) => None,
+        (None, Wanted::Likely | Wanted::Sure) => None,
         (None, Wanted::Any) => {
             let told = naming(&sections, &about, language);
             told.or_else(|| outline(&sections, &about, language)).map(OwnAnswer::Sections)
@@ -153,6 +155,7 @@ fn said(
     let own = best.words.iter().filter(|held| **held >= 1.0).count();
     let is_enough = match wanted {
         Wanted::Any => share >= PARTLY,
+        Wanted::Likely => share >= SURE && own > 0,
         Wanted::Sure => share >= SURE && own >= SURE_WORDS,
     };
     if whole <= 0.0 || !is_enough {

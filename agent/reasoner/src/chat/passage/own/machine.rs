@@ -103,6 +103,13 @@ impl Machine {
     /// Whether a text in lower case is of this machine: it has its name or its id, and not the name of another machine
     /// of that id; or it is of all machines of its kind.
     pub(super) fn is_named_in(&self, text: &str) -> bool {
+        let is_siblings = self.siblings.iter().any(|name| !name.is_empty() && text.contains(name));
+        let is_of_kind = self.kinds.iter().any(|kind| text.contains(kind)) && !is_siblings;
+        self.is_named_itself(text) || is_of_kind
+    }
+
+    /// Whether a text in lower case has its name or its id, and not the name of another machine of that id.
+    pub(super) fn is_named_itself(&self, text: &str) -> bool {
         let has_own = self.names.iter().any(|name| !name.is_empty() && text.contains(name));
         let is_word = |at: usize| {
             let (before, after) = (&text[..at], &text[at + self.id.len()..]);
@@ -111,9 +118,14 @@ impl Machine {
         };
         let has_id = text.match_indices(self.id.as_str()).any(|(at, _)| is_word(at));
         let is_others = self.others.iter().any(|name| !name.is_empty() && text.contains(name));
-        let is_siblings = self.siblings.iter().any(|name| !name.is_empty() && text.contains(name));
-        let is_of_kind = self.kinds.iter().any(|kind| text.contains(kind)) && !is_siblings;
-        has_own || has_id && !is_others || is_of_kind
+        has_own || has_id && !is_others
+    }
+
+    /// Whether a text in lower case is of this machine and not of one of the others, which it names itself where it has
+    /// the kind of this one alone.
+    pub(super) fn is_meant_by(&self, text: &str, others: &[Self]) -> bool {
+        self.is_named_itself(text)
+            || self.is_named_in(text) && !others.iter().any(|one| one.is_named_itself(text))
     }
 }
 

@@ -186,7 +186,7 @@ impl PlantSection {
         let heading = self.heading.to_lowercase();
         let is_others = |text: &str| others.iter().any(|one| one.is_named_in(text));
         let (title_is_own, heading_is_own) =
-            (machine.is_named_in(&self.title), machine.is_named_in(&heading));
+            (machine.is_meant_by(&self.title, others), machine.is_meant_by(&heading, others));
         if is_others(&heading) && !heading_is_own {
             return Vec::new();
         }
@@ -195,7 +195,7 @@ impl PlantSection {
         units
             .filter(|unit| {
                 let lower = unit.text.to_lowercase();
-                machine.is_named_in(&lower)
+                machine.is_meant_by(&lower, others)
                     || !is_others(&lower)
                         && (title_is_own || heading_is_own || is_general && is_of_none)
             })
