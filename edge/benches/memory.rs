@@ -134,7 +134,7 @@ async fn measure(events: u64, budget_mb: Option<u64>, afterwards: Duration) -> O
                 if rows < 100 {
                     is_drained = Some(now);
                     measured.events_a_second =
-                        left.saturating_sub(rows) as f64 / (now - at).as_secs_f64();
+                        left.saturating_sub(rows) as f64 / now.saturating_sub(at).as_secs_f64();
                 }
             }
         }

@@ -257,8 +257,14 @@ impl Writer {
     fn act(&mut self) {
         let drawn = self.random.random_range(0..100);
         let (what, done) = match drawn {
-            _ if self.entries.len() < 5 => ("added", Some(self.add())),
-            0..60 => ("added", Some(self.add())),
+            _ if self.entries.len() < 5 => {
+                self.add();
+                ("added", Some(()))
+            }
+            0..60 => {
+                self.add();
+                ("added", Some(()))
+            }
             60..74 => ("renamed", self.rename()),
             74..87 => ("deleted", self.delete()),
             87..92 => ("put back", self.put_back()),
@@ -351,7 +357,7 @@ async fn run(test: &str, course: &Course) {
             writer.act();
             let pause_us = writer.random.random_range(0..6000);
             tokio::time::sleep(Duration::from_micros(pause_us)).await;
-            if writer.entries.len() % 8 == 0 {
+            if writer.entries.len().is_multiple_of(8) {
                 writer.catch_up(&agent, MOST_WAITING).await;
             }
         }

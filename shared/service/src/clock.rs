@@ -22,9 +22,7 @@ pub trait Clock: Send + Sync + fmt::Debug {
     }
 
     /// Takes the clock of a server that several machines share. Most clocks go on by themselves.
-    fn follow(&self, server: Timestamp) {
-        let _goes_on_by_itself = server;
-    }
+    fn follow(&self, _server: Timestamp) {}
 
     /// By how much a server's clock that is followed is ahead of the machine's, s; none where both agree.
     fn apart_s(&self) -> Option<f64> {

@@ -102,7 +102,7 @@ async fn stated(
     let asked = if is_replacement { format!("{clause} LOTO") } else { clause.to_owned() };
     let own = own::of_machines(tools, (cores, fleet), &asked, language).await?;
     let is_general = !own.told.starts_with('[') || own.told.starts_with("[EM-");
-    (!is_replacement || !is_general).then(|| OwnWords {
+    (!is_replacement || !is_general).then_some(OwnWords {
         told: own.told,
         call: own.call,
         answers: Answers::Stated(own.stated),

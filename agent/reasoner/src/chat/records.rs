@@ -18,6 +18,7 @@ use super::{entities, notified, stopping};
 const MAX_NOTES: usize = 3;
 
 /// Returns the result of a look-up of one bearing in sentences.
+#[expect(clippy::too_many_lines, reason = "a table: one entry a look-up")]
 pub(super) fn record_in_words(
     lookup: Lookup,
     focus: &Focus,

@@ -143,7 +143,8 @@ impl Device for Opened {
         let read = self.0.io_bytes().readi(bytes);
         match read {
             Ok(frames) => {
-                let count = self.0.frames_to_bytes(frames as alsa::pcm::Frames);
+                let frames = alsa::pcm::Frames::try_from(frames).unwrap_or(0);
+                let count = self.0.frames_to_bytes(frames);
                 Ok(Taken::Bytes(usize::try_from(count).unwrap_or(0).min(bytes.len())))
             }
             Err(error) if matches!(error.errno(), EPIPE | ESTRPIPE) => self.recover(error),

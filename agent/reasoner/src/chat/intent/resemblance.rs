@@ -163,11 +163,12 @@ pub(super) fn settled(ruled: Vec<Lookup>, clause: &str, spoken: Spoken) -> Vec<L
     let is_beside = |one: &Lookup| !matches!(one, Lookup::Person | Lookup::Handover);
     let second = second.lookup.filter(|_| second.share >= SECOND && lookup != Lookup::Act);
     let all = std::iter::once(lookup).chain(second.filter(is_beside));
-    let of_plant = |one| match one {
-        Lookup::Told if spoken == Spoken::Plant => Lookup::ToldOfAll,
+    let is_of_plant = spoken == Spoken::Plant;
+    let of_plant = |one| match () {
+        () if one == Lookup::Told && is_of_plant => Lookup::ToldOfAll,
         // whether a machine may run is judged; other permissions stand in documents
-        Lookup::Own if spoken != Spoken::Plant && asks_to_run(clause) => Lookup::Stop,
-        one => one,
+        () if one == Lookup::Own && !is_of_plant && asks_to_run(clause) => Lookup::Stop,
+        () => one,
     };
     all.map(of_plant).collect()
 }
@@ -192,8 +193,9 @@ fn may_replace(lookup: Lookup, ruled: &[Lookup]) -> bool {
     let is_of_records = |one: &Lookup| {
         matches!(one, Lookup::Stop | Lookup::Duty | Lookup::Shelf | Lookup::Act | Lookup::Fleet)
     };
+    let is_in_records = lookup == Lookup::Own && ruled.iter().any(is_of_records);
     !ruled.contains(&lookup)
-        && !(lookup == Lookup::Own && ruled.iter().any(is_of_records))
+        && !is_in_records
         && lookup != Lookup::Why
         && (lookup != Lookup::AlarmCounts || ruled.iter().any(is_of_alarms))
 }

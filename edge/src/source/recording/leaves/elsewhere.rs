@@ -29,9 +29,9 @@ pub(super) fn unit_of(leaves: &[Leaf]) -> Option<String> {
             let unit = if UNIT_KEYS.contains(&key.as_str()) {
                 let id = IDS.iter().find(|(id, _)| line.trim().eq_ignore_ascii_case(id));
                 StatedUnit::parse(id.map_or(line.as_str(), |(_, unit)| unit))
-            } else if NAMES.contains(&key.as_str()) && is_listed {
-                StatedUnit::in_header(line)
-            } else if TITLES.contains(&key.as_str()) && line.contains(['(', '[']) {
+            } else if NAMES.contains(&key.as_str()) && is_listed
+                || TITLES.contains(&key.as_str()) && line.contains(['(', '['])
+            {
                 StatedUnit::in_header(line)
             } else {
                 None

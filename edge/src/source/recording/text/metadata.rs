@@ -162,10 +162,10 @@ impl Metadata {
             let rate = rate_of(value).map(|hz| hz * factor);
             self.rate_hz = self.rate_hz.or(rate);
             let is_sure = !has_heading && has(&RATE);
-            let others = rates_in(value).into_iter().chain(rate.filter(|_| is_sure));
+            let mut others = rates_in(value).into_iter().chain(rate.filter(|_| is_sure));
             let differs =
                 |other: &f64| self.rate_hz.is_some_and(|own| (other / own - 1.0).abs() > 1e-3);
-            self.other_rate_hz = self.other_rate_hz.or(others.filter(differs).next_back());
+            self.other_rate_hz = self.other_rate_hz.or(others.rfind(differs));
         } else if has(&INTERVAL) || is(&INTERVAL_WHOLE) {
             let unit_s = match key_unit {
                 Some(UnitKind::Time(seconds)) => seconds,

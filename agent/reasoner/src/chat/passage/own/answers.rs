@@ -255,10 +255,8 @@ pub(super) fn told(section: &PlantSection, chosen: &[&Unit]) -> String {
         } else {
             left_out = true;
         }
-        goes_on = match unit.kind {
-            UnitKind::Paragraph if is_chosen || is_behind => goes_on + letters,
-            _ => 0,
-        };
+        let is_told = unit.kind == UnitKind::Paragraph && (is_chosen || is_behind);
+        goes_on = if is_told { goes_on + letters } else { 0 };
     }
     lines.join("\n")
 }
