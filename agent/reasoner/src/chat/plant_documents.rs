@@ -50,10 +50,11 @@ pub(super) async fn own_words(
     let wanted = wanted(plan)?;
     let (tools, language) = (sources.tools, reader.language);
     let scope = (&cores[..], fleet);
-    let (told, answers) = match own::answered(tools, scope, (&clause, wanted), language).await? {
-        OwnAnswer::Said(told) => (told, Answers::Said),
-        OwnAnswer::Partly(told) | OwnAnswer::Sections(told) => (told, Answers::Nearest),
-    };
+    let (told, answers) =
+        match own::answer_of_plant(tools, scope, (&clause, wanted), language).await? {
+            OwnAnswer::Said(told) => (told, Answers::Said),
+            OwnAnswer::Partly(told) | OwnAnswer::Sections(told) => (told, Answers::Nearest),
+        };
     Some(OwnWords { told, call: own::call_for(&clause), answers })
 }
 

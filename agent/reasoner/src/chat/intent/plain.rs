@@ -69,7 +69,7 @@ fn of_acts(clause: &str, text: &str, is_about_one: bool) -> Option<Vec<Lookup>> 
     if is_about_one && stated::reading_in(clause).is_some() {
         return Some(vec![Lookup::Manual, Lookup::Stop]);
     }
-    bodily::asked(text, is_about_one)
+    bodily::asked_of_safety(text, is_about_one)
 }
 
 /// What a clause plainly asks for of alarms and who takes them, of parts, and of machines.
@@ -81,7 +81,7 @@ fn of_staff_and_parts(
     let words = &*PLAIN_WORDS;
     let is_of_whole = !names_bearing && !is_about_one;
     let is_of_time = dates::names_day(clause) || dates::names_weekend(clause);
-    let of_one = of_one::asked(clause, text, (names_bearing, is_about_one));
+    let of_one = of_one::asked_of_one(clause, text, (names_bearing, is_about_one));
     Some(match () {
         () if has(text, &words.how) && has(text, &words.alarm_acts) => vec![Lookup::Act],
         () if !is_about_one && has(text, &words.of_program) => vec![Lookup::Program],

@@ -12,7 +12,7 @@ use super::super::intent::{PLAIN_WORDS, QUESTION_WORDS, Topic, has};
 use super::super::{StepCall, sites};
 use super::{MANUALS, manual};
 use crate::toolbox::Toolbox;
-pub(in crate::chat) use answers::{OwnAnswer, Wanted, answered};
+pub(in crate::chat) use answers::{OwnAnswer, Wanted, answer_of_plant};
 use machine::{Machine, machines};
 use units::{PlantSection, Unit, UnitKind};
 
@@ -116,7 +116,7 @@ pub(in crate::chat) async fn of_machines(
             }
             let others = machine.others_of(&named);
             for one in &asked {
-                let found = stated_in(&section, machine, *one, &others);
+                let found = stated_in(&section, machine, *one, (&others, language));
                 if !found.is_empty() && !stated.contains(one) {
                     stated.push(*one);
                 }
@@ -158,7 +158,7 @@ pub(in crate::chat) async fn of_some_machine(
     let all: Vec<&CoreFields> = fleet.iter().collect();
     let machines = machines(&all, fleet);
     let mut told: Vec<String> = Vec::new();
-    for section in documents::read(tools, &[clause.to_owned()], language).await {
+    for section in documents::read_documents(tools, &[clause.to_owned()], language).await {
         let named = section.machines_named(&machines);
         for (machine, one) in
             named.iter().flat_map(|machine| asked.iter().map(move |one| (machine, *one)))
@@ -166,7 +166,7 @@ pub(in crate::chat) async fn of_some_machine(
             if is_of_another_site(&section, machine, &named, fleet) {
                 continue;
             }
-            let found = stated_in(&section, machine, one, &machine.others_of(&named));
+            let found = stated_in(&section, machine, one, (&machine.others_of(&named), language));
             let text = format!("{}\n{}", section.head(), found.join("\n"));
             if !found.is_empty() && !told.contains(&text) {
                 told.push(text);
@@ -198,6 +198,14 @@ const fn cut_off(language: Language) -> &'static str {
     match language {
         Language::Ko => "문서에 더 있습니다. 설비와 부위를 지정해 다시 물어 주십시오.",
         Language::En => "The documents state more. Ask again for one machine and one part of it.",
+    }
+}
+
+/// Says that lines of a manual of several machines do not say of which one they are.
+const fn of_no_machine(language: Language) -> &'static str {
+    match language {
+        Language::Ko => "(어느 설비인지 밝히지 않은 줄:)",
+        Language::En => "(Lines that do not say of which machine:)",
     }
 }
 
@@ -235,13 +243,13 @@ fn stated_in(
     section: &PlantSection,
     machine: &Machine,
     stated: Stated,
-    others: &[Machine],
+    (others, language): (&[Machine], Language),
 ) -> Vec<String> {
     let own = section.of_machine(machine, others, false);
     let of_machine = PlantSection { units: own, ..section.clone() };
     let is_in_head = stated.is_said_in(&section.heading) || stated.is_said_in(&section.title);
     let says = |unit: &&Unit| is_in_head || stated.is_said_in(&unit.text);
-    let mut chosen: Vec<&Unit> = of_machine.units.iter().filter(says).collect();
+    let chosen: Vec<&Unit> = of_machine.units.iter().filter(says).collect();
     if chosen.is_empty() {
         return Vec::new();
     }
@@ -252,15 +260,17 @@ fn stated_in(
         && !machine.is_named_itself(&section.heading.to_lowercase())
         && chosen.iter().any(names)
     {
-        chosen.retain(names);
-        return chosen.into_iter().map(|unit| unit.text.clone()).collect();
+        let (own, of_nobody): (Vec<&Unit>, Vec<&Unit>) = chosen.into_iter().partition(names);
+        let text = |unit: &&Unit| unit.text.clone();
+        let label = (!of_nobody.is_empty()).then(|| of_no_machine(language).to_owned());
+        return own.iter().map(text).chain(label).chain(of_nobody.iter().map(text)).collect();
     }
     let is_whole = is_in_head || chosen.iter().any(|unit| unit.kind == UnitKind::Step);
     if is_whole {
         let is_told = |unit: &&Unit| is_in_head || says(unit) || unit.kind == UnitKind::Step;
         return of_machine.units.iter().filter(is_told).map(|unit| unit.text.clone()).collect();
     }
-    let told = answers::told(&of_machine, &chosen);
+    let told = answers::text_of_pieces(&of_machine, &chosen);
     told.lines().skip(1).map(str::to_owned).collect()
 }
 
@@ -300,7 +310,8 @@ mod tests {
         stated: Stated,
         others: &[Machine],
     ) -> Vec<String> {
-        document.iter().flat_map(|section| stated_in(section, machine, stated, others)).collect()
+        let of_one = |section| stated_in(section, machine, stated, (others, Language::En));
+        document.iter().flat_map(of_one).collect()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::{PLAIN_WORDS, is_replacement};
 use crate::chat::intent::Lookup;
 
 /// What such a clause asks for; the level is told beside it where a machine is meant, and permits nothing.
-pub(super) fn asked(text: &str, is_about_one: bool) -> Option<Vec<Lookup>> {
+pub(super) fn asked_of_safety(text: &str, is_about_one: bool) -> Option<Vec<Lookup>> {
     if asks_act_first(text) {
         return Some(vec![Lookup::Manual]);
     }

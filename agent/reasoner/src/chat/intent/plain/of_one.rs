@@ -7,7 +7,7 @@ use crate::chat::bare;
 use crate::chat::intent::Lookup;
 
 /// What a clause about one machine asks for.
-pub(super) fn asked(
+pub(super) fn asked_of_one(
     clause: &str,
     text: &str,
     (names_bearing, is_about_one): (bool, bool),

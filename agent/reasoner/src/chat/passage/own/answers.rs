@@ -71,7 +71,7 @@ struct Held<'s> {
 
 /// What the plant's own documents say to a question about these machines, or about none; nothing where the plant has no
 /// documents, or none of the machine, or no piece is as sure as is wanted.
-pub(in crate::chat) async fn answered(
+pub(in crate::chat) async fn answer_of_plant(
     tools: &dyn Toolbox,
     (meant, fleet): (&[&CoreFields], &[CoreFields]),
     (clause, wanted): (&str, Wanted),
@@ -82,7 +82,7 @@ pub(in crate::chat) async fn answered(
         about.iter().map(|one| format!("{} {} {clause}", one.id, one.names.join(" "))).collect();
     queries.extend(about.iter().map(|one| format!("{} {}", one.id, one.names.join(" "))));
     queries.push(clause.to_owned());
-    let mut sections = documents::read(tools, &queries, language).await;
+    let mut sections = documents::read_documents(tools, &queries, language).await;
     keep_those_of(&mut sections, &about, fleet);
     let terms = of_question(clause, &about);
     match (said(&sections, &terms, wanted, language), wanted) {
@@ -164,7 +164,7 @@ fn said(
     let is_beside =
         |piece: &&Held<'_>| piece.section == best.section && fit(piece) >= BESIDE * fit(best);
     let chosen: Vec<&Unit> = pieces.iter().filter(is_beside).map(|piece| piece.unit).collect();
-    let told = told(sections.get(best.section)?, &chosen);
+    let told = text_of_pieces(sections.get(best.section)?, &chosen);
     if share >= ANSWERS {
         return Some(OwnAnswer::Said(told));
     }
@@ -234,7 +234,7 @@ fn is_defined_by(text: &str, word: &str) -> bool {
 
 /// Pieces of a section under its head. A paragraph goes on with those behind it; a step is told with all steps, because
 /// a procedure with a gap is dangerous; a gap is marked.
-pub(super) fn told(section: &PlantSection, chosen: &[&Unit]) -> String {
+pub(super) fn text_of_pieces(section: &PlantSection, chosen: &[&Unit]) -> String {
     let has_step = chosen.iter().any(|unit| unit.kind == UnitKind::Step);
     let steps: usize =
         section.units.iter().filter(|u| u.kind == UnitKind::Step).map(|u| u.text.len()).sum();

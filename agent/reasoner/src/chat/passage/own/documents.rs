@@ -21,11 +21,11 @@ pub(super) async fn about(
     language: Language,
 ) -> Vec<PlantSection> {
     let names = format!("{} {}", machine.id, machine.names.join(" "));
-    read(tools, &[format!("{names} {clause}"), names, clause.to_owned()], language).await
+    read_documents(tools, &[format!("{names} {clause}"), names, clause.to_owned()], language).await
 }
 
 /// The sections of the documents that are nearest to some texts, the nearest of the first one first.
-pub(super) async fn read(
+pub(super) async fn read_documents(
     tools: &dyn Toolbox,
     queries: &[String],
     language: Language,
