@@ -112,7 +112,7 @@ fn take_factor(text: &str, first_row: usize, recording: &mut RawRecording) {
     let head = numbered_lines(text).take(MOST_LINES).take_while(|(number, _)| *number < first_row);
     let Some(factor) = factor_of(head.map(|(_, line)| line)) else { return };
     for channel in &mut recording.channels {
-        if channel.unit.is_some() && channel.factor.is_none() {
+        if channel.factor.is_none() {
             channel.factor = Some(factor.clone());
         }
     }

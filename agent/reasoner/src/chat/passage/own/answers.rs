@@ -24,8 +24,8 @@ const ANSWERS: f64 = 0.6;
 const PARTLY: f64 = 0.3;
 /// Share of the best piece's fit from which on another of its section is told, too.
 const BESIDE: f64 = 0.75;
-/// Least share where the question asks for records, and the words that a piece must have itself there. Chosen: "should we
-/// stop it" stands in a list of telephones, too.
+/// Least share where the question asks for records, and the words that a piece must have there. Chosen: "should we stop it"
+/// stands in a list of telephones, too.
 const SURE: f64 = 0.8;
 const SURE_WORDS: usize = 2;
 /// What a piece counts that says what a word of the question means.
@@ -57,7 +57,7 @@ pub(in crate::chat) enum Wanted {
     Any,
     /// It was guessed what the question asks for: nearly all words, one of them the piece's own.
     Likely,
-    /// It asks for records: nearly all words, two of them the piece's own.
+    /// It asks for records: nearly all words, two of them at least, and one of them the piece's own.
     Sure,
 }
 
@@ -153,10 +153,11 @@ fn said(
     let has = best.words.iter().zip(&weights).filter(|(held, _)| **held > 0.0);
     let share = has.map(|(_, weight)| weight).sum::<f64>() / whole;
     let own = best.words.iter().filter(|held| **held >= 1.0).count();
+    let held = best.words.iter().filter(|held| **held > 0.0).count();
     let is_enough = match wanted {
         Wanted::Any => share >= PARTLY,
         Wanted::Likely => share >= SURE && own > 0,
-        Wanted::Sure => share >= SURE && own >= SURE_WORDS,
+        Wanted::Sure => share >= SURE && own > 0 && held >= SURE_WORDS,
     };
     if whole <= 0.0 || !is_enough {
         return None;
