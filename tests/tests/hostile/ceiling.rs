@@ -59,7 +59,7 @@ async fn an_agent_that_is_killed_at_its_ceiling_keeps_a_sound_file_and_every_ope
                   FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
     let most = i64::try_from(MOST_BYTES).expect("small");
     let mut used = Vec::new();
-    for _ in 0..120 {
+    for _ in 0..300 {
         used = plant.figures(in_use).await;
         if used[0] <= most {
             break;
