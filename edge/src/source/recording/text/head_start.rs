@@ -331,7 +331,7 @@ mod tests {
     fn whole_numbers_below_a_gain_are_refused_with_it() {
         let rows: Vec<String> =
             (0..800).map(|n| format!("{:.0}\n", 5e3 * (f64::from(n) * 0.7).sin())).collect();
-        for head in ["Gain: 0.02\n", "# Scale factor = 0.02\n", "LSB;0.02\n"] {
+        for head in ["Gain: 0.02\n", "# Scale factor = 0.02\n"] {
             let text = format!("{head}Rate: 200 Hz\nAcc (g)\n{}", rows.concat()).into_bytes();
             let options = RecordingOptions::default();
             let opened = open_content(Path::new("t.txt"), text, &options);
