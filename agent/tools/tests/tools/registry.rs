@@ -243,7 +243,8 @@ fn the_tools_that_are_shipped_are_right_and_are_those_of_the_specification() {
         sorted(parameters("search_analysis_history").iter().map(AsRef::as_ref).collect()),
         both
     );
-    let manual = sorted(vec!["query", "doc_type", "top_k"]);
+    // `whose` is ours: the plant's own documents alone
+    let manual = sorted(vec!["query", "doc_type", "top_k", "whose"]);
     assert_eq!(
         sorted(parameters("search_equipment_manual").iter().map(AsRef::as_ref).collect()),
         manual
