@@ -43,7 +43,7 @@ pub(super) async fn own_words(
     let clause = clauses.join(" ");
     let of = |key: &BearingKey| fleet.iter().find(|core| core.key == *key);
     let mut cores: Vec<&CoreFields> = meant.keys.iter().filter_map(of).collect();
-    leave_strokes(&mut cores, &clause);
+    own::leave_strokes(&mut cores, fleet, &clause);
     if let Some(stated) = stated((plan, &cores), &clause, fleet, reader, sources).await {
         return Some(stated);
     }
@@ -56,28 +56,6 @@ pub(super) async fn own_words(
             OwnAnswer::Partly(told) | OwnAnswer::Sections(told) => (told, Answers::Nearest),
         };
     Some(OwnWords { told, call: own::call_for(&clause), answers })
-}
-
-/// Leaves the machines that a question names, where its "pumps" are strokes of a grease gun.
-fn leave_strokes(cores: &mut Vec<&CoreFields>, clause: &str) {
-    let lower = clause.to_lowercase();
-    if !["how many pumps", "pumps of grease", "몇 펌프", "펌프질"]
-        .iter()
-        .any(|one| lower.contains(one))
-    {
-        return;
-    }
-    let is_named = |core: &CoreFields| {
-        let names = core
-            .machine_name
-            .iter()
-            .flat_map(|name| [name.ko.to_lowercase(), name.en.to_lowercase()]);
-        let id = core.key.equipment.as_str().to_lowercase();
-        names.chain([id]).any(|name| !name.is_empty() && lower.contains(&name))
-    };
-    if cores.iter().any(|core| is_named(core)) {
-        cores.retain(|core| is_named(core));
-    }
 }
 
 /// What they state of a machine, where a question asks for a torque, a lubricant, a limit of vibration or a lock-out.

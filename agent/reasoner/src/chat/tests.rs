@@ -411,6 +411,7 @@ fn what_is_asked_for_is_found_in_the_words_of_people() {
         ("P101 어떻게 됐노", true, vec![L::State]),
         ("P-101이랑 P-102 중에 어느 게 더 심각해", true, vec![L::Compare]),
         ("When did the vibration at P-101 start rising", true, vec![L::Onset]),
+        ("when did the grinder go from warning to critical", true, vec![L::Onset]),
         ("정상인 베어링은 뭐야", false, vec![L::Sound]),
         ("P-101 베어링 형번이 뭐야", true, vec![L::Identity]),
     ] {

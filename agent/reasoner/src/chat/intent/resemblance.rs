@@ -194,8 +194,12 @@ fn may_replace(lookup: Lookup, ruled: &[Lookup]) -> bool {
         matches!(one, Lookup::Stop | Lookup::Duty | Lookup::Shelf | Lookup::Act | Lookup::Fleet)
     };
     let is_in_records = lookup == Lookup::Own && ruled.iter().any(is_of_records);
+    // "when did it go from warning to critical" has the words of what makes a level
+    let is_of_one = matches!(lookup, Lookup::Thresholds | Lookup::ZoneLimits)
+        && ruled.iter().any(|one| one.is_of_bearing());
     !ruled.contains(&lookup)
         && !is_in_records
+        && !is_of_one
         && lookup != Lookup::Why
         && (lookup != Lookup::AlarmCounts || ruled.iter().any(is_of_alarms))
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::super::desk::CoreFields;
 use super::super::intent::{PLAIN_WORDS, QUESTION_WORDS, Topic, has};
 use super::super::{StepCall, sites};
+use super::small_words::counts_strokes;
 use super::{MANUALS, manual};
 use crate::toolbox::Toolbox;
 pub(in crate::chat) use answers::{OwnAnswer, Wanted, answer_of_plant};
@@ -186,6 +187,29 @@ pub(in crate::chat) async fn of_some_machine(
     };
     let rest = more.then(|| cut_off(language).to_owned());
     Some(std::iter::once(head.to_owned()).chain(told).chain(rest).collect::<Vec<_>>().join("\n"))
+}
+
+/// Leaves the machines that a question names itself, where its "pumps" are strokes of a grease gun.
+pub(in crate::chat) fn leave_strokes(
+    cores: &mut Vec<&CoreFields>,
+    fleet: &[CoreFields],
+    clause: &str,
+) {
+    let lower = clause.to_lowercase();
+    if !counts_strokes(&lower) {
+        return;
+    }
+    let named: Vec<Machine> = machines(cores, fleet)
+        .into_iter()
+        .filter(|machine| machine.is_named_itself(&lower))
+        .collect();
+    let is_named = |core: &&CoreFields| {
+        let id = core.key.equipment.as_str().to_lowercase();
+        named.iter().any(|one| one.id == id && one.site == core.key.site.as_str())
+    };
+    if !named.is_empty() {
+        cores.retain(is_named);
+    }
 }
 
 /// The search as a step tells it.

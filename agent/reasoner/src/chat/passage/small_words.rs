@@ -1,4 +1,4 @@
-//! Words that say nothing of what is asked for (`config/words/grammar.toml`).
+//! Words that say nothing of what is asked for, and ends of verbs (`config/words/grammar.toml`, `house_rules.toml`).
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,26 +16,47 @@ struct Grammar {
     common_ko: Vec<String>,
 }
 
-/// The words of questions beside them (`config/words/house_rules.toml`).
+/// The words of questions beside them.
 #[derive(Debug, Deserialize)]
 struct Questions {
     small: Vec<String>,
+    verb_ends: Vec<String>,
+    strokes: Vec<String>,
 }
+
+static QUESTIONS: LazyLock<Questions> = LazyLock::new(|| {
+    let text = include_str!("../../../../../config/words/house_rules.toml");
+    config::parse(Path::new("house_rules.toml"), text).expect("a test reads the shipped file")
+});
 
 static SMALL: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let text = include_str!("../../../../../config/words/grammar.toml");
     let file: Grammar =
         config::parse(Path::new("grammar.toml"), text).expect("a test reads the shipped file");
-    let text = include_str!("../../../../../config/words/house_rules.toml");
-    let questions: Questions =
-        config::parse(Path::new("house_rules.toml"), text).expect("a test reads the shipped file");
-    [questions.small, file.stop_ko, file.stop_en, file.fillers, file.common_en, file.common_ko]
-        .concat()
-        .into_iter()
-        .collect()
+    [
+        QUESTIONS.small.clone(),
+        file.stop_ko,
+        file.stop_en,
+        file.fillers,
+        file.common_en,
+        file.common_ko,
+    ]
+    .concat()
+    .into_iter()
+    .collect()
 });
 
 /// Whether a word in lower case carries no information of what a question is about.
 pub(super) fn is_small(word: &str) -> bool {
     SMALL.contains(word)
+}
+
+/// Whether a Korean word ends as a form of a verb or of "is" does.
+pub(super) fn ends_as_verb(word: &str) -> bool {
+    QUESTIONS.verb_ends.iter().any(|end| word.ends_with(end.as_str()))
+}
+
+/// Whether a text in lower case counts the strokes of a grease gun: its "pumps" are no machines.
+pub(super) fn counts_strokes(text: &str) -> bool {
+    QUESTIONS.strokes.iter().any(|word| text.contains(word.as_str()))
 }

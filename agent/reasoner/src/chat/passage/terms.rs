@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::intent::{PLAIN_WORDS, QUESTION_WORDS};
 use super::same_words::groups_of;
 use super::section::Section;
-use super::small_words::is_small;
+use super::small_words::{ends_as_verb, is_small};
 
 /// Shortest common begin of two Latin words that count as one (`lubricate`, `lubrication`).
 const COMMON: usize = 5;
@@ -76,12 +76,6 @@ const PARTICLES: [&str; 22] = [
     "로",
     "와",
     "과",
-];
-
-/// Ends of Korean words that are forms of a verb or of "is": a question has them for its own sake.
-const PREDICATE_ENDS: [&str; 26] = [
-    "데", "됨", "돼", "나", "노", "까", "요", "다", "지", "니", "냐", "면", "고", "서", "며", "야",
-    "함", "죠", "네", "는", "던", "려", "게", "도", "된", "할",
 ];
 
 /// A word of a question.
@@ -160,8 +154,8 @@ pub(super) fn telling(clause: &str) -> Vec<Term> {
         }
         let mut same: BTreeSet<String> =
             groups_of(stem).flatten().filter(|one| *one != stem).cloned().collect();
-        let is_verb = |word: &str| PREDICATE_ENDS.iter().any(|end| word.ends_with(end));
-        let is_predicate = !stem.is_ascii() && same.is_empty() && (is_verb(word) || is_verb(stem));
+        let is_verb = ends_as_verb(word) || ends_as_verb(stem);
+        let is_predicate = !stem.is_ascii() && same.is_empty() && is_verb;
         // `안 소장` for `안소장`
         let title = PLAIN_WORDS
             .titles

@@ -234,31 +234,35 @@ fn is_defined_by(text: &str, word: &str) -> bool {
 }
 
 /// Pieces of a section under its head. A paragraph goes on with those behind it; a step is told with all steps, because
-/// a procedure with a gap is dangerous; a gap is marked.
+/// a procedure with a gap is dangerous. A gap is marked, and so are steps that are too long to be told whole.
 pub(super) fn text_of_pieces(section: &PlantSection, chosen: &[&Unit]) -> String {
-    let has_step = chosen.iter().any(|unit| unit.kind == UnitKind::Step);
-    let steps: usize =
-        section.units.iter().filter(|u| u.kind == UnitKind::Step).map(|u| u.text.len()).sum();
+    let is_step = |unit: &Unit| unit.kind == UnitKind::Step;
+    let has_step = chosen.iter().any(|unit| is_step(unit));
+    let steps = section.units.iter().filter(|unit| is_step(unit));
+    let steps: usize = steps.map(|unit| unit.text.chars().count()).sum();
     let with_steps = has_step && steps <= 2 * LONGEST;
     let mut lines: Vec<String> = vec![section.head()];
     let (mut goes_on, mut left_out, mut count) = (0_usize, false, 0_usize);
     for unit in &section.units {
-        let is_chosen =
-            chosen.contains(&unit) && count < UNITS || with_steps && unit.kind == UnitKind::Step;
+        let is_chosen = chosen.contains(&unit) && count < UNITS || with_steps && is_step(unit);
         let letters = unit.text.chars().count();
         let is_behind =
             goes_on > 0 && unit.kind == UnitKind::Paragraph && goes_on + letters <= LONGEST;
         if is_chosen || is_behind {
-            lines.extend((left_out && lines.len() > 1).then(|| "…".to_owned()));
+            // steps that stand before are missed as well; other pieces stand alone
+            let is_gap = left_out && (lines.len() > 1 || is_step(unit));
+            lines.extend(is_gap.then(|| "…".to_owned()));
             lines.push(unit.text.clone());
             count += usize::from(is_chosen);
             left_out = false;
         } else {
-            left_out = true;
+            left_out |= lines.len() > 1 || is_step(unit);
         }
         let is_told = unit.kind == UnitKind::Paragraph && (is_chosen || is_behind);
         goes_on = if is_told { goes_on + letters } else { 0 };
     }
+    let is_cut = left_out && has_step && !with_steps;
+    lines.extend(is_cut.then(|| "…".to_owned()));
     lines.join("\n")
 }
 
@@ -378,6 +382,20 @@ mod tests {
         let found = asked("is the door of the cellar propped");
         let Some(OwnAnswer::Said(told)) = &found else { panic!("{found:?}") };
         assert!(told.contains("propped open"), "{told}");
+    }
+
+    /// A procedure that is too long to be told whole does not look as if it were.
+    #[test]
+    fn steps_that_are_left_out_are_marked_on_both_sides() {
+        let long = format!(" {}", "and wait for the lamp ".repeat(20));
+        let steps: Vec<String> = (1..9).map(|n| format!("{n}. Turn valve {n}{long}")).collect();
+        let text = format!("1 Draining\n{}", steps.join("\n"));
+        let one = json!({ "id": "ru-2", "title": "Rules §1 Draining", "text": text });
+        let section = sections_of(&[one], Language::En).remove(0);
+        let told = text_of_pieces(&section, &[&section.units[3]]);
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!((lines[1], lines.len(), lines[3]), ("…", 4, "…"), "{told}");
+        assert!(lines[2].starts_with("4. Turn valve 4"), "{told}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A machine as the plant's own documents name it: by its id, by what people call it, or by its kind where that is its own.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::super::super::desk::CoreFields;
 use super::super::super::intent::QUESTION_WORDS;
 
@@ -18,38 +20,50 @@ pub(super) struct Machine {
     pub(super) siblings: Vec<String>,
 }
 
-/// The machines of some bearings, each once.
+/// The machines of some bearings, each once. A plant of a thousand machines is gone through once, not once a machine.
 pub(super) fn machines(meant: &[&CoreFields], fleet: &[CoreFields]) -> Vec<Machine> {
-    let mut all: Vec<(&CoreFields, Machine)> = Vec::new();
+    let mut by_id: BTreeMap<&str, Vec<&CoreFields>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, String), Vec<&CoreFields>> = BTreeMap::new();
+    for core in fleet {
+        by_id.entry(core.key.equipment.as_str()).or_default().push(core);
+        groups.entry(group_of(core)).or_default().push(core);
+    }
+    let mut kinds: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+    let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut all = Vec::new();
     for core in meant {
-        let is_same = |one: &CoreFields| {
-            one.key.site == core.key.site && one.key.equipment == core.key.equipment
-        };
-        if all.iter().any(|(one, _)| is_same(one)) {
+        let (site, id) = (core.key.site.as_str(), core.key.equipment.as_str());
+        if !seen.insert((site, id)) {
             continue;
         }
-        let others = fleet
-            .iter()
-            .filter(|one| one.key.equipment == core.key.equipment && one.key.site != core.key.site);
-        let beside: Vec<&CoreFields> =
-            fleet.iter().filter(|one| is_sibling(one, core) && !is_same(one)).collect();
-        let machine = Machine {
-            site: core.key.site.to_string(),
-            id: core.key.equipment.as_str().to_lowercase(),
+        let group = group_of(core);
+        let of_id = by_id.get(id).into_iter().flatten();
+        let others = of_id.filter(|one| one.key.site.as_str() != site);
+        // ids of one letter are of no group
+        let in_group = groups.get(&group).into_iter().flatten().filter(|_| group.1.len() > 1);
+        let beside = in_group.filter(|one| one.key.equipment.as_str() != id);
+        let kinds = kinds.entry(group.clone()).or_insert_with(|| own_kinds(core, fleet));
+        all.push(Machine {
+            site: site.to_owned(),
+            id: id.to_lowercase(),
             names: names_of(core),
-            others: others.flat_map(names_of).collect(),
-            kinds: own_kinds(core, fleet),
+            others: others.flat_map(|one| names_of(one)).collect(),
+            kinds: kinds.clone(),
             siblings: beside
-                .iter()
                 .flat_map(|one| {
                     let id = one.key.equipment.as_str().to_lowercase();
                     names_of(one).into_iter().chain([id])
                 })
                 .collect(),
-        };
-        all.push((core, machine));
+        });
     }
-    all.into_iter().map(|(_, machine)| machine).collect()
+    all
+}
+
+/// The site of a machine and the letters of its id: `BLW-1` and `BLW-2` are of one group.
+fn group_of(core: &CoreFields) -> (&str, String) {
+    let id = core.key.equipment.as_str();
+    (core.key.site.as_str(), id.chars().take_while(|c| c.is_alphabetic()).collect())
 }
 
 fn names_of(core: &CoreFields) -> Vec<String> {
@@ -57,14 +71,10 @@ fn names_of(core: &CoreFields) -> Vec<String> {
     name.flat_map(|text| [text.ko.to_lowercase(), text.en.to_lowercase()]).collect()
 }
 
-/// Whether two machines stand at one site and have ids of the same letters: `BLW-1` and `BLW-2`.
+/// Whether two machines are of one group of at least two letters.
 fn is_sibling(one: &CoreFields, other: &CoreFields) -> bool {
-    let letters = |core: &CoreFields| {
-        let id = core.key.equipment.as_str();
-        id.chars().take_while(|c| c.is_alphabetic()).collect::<String>()
-    };
-    let own = letters(one);
-    own.len() > 1 && own == letters(other) && one.key.site == other.key.site
+    let own = group_of(one);
+    own.1.len() > 1 && own == group_of(other)
 }
 
 /// The kinds that the names of a machine and its siblings have, and those of no other machine of the site.
@@ -175,5 +185,25 @@ mod tests {
         assert_eq!(named("- blower 2: belts every year"), ["blw-2"]);
         assert_eq!(named("- pump housing bolts m12: 78 n·m"), Vec::<String>::new());
         assert_eq!(named("- wp-16 housing bolts"), ["wp-16"]);
+    }
+
+    /// Machines of one id at two sites are told apart by their names; ids of one letter have no siblings.
+    #[test]
+    fn machines_of_one_id_and_of_one_group_know_each_other() {
+        let at = |site: &str, id: &str, en: &str| {
+            let key = BearingKey::parse(site, id, "DE").expect("names");
+            CoreFields { key, ..core(id, en) }
+        };
+        let fleet = [
+            at("works-1", "BLW-1", "The Bull"),
+            at("works-1", "BLW-2", "Blower 2"),
+            at("works-2", "BLW-1", "Old fan"),
+            at("works-1", "P-1", "Feed pump"),
+            at("works-1", "P-2", "Drain pump"),
+        ];
+        let all = machines(&fleet.iter().chain(&fleet).collect::<Vec<_>>(), &fleet);
+        assert_eq!(all.len(), 5, "each once");
+        assert!(all[0].others.contains(&"old fan".to_owned()));
+        assert!(all[0].siblings.contains(&"blw-2".to_owned()) && all[3].siblings.is_empty());
     }
 }
