@@ -105,6 +105,22 @@ fn every_documented_metric_exists_from_the_start_with_its_help() {
     assert!(unknown.is_empty(), "rules or dashboard name what is not there: {unknown:?}");
 }
 
+/// A figure of which the documentation says in bold that it must stay 0 has a rule that sends an alert.
+#[test]
+fn every_figure_that_must_stay_0_has_an_alert_rule() {
+    let rules = rules();
+    for (file, words) in [("docs/operations.md", "above 0"), ("docs/operations.ko.md", "0보다")] {
+        let text = std::fs::read_to_string(project(file)).expect("a document");
+        let rows = text.lines().filter(|line| line.starts_with("| `pdm_") && line.contains("**"));
+        let urgent: Vec<&str> = rows.filter(|line| line.contains(words)).collect();
+        assert!(urgent.len() > 15, "{file}: {}", urgent.len());
+        for row in urgent {
+            let named = names(row.split('|').nth(1).unwrap_or_default());
+            assert!(!named.is_disjoint(&rules), "{file}: no rule for {named:?}");
+        }
+    }
+}
+
 /// The metrics of the shipped alert rules, which have the form that Prometheus reads.
 fn rules() -> BTreeSet<String> {
     let text = std::fs::read_to_string(project("deploy/monitoring/alerts.yaml")).expect("rules");

@@ -30,9 +30,14 @@ fn token(plant: &Plant, name: &str, role: &str) -> String {
 
 /// The status and the rest of an answer to one MCP message; `more` are further lines of the head.
 fn mcp(port: u16, more: &str, message: &Value) -> (u16, String) {
+    send(port, "/mcp", more, message)
+}
+
+/// The status and the rest of an answer to a message in JSON, for which this waits 20 s.
+fn send(port: u16, path: &str, more: &str, message: &Value) -> (u16, String) {
     let body = message.to_string();
     let head = format!(
-        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
+        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
          Accept: application/json, text/event-stream\r\nConnection: close\r\n{more}\
          Content-Length: {}\r\n\r\n",
         body.len()
@@ -131,6 +136,35 @@ fn slow_uploads_of_one_user_leave_anothers_to_be_taken() {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
     drop(held);
+}
+
+/// Issue 34, M7: three questions to a model that hangs closed the chat for everybody.
+#[test]
+fn questions_of_one_viewer_to_a_model_that_hangs_leave_the_administrators_to_be_answered() {
+    // the system takes connections up for it, and nobody answers them
+    let model = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a model that hangs");
+    let address = model.local_addr().expect("an address");
+    let plant = Plant::new("", "");
+    plant.configure_agent(&format!(
+        "{}[reasoner]\nbase_url = \"http://{address}/v1\"\nmodel = \"hangs\"\ndialect = \"native\"\n\
+         timeout_s = 4.0\n",
+        plant.token()
+    ));
+    let viewer = format!("Authorization: Bearer {}\r\n", token(&plant, "v1", "viewer"));
+    let agent = plant.agent;
+    let _agent = plant.start(plant.command("pdm-agent", "run"), agent);
+    let question = json!({"message": "which machine is worst?"});
+    let ask = |bearer: &str| send(agent, "/api/v1/chat/message", bearer, &question);
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = (0..6).map(|_| scope.spawn(|| ask(&viewer))).collect();
+        std::thread::sleep(Duration::from_secs(1));
+        let (status, answer) = ask(&format!("Authorization: Bearer {TOKEN}\r\n"));
+        assert_eq!(status, 200, "the administrator's: {answer}");
+        let answers: Vec<_> = waiting.into_iter().map(|one| one.join().expect("asked")).collect();
+        let of = |status: u16| answers.iter().filter(|one| one.0 == status).count();
+        assert_eq!((of(200), of(429)), (2, 4), "the viewer's: {answers:?}");
+    });
+    drop(model);
 }
 
 /// Issue 34, M8: 120 texts with links in 20 s reached staff over MCP.
