@@ -12,7 +12,8 @@ use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
     AlarmRoute, Answer, AnsweredBy, Chat, CoreFields, DUTY_DAYS, Desk, DeskTools, DutyRoster,
     EarlierGrounds, Focus, FocusRecord, GatewayLine, InspectedJudgement, Listener, MeasuredWindow,
-    Onset, Question, RaisedAlarms, Said, Speaker, StandingAlarm, Step, ToldLine, Watch, WorkLine,
+    Onset, PAST_DUTY_DAYS, Question, RaisedAlarms, Said, Speaker, StandingAlarm, Step, ToldLine,
+    Watch, WorkLine,
 };
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
@@ -402,6 +403,7 @@ impl Desk for StoreDesk {
         Ok(Some(DutyRoster {
             rotas: rotas.clone().map(|rota| (rota.name.clone(), self.people(rota, now))).collect(),
             changes: rotas.clone().flat_map(|rota| self.changes_of(rota, now)).collect(),
+            past: rotas.clone().flat_map(|rota| self.past_of(rota, now)).collect(),
             hours: rotas.flat_map(|rota| self.hours_of(rota, now)).collect(),
             everybody: table.names.iter().cloned().collect(),
         }))
@@ -455,6 +457,15 @@ impl StoreDesk {
         let zone = rota.zone.unwrap_or(self.routes.zone);
         let told = |at| (rota.name.clone(), zone.local(at), self.people(rota, at));
         rota.changes(self.routes.zone, now, DUTY_DAYS).map(told).collect()
+    }
+
+    /// Returns who was on duty at the begin of the last days and after each change since, by the rota's clock.
+    fn past_of(&self, rota: &Rota, now: Timestamp) -> Vec<(String, NaiveDateTime, Vec<String>)> {
+        let zone = rota.zone.unwrap_or(self.routes.zone);
+        let told = |at| (rota.name.clone(), zone.local(at), self.people(rota, at));
+        let from = now.plus_seconds(-86_400.0 * f64::from(PAST_DUTY_DAYS));
+        let changes = rota.changes(self.routes.zone, from, PAST_DUTY_DAYS);
+        std::iter::once(from).chain(changes).map(told).collect()
     }
 
     /// The last abnormality of a bearing, and the figures of its last judged window.

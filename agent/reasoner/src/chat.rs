@@ -70,7 +70,8 @@ use crate::toolbox::{self, ToolAnswer, Toolbox};
 pub use desk::{
     AlarmRoute, AlarmStep, CoreFields, DUTY_DAYS, DefectLine, Desk, DutyRoster, EarlierGrounds,
     Focus, FocusRecord, GatewayLine, InspectedJudgement, MeasuredLevel, MeasuredWindow, NoteLine,
-    Onset, Operation, RaisedAlarm, RaisedAlarms, StandingAlarm, ToldLine, Watch, WorkLine,
+    Onset, Operation, PAST_DUTY_DAYS, RaisedAlarm, RaisedAlarms, StandingAlarm, ToldLine, Watch,
+    WorkLine,
 };
 pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
 pub use tools::DeskTools;

@@ -287,6 +287,8 @@ pub struct InspectedJudgement {
 
 /// Days ahead of which the people on duty are told.
 pub const DUTY_DAYS: u32 = 15;
+/// The days behind of which the chat says who was on duty.
+pub const PAST_DUTY_DAYS: u32 = 31;
 
 /// Who is on duty.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -295,6 +297,9 @@ pub struct DutyRoster {
     pub rotas: Vec<(String, Vec<String>)>,
     /// Changes of the people on duty in the next [`DUTY_DAYS`]: the rota, its clock's time, the people.
     pub changes: Vec<(String, NaiveDateTime, Vec<String>)>,
+    /// Changes of the people on duty in the last [`PAST_DUTY_DAYS`], the first one who was on duty at their begin, by
+    /// the rota as it is configured now.
+    pub past: Vec<(String, NaiveDateTime, Vec<String>)>,
     /// Who is on duty in each of the next hours: the hour of the plant's clock, the rota, the people.
     pub hours: Vec<(u32, String, Vec<String>)>,
     /// People and channels that are told where no rota decides.

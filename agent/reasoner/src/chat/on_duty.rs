@@ -4,7 +4,7 @@
 use chrono::{Datelike as _, Days, NaiveDate};
 use pdm_shared::text::Language;
 
-use super::desk::{AlarmRoute, CoreFields, DUTY_DAYS, Desk, DutyRoster};
+use super::desk::{AlarmRoute, CoreFields, DUTY_DAYS, Desk, DutyRoster, PAST_DUTY_DAYS};
 use super::reader::Reader;
 use super::{dates, escalation, sites};
 
@@ -28,6 +28,9 @@ pub(super) async fn duty(
     let roster = roster;
     if let Some(days) = reader.today().and_then(|today| week_in(clause, today)) {
         return Some(duty_of_week(&roster, days, reader));
+    }
+    if let Some(told) = duty_of_past(&roster, clause, reader) {
+        return Some(told);
     }
     let people = |names: &[String]| names.join(", ");
     let ahead = reader.today().and_then(|today| Some((dates::day_ahead_in(clause, today)?, today)));
@@ -65,6 +68,50 @@ pub(super) async fn duty(
         }
         (false, Language::En) => format!("No rota is configured. Everybody is told: {everybody}"),
     })
+}
+
+/// Says who was on duty on past days that a clause names, by the rota as it stands now.
+fn duty_of_past(roster: &DutyRoster, clause: &str, reader: Reader) -> Option<String> {
+    let (today, language) = (reader.today()?, reader.language);
+    let span = dates::span_in(clause, today).filter(|span| span.from < today)?;
+    if roster.rotas.is_empty() {
+        return None;
+    }
+    let last = span.to.min(today.pred_opt()?);
+    let first = span.from.max(today.checked_sub_days(Days::new(u64::from(PAST_DUTY_DAYS) - 1))?);
+    if last < first {
+        return Some(match language {
+            Language::Ko => format!("지난 {PAST_DUTY_DAYS}일의 당직만 알 수 있습니다."),
+            Language::En => {
+                format!("I know who was on duty in the last {PAST_DUTY_DAYS} days only.")
+            }
+        });
+    }
+    let days = first.iter_days().take_while(|day| *day <= last);
+    let lines = days.flat_map(|day| {
+        roster.rotas.iter().map(move |(rota, _)| past_day(roster, (rota, day), language))
+    });
+    let head = match language {
+        Language::Ko => "지금 설정된 당직표로 본 지난 당직입니다:",
+        Language::En => "By the rota as it is configured now, on duty were:",
+    };
+    Some(std::iter::once(head.to_owned()).chain(lines).collect::<Vec<_>>().join("\n"))
+}
+
+/// `- 정비 당직, 2026-11-27: 00:00 박서연 → 07:00 정하늘`.
+fn past_day(roster: &DutyRoster, (rota, day): (&str, NaiveDate), language: Language) -> String {
+    let changes: Vec<_> = roster.past.iter().filter(|(name, _, _)| name == rota).collect();
+    let people = |names: &[String]| match (names.is_empty(), language) {
+        (true, Language::Ko) => "당직 없음".to_owned(),
+        (true, Language::En) => "nobody".to_owned(),
+        (false, _) => names.join(", "),
+    };
+    let before = changes.iter().rev().find(|(_, at, _)| at.date() < day);
+    let first = before.map(|(_, _, names)| format!("00:00 {}", people(names)));
+    let of_day = changes.iter().filter(|(_, at, _)| at.date() == day);
+    let of_day = of_day.map(|(_, at, names)| format!("{} {}", at.format("%H:%M"), people(names)));
+    let all: Vec<String> = first.into_iter().chain(of_day).collect();
+    format!("- {rota}, {day}: {}", all.join(" → "))
 }
 
 /// Says who is on duty at an hour of the next day.

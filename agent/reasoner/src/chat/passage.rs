@@ -111,6 +111,15 @@ pub(super) async fn manual(
     Some(again.filter(|again| has(&again.head, group)).unwrap_or(found).told)
 }
 
+/// Returns what the documents that come with the program say. A procedure that the plant wrote for some of its machines
+/// is no general one.
+async fn shipped(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
+    let mut documents = documents_of(tools, MANUALS, clause).await?;
+    let id = |one: &Value| one.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    documents.retain(|one| id(one).starts_with("EM-"));
+    chosen(&documents, &terms(clause), false, language).map(|found| found.told)
+}
+
 /// A question for a procedure without the bearing's designation: procedures are the same for all, and the only
 /// document that has the designation is its data sheet.
 fn without_designation(clause: &str) -> String {

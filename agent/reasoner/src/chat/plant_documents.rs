@@ -109,8 +109,11 @@ fn wanted(plan: &[Part]) -> Option<Wanted> {
     read.peek()?;
     let parts: Vec<&Part> = read.collect();
     match () {
+        () if parts.iter().all(|part| part.lookup == Lookup::Which) => Some(Wanted::AskedBack),
         () if parts.iter().all(|part| is_open(part)) => Some(Wanted::Likely),
-        () if parts.iter().all(|part| is_of_work(part) || is_open(part)) => Some(Wanted::Sure),
+        () if parts.iter().all(|part| is_of_work(part) || is_of_all(part) || is_open(part)) => {
+            Some(Wanted::Sure)
+        }
         () => None,
     }
 }
@@ -131,6 +134,24 @@ const fn is_of_work(part: &Part) -> bool {
     )
 }
 
+/// Whether a part lists records of the whole plant: "at what does the oil flow alarm" has the word of the list of
+/// alarms, and asks for a value that the plant wrote down.
+const fn is_of_all(part: &Part) -> bool {
+    part.about.is_none()
+        && matches!(
+            part.lookup,
+            Lookup::Fleet
+                | Lookup::Alarms
+                | Lookup::ToldOfAll
+                | Lookup::NotesOfAll
+                | Lookup::Thresholds
+                | Lookup::Stops
+                | Lookup::Standing
+                | Lookup::Heard
+                | Lookup::Identity
+        )
+}
+
 /// Whether a part answers for what was guessed alone, or asks which bearing is meant.
 fn is_open(part: &Part) -> bool {
     part.lookup == Lookup::Which
@@ -148,9 +169,13 @@ pub(super) fn stand_for(answers: &Answers, (part, text): (&Part, &str)) -> bool 
         Lookup::Own | Lookup::Search | Lookup::NotRead | Lookup::Which | Lookup::Unmeasured
     );
     match answers {
-        Answers::Nearest => part.lookup == Lookup::Own,
+        // a question back says less than what comes nearest
+        Answers::Nearest => matches!(part.lookup, Lookup::Own | Lookup::Which),
         Answers::Said => {
-            is_general || is_open(part) || matches!(part.lookup, Lookup::Manual | Lookup::Value)
+            is_general
+                || is_open(part)
+                || is_of_all(part)
+                || matches!(part.lookup, Lookup::Manual | Lookup::Value | Lookup::LeadTime)
         }
         Answers::Stated(stated) => !stated.is_empty() && is_in_place_of(stated, part),
     }

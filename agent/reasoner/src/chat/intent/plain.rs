@@ -91,7 +91,9 @@ fn of_staff_and_parts(
         }
         () if of_one.is_some() => return of_one,
         () if !names_bearing && counts_level(clause, text) => vec![Lookup::Fleet],
-        () if has(text, &words.escalation) => {
+        () if has(text, &words.escalation)
+            || has(text, &words.who_hears) && has(text, &words.if_nobody) =>
+        {
             let on_duty = is_of_time.then_some(Lookup::Duty);
             on_duty.into_iter().chain([Lookup::Route]).collect()
         }

@@ -11,7 +11,7 @@ use super::super::desk::CoreFields;
 use super::super::intent::{PLAIN_WORDS, QUESTION_WORDS, Topic, has};
 use super::super::{StepCall, sites};
 use super::small_words::counts_strokes;
-use super::{MANUALS, manual};
+use super::{MANUALS, shipped};
 use crate::toolbox::Toolbox;
 pub(in crate::chat) use answers::{OwnAnswer, Wanted, answer_of_plant};
 use machine::{Machine, machines};
@@ -135,7 +135,7 @@ pub(in crate::chat) async fn of_machines(
         && !meant.is_empty()
     {
         const PROCEDURE: &str = "LOTO 잠금 표지 작업 전 안전 (lock-out and tag-out before work)";
-        let general = manual(tools, PROCEDURE, language).await;
+        let general = shipped(tools, PROCEDURE, language).await;
         told.extend(general.map(|text| format!("{}\n{text}", no_lock_out(language))));
         stated.push(Stated::Isolation);
     }
@@ -277,10 +277,12 @@ fn stated_in(
     if chosen.is_empty() {
         return Vec::new();
     }
-    // a manual of several machines: what names this one, not what may be of the others
+    let has_steps = chosen.iter().any(|unit| unit.kind == UnitKind::Step);
+    // a manual of several machines: what names this one, not what may be of the others; steps keep their order
     let names = |unit: &&Unit| machine.is_named_itself(&unit.text.to_lowercase());
     let is_of_several = others.iter().any(|one| one.is_named_itself(&section.title));
     if is_of_several
+        && !has_steps
         && !machine.is_named_itself(&section.heading.to_lowercase())
         && chosen.iter().any(names)
     {
@@ -289,7 +291,7 @@ fn stated_in(
         let label = (!of_nobody.is_empty()).then(|| of_no_machine(language).to_owned());
         return own.iter().map(text).chain(label).chain(of_nobody.iter().map(text)).collect();
     }
-    let is_whole = is_in_head || chosen.iter().any(|unit| unit.kind == UnitKind::Step);
+    let is_whole = is_in_head || has_steps;
     if is_whole {
         let is_told = |unit: &&Unit| is_in_head || says(unit) || unit.kind == UnitKind::Step;
         return of_machine.units.iter().filter(is_told).map(|unit| unit.text.clone()).collect();

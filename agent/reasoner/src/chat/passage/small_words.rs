@@ -22,12 +22,17 @@ struct Questions {
     small: Vec<String>,
     verb_ends: Vec<String>,
     strokes: Vec<String>,
+    quantities: Vec<String>,
 }
 
 static QUESTIONS: LazyLock<Questions> = LazyLock::new(|| {
     let text = include_str!("../../../../../config/words/house_rules.toml");
     config::parse(Path::new("house_rules.toml"), text).expect("a test reads the shipped file")
 });
+
+/// Words by which a question asks for a figure.
+pub(super) static QUANTITY_WORDS: LazyLock<Vec<String>> =
+    LazyLock::new(|| QUESTIONS.quantities.clone());
 
 static SMALL: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let text = include_str!("../../../../../config/words/grammar.toml");

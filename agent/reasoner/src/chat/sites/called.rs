@@ -54,6 +54,14 @@ pub(in crate::chat) fn with_ids(
 fn words_of(name: &Text) -> Vec<String> {
     let all = [&name.ko, &name.en].into_iter().flat_map(|name| name.split_whitespace());
     let words = all.map(str::to_lowercase);
+    // people call `한빛병원` the 병원
+    let words = words.flat_map(|word| {
+        let is_compound = word.chars().count() > 3 && word.chars().all(|c| !c.is_ascii());
+        let kind = is_compound
+            .then(|| word.char_indices().rev().nth(1).map(|(at, _)| word[at..].to_owned()))
+            .flatten();
+        std::iter::once(word).chain(kind)
+    });
     let is_long = |word: &String| word.chars().count() > if word.is_ascii() { 3 } else { 1 };
     words.filter(|word| is_long(word) && !GENERAL.contains(&word.as_str())).collect()
 }

@@ -53,6 +53,8 @@ pub(in crate::chat) struct PlainWords {
     pub(super) same_bearing: Vec<String>,
     pub(in crate::chat) both: Vec<String>,
     pub(super) escalation: Vec<String>,
+    pub(super) who_hears: Vec<String>,
+    pub(super) if_nobody: Vec<String>,
     pub(in crate::chat) handover: Vec<String>,
     pub(super) who_found: Vec<String>,
     pub(super) ever_done: Vec<String>,
