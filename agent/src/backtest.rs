@@ -26,6 +26,7 @@ mod plot;
 pub(crate) mod report;
 pub(crate) mod summary;
 pub(crate) mod truth;
+pub(crate) mod tune;
 
 #[cfg(test)]
 mod tests;

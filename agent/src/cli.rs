@@ -31,6 +31,7 @@ pub mod stats;
 pub mod store;
 pub mod tools;
 pub mod trace;
+pub mod tune;
 pub mod user;
 pub mod why;
 
@@ -71,6 +72,8 @@ pub enum Command {
     Judge(judge::Args),
     /// Say what a configuration would have told of events that lie in the past
     Backtest(Box<backtest::Args>),
+    /// Propose thresholds that would have cost less in the plant's own past
+    Tune(Box<tune::Args>),
     /// Write report and work order of a stored judgement again
     Report(report::Args),
     /// Fill the knowledge base, search it, look up sections and titles
@@ -135,6 +138,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Store(args) => store::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Backtest(args) => backtest::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Knowledge(args) => knowledge::run(&args),
         Command::Tools(args) => tools::run(&args),

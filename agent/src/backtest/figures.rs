@@ -198,7 +198,8 @@ fn person(lane: &str) -> String {
     own.map_or(lane, |(person, _)| person).to_owned()
 }
 
-fn of_truth(
+/// The figures over the bearings whose truth is known; `None` if it is known of none.
+pub(super) fn of_truth(
     place: usize,
     machines: &[MachinePlayed],
     truth: &Truth,

@@ -31,13 +31,13 @@ fn window(machine: &str, bearing: &str, number: u64, ratio: f64) -> Event {
 }
 
 /// A bearing that is healthy, then rises, and ends so.
-fn run_to_failure(machine: &str, bearing: &str) -> Vec<Event> {
+pub(super) fn run_to_failure(machine: &str, bearing: &str) -> Vec<Event> {
     let ratio = |number: u64| if number < 100 { 1.0 } else { 1.0 + (number - 100) as f64 * 0.04 };
     (1..=200).map(|number| window(machine, bearing, number, ratio(number))).collect()
 }
 
 /// A bearing that is a little up for two days.
-fn hump(machine: &str, bearing: &str) -> Vec<Event> {
+pub(super) fn hump(machine: &str, bearing: &str) -> Vec<Event> {
     let ratio = |number: u64| if (50..98).contains(&number) { 1.6 } else { 1.0 };
     (1..=200).map(|number| window(machine, bearing, number, ratio(number))).collect()
 }
@@ -54,7 +54,7 @@ fn against_warning() -> Terms {
     Terms { sides: vec![Side::shipped(None), other], acknowledged_after_s: None }
 }
 
-fn play(terms: &Terms, events: &[Event]) -> MachinePlayed {
+pub(super) fn play(terms: &Terms, events: &[Event]) -> MachinePlayed {
     let mut play = MachinePlay::new(terms, MachineKey::of(&events[0]), Vec::new());
     for event in events {
         play.event(event);
@@ -74,7 +74,7 @@ fn summary(terms: &Terms, machines: &mut [MachinePlayed], truth: &Truth) -> Summ
     Summary::of(machines, &making)
 }
 
-fn truth(rows: &str) -> Truth {
+pub(super) fn truth(rows: &str) -> Truth {
     let text = format!("site,equipment,bearing,failed_at\n{rows}");
     Truth::parse(std::path::Path::new("truth.csv"), text.as_bytes()).expect("read")
 }

@@ -26,6 +26,40 @@ mod workers;
 /// Longest file of failures, bytes: a million rows.
 const MOST_TRUTH: u64 = 64 << 20;
 
+/// How events are read and played, for all commands that play the past.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct InputArgs {
+    /// A failure so many days after the end of an episode still is what it told of
+    #[arg(long, value_name = "DAYS", default_value_t = 90.0, value_parser = days)]
+    pub(in crate::cli) horizon_days: f64,
+    /// Somebody acknowledges so many hours after each alarm; without it nobody does, and alarms are repeated
+    #[arg(long, value_name = "HOURS", value_parser = hours)]
+    pub(in crate::cli) acknowledged_after_h: Option<f64>,
+    /// Take the events of several bearings in turn, as a gateway sends them
+    #[arg(long)]
+    interleaved: bool,
+    /// Read everything first, put each bearing's events in order and leave repeated ones out
+    #[arg(long, conflicts_with = "interleaved")]
+    sort: bool,
+    /// Most text that --sort keeps, MiB
+    #[arg(long, value_name = "MIB", requires = "sort", default_value_t = 1024,
+          value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
+    sort_memory: u64,
+    /// Demand the last record of a slice of events (pdm.slice/1)
+    #[arg(long)]
+    whole: bool,
+    /// Threads; all cores without it
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+}
+
+impl InputArgs {
+    fn jobs(&self) -> usize {
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.jobs.unwrap_or(cores).get()
+    }
+}
+
 /// Arguments of `backtest`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -57,25 +91,8 @@ pub struct Args {
     /// Failures that are known: site,equipment,bearing,failed_at
     #[arg(long, value_name = "CSV")]
     truth: Option<PathBuf>,
-    /// A failure so many days after the end of an episode still is what it told of
-    #[arg(long, value_name = "DAYS", default_value_t = 90.0, value_parser = days)]
-    horizon_days: f64,
-    /// Somebody acknowledges so many hours after each alarm; without it nobody does, and alarms are repeated
-    #[arg(long, value_name = "HOURS", value_parser = hours)]
-    acknowledged_after_h: Option<f64>,
-    /// Take the events of several bearings in turn, as a gateway sends them
-    #[arg(long)]
-    interleaved: bool,
-    /// Read everything first, put each bearing's events in order and leave repeated ones out
-    #[arg(long, conflicts_with = "interleaved")]
-    sort: bool,
-    /// Most text that --sort keeps, MiB
-    #[arg(long, value_name = "MIB", requires = "sort", default_value_t = 1024,
-          value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
-    sort_memory: u64,
-    /// Demand the last record of a slice of events (pdm.slice/1)
-    #[arg(long)]
-    whole: bool,
+    #[command(flatten)]
+    input: InputArgs,
     /// Play the K-th of N slices of the machines, and write its part
     #[arg(long, value_name = "K/N", requires = "parts")]
     slice: Option<Slice>,
@@ -85,9 +102,6 @@ pub struct Args {
     /// Make the report of the parts of all slices
     #[arg(long, requires = "parts", conflicts_with_all = ["from", "slice"])]
     merge: bool,
-    /// Threads; all cores without it
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
     /// Write backtest.json, backtest.ko.html and backtest.en.html into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -108,7 +122,8 @@ fn hours(text: &str) -> Result<f64, String> {
     within(text, 1.0 / 60.0, 8760.0, "hours")
 }
 
-fn within(text: &str, least: f64, most: f64, unit: &str) -> Result<f64, String> {
+/// A number of an argument within bounds.
+pub(in crate::cli) fn within(text: &str, least: f64, most: f64, unit: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().ok().filter(|value| (least..=most).contains(value));
     value.ok_or_else(|| format!("{text:?} is not within {least:.2} and {most} {unit}"))
 }
@@ -122,8 +137,8 @@ struct Plan {
 
 /// The machines that were played, with the remarks.
 pub(in crate::cli) struct Played {
-    machines: Vec<MachinePlayed>,
-    remarks: Vec<String>,
+    pub(in crate::cli) machines: Vec<MachinePlayed>,
+    pub(in crate::cli) remarks: Vec<String>,
 }
 
 /// The machines that were played, and the names of the configurations.
@@ -139,7 +154,7 @@ struct Told {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let plan = plan(args)?;
-    let truth = truth(args)?;
+    let truth = args.truth.as_deref().map_or_else(|| Ok(Truth::default()), truth)?;
     let told = if args.merge { merged(args)? } else { played(args, &plan)? };
     if let Some(slice) = args.slice.filter(|slice| slice.of > 1) {
         let machines = told.played.machines.len();
@@ -159,7 +174,7 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         let settings = AgentSettings::read(path).map_err(failure::config)?;
         Ok((Side::of(path.display().to_string(), &settings), settings))
     };
-    let acknowledged_after_s = args.acknowledged_after_h.map(|hours| 3600.0 * hours);
+    let acknowledged_after_s = args.input.acknowledged_after_h.map(|hours| 3600.0 * hours);
     let (sides, settings) = match (&args.config, &args.against) {
         (None, _) => (vec![Side::shipped(None)], None),
         (Some(config), None) => {
@@ -174,8 +189,11 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     Ok(Plan { terms: Terms { sides, acknowledged_after_s }, settings })
 }
 
-fn truth(args: &Args) -> Result<Truth, Failure> {
-    let Some(path) = &args.truth else { return Ok(Truth::default()) };
+/// Reads a file of failures.
+///
+/// # Errors
+/// A [`Failure`]: 66 if there is no such file, 65 for a wrong row.
+pub(in crate::cli) fn truth(path: &Path) -> Result<Truth, Failure> {
     let missing = |error: std::io::Error| {
         let exit = exit_of_input(&error);
         let told = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
@@ -208,23 +226,46 @@ fn played(args: &Args, plan: &Plan) -> anyhow::Result<Told> {
             done.len()
         )?;
     }
-    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let jobs = args.jobs.unwrap_or(cores).get();
-    let crew = workers::Crew { terms: &plan.terms, jobs, part: part_file };
+    let crew = workers::Crew { terms: &plan.terms, jobs: args.input.jobs(), part: part_file };
     let choice = workers::Choice { slice, done };
-    let played = match &input {
-        stored::Input::Lines(path) => lines::play(args, path, crew, &choice)?,
-        stored::Input::Store(settings) => stored::play(settings, crew, &choice)?,
-    };
+    let played = read_and_play(&args.input, &input, crew, &choice)?;
     match (&args.parts, slice.of) {
         // what an earlier run has played stands in the part alone
         (Some(_), 1) if !choice.done.is_empty() => merged(args),
         _ => Ok(Told {
             played,
             sides: plan.terms.sides.iter().map(|side| side.name.clone()).collect(),
-            acknowledged_after_h: args.acknowledged_after_h,
+            acknowledged_after_h: args.input.acknowledged_after_h,
         }),
     }
+}
+
+fn read_and_play(
+    args: &InputArgs,
+    input: &stored::Input,
+    crew: workers::Crew<'_>,
+    choice: &workers::Choice,
+) -> anyhow::Result<Played> {
+    match input {
+        stored::Input::Lines(path) => lines::play(args, path, crew, choice),
+        stored::Input::Store(settings) => stored::play(settings, crew, choice),
+    }
+}
+
+/// Plays all machines of `--from` under some configurations.
+///
+/// # Errors
+/// A [`Failure`] of the input, with its exit code.
+pub(in crate::cli) fn play_all(
+    from: &str,
+    args: &InputArgs,
+    settings: Option<&AgentSettings>,
+    terms: &Terms,
+) -> anyhow::Result<Played> {
+    let input = stored::Input::of(from, settings)?;
+    let crew = workers::Crew { terms, jobs: args.jobs(), part: None };
+    let choice = workers::Choice { slice: Slice::WHOLE, done: BTreeSet::new() };
+    read_and_play(args, &input, crew, &choice)
 }
 
 /// The parts of all slices.
@@ -261,7 +302,7 @@ fn tell(args: &Args, plan: &Plan, truth: &Truth, told: Told) -> anyhow::Result<(
     let making = Making {
         sides,
         truth,
-        horizon_days: args.horizon_days,
+        horizon_days: args.input.horizon_days,
         acknowledged_after_h,
         page_url: plan.settings.as_ref().and_then(|settings| settings.notify.page_url.clone()),
         remarks,

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Up(UpArgs),
     /// Say what a configuration would have told of events that lie in the past
     Backtest(Box<pdm_agent::cli::backtest::Args>),
+    /// Propose thresholds that would have cost less in the plant's own past
+    Tune(Box<pdm_agent::cli::tune::Args>),
     /// Parse the PDF on standard input within the limits of a child process
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument,

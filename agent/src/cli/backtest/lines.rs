@@ -8,7 +8,7 @@ use pdm_shared::event::Event;
 
 use super::progress::Progress;
 use super::workers::{BATCH, Choice, Crew, Desk, Reading, Work};
-use super::{Args, Played};
+use super::{InputArgs, Played};
 use crate::cli::event_lines::{self, Demands, Dispatched, EventLines, Turns};
 
 /// Plays the lines of a file.
@@ -16,7 +16,7 @@ use crate::cli::event_lines::{self, Demands, Dispatched, EventLines, Turns};
 /// # Errors
 /// A [`Failure`] (65) with line and event, or one of the part.
 pub(super) fn play(
-    args: &Args,
+    args: &InputArgs,
     path: &Path,
     crew: Crew<'_>,
     choice: &Choice,
