@@ -36,7 +36,6 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
             up::run(&args, &runtime()?)
         }
         Command::Backtest(args) => pdm_agent::cli::backtest::run(&args),
-        Command::ParseDocument => pdm_agent::cli::parse_document::run(),
         Command::RunProgram => pdm_agent::cli::run_program::run(),
         Command::Completions { shell } => {
             let mut out = pdm_service::command_line::stdout();
