@@ -15,7 +15,7 @@ fi
 mkdir -p "$out"
 made=()
 trap 'rm -f "${made[@]}"' EXIT
-for manifest in edge agent deploy/standalone; do
+for manifest in edge agent agent/pdf deploy/standalone; do
   name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest/Cargo.toml" | head -n 1)
   made+=("$manifest/$name.cdx.json")
   cargo cyclonedx --manifest-path "$manifest/Cargo.toml" --format json --spec-version 1.5 \

@@ -19,7 +19,6 @@ pub mod knowledge;
 pub mod mcp;
 pub mod migrate;
 pub mod notify;
-pub mod parse_document;
 pub mod rename;
 pub mod report;
 pub mod run;
@@ -43,7 +42,6 @@ mod rehearsal;
 mod scratch;
 
 pub use language::Lang;
-pub use pdm_knowledge::pdf::COMMAND as PARSE_DOCUMENT;
 pub use pdm_script::COMMAND as RUN_PROGRAM;
 
 /// Judges bearing events and notifies people: intake, judgement in five thoughts, notification.
@@ -112,9 +110,6 @@ pub enum Command {
     Why(why::Args),
     /// Play sequences of events and measure the agent
     Scenario(scenario::Args),
-    /// Parse the PDF on standard input within the limits of a child process
-    #[command(name = PARSE_DOCUMENT, hide = true)]
-    ParseDocument,
     /// Run the programs of a language model on standard input within the limits of a child process
     #[command(name = RUN_PROGRAM, hide = true)]
     RunProgram,
@@ -158,7 +153,6 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Rename(args) => rename::run(&args),
         Command::Why(args) => why::run(&args),
         Command::Scenario(args) => scenario::run(&args),
-        Command::ParseDocument => parse_document::run(),
         Command::RunProgram => run_program::run(),
         Command::Completions { shell } => {
             clap_complete::generate(

@@ -12,10 +12,10 @@ use pdm_expert::case::{Case, Memory, PastEvent};
 use pdm_expert::research;
 use pdm_expert::rules::Rules;
 use pdm_harness::{Mosquitto, Persistence};
+use pdm_knowledge::Collection;
 use pdm_knowledge::chunk::cut;
 use pdm_knowledge::document::Document;
 use pdm_knowledge::words::query_vector;
-use pdm_knowledge::{Collection, pdf};
 use pdm_report::settings::ReportSettings;
 use pdm_report::{compose, gather, html, report, work_order};
 use pdm_service::clock::SystemClock;
@@ -36,13 +36,6 @@ const GUIDE: &str = include_str!("../../config/knowledge/equipment_manual/em-02.
 
 const RULES: &str = include_str!("../../config/diagnosis.toml");
 const EVENT: &str = include_str!("../../config/examples/event.json");
-const PDFS: [&[u8]; 4] = [
-    include_bytes!("../fuzz/seeds/pdf/plain.pdf"),
-    include_bytes!("../fuzz/seeds/pdf/flate.pdf"),
-    include_bytes!("../fuzz/seeds/pdf/nested.pdf"),
-    include_bytes!("../fuzz/seeds/pdf/long.pdf"),
-];
-
 static TOOLS: LazyLock<Runtime> =
     LazyLock::new(|| Runtime::new(Catalogue::shipped().0, Means::default()));
 
@@ -72,14 +65,6 @@ fn judged(event: Event) {
         if let Some(order) = &order {
             html::html(&work_order::document(order, language)).expect("a page");
         }
-    }
-}
-
-#[test]
-fn every_seed_of_a_pdf_has_its_text() {
-    for bytes in PDFS {
-        let text = pdf::text(Path::new("a.pdf"), bytes.to_vec()).expect("a PDF");
-        assert!(text.contains("Grease the bearing."), "{text}");
     }
 }
 
@@ -119,11 +104,6 @@ fn every_hostile_seed_is_read_or_refused() {
         {
             judged(event);
         }
-    }
-    for (name, bytes) in hostile("pdf") {
-        let begun = std::time::Instant::now();
-        let _read = pdf::text(Path::new("a.pdf"), bytes);
-        assert!(begun.elapsed().as_secs() < 30, "{name}");
     }
 }
 
@@ -205,18 +185,6 @@ proptest! {
     #[test]
     fn damaged_rules_are_read_or_refused(at in 0usize..9000, length in 0usize..12, with in piece()) {
         let _read = rules::parse(Path::new("diagnosis.toml"), &damaged(RULES, at, length, with));
-    }
-
-    #[test]
-    fn a_damaged_pdf_is_read_or_refused(
-        which in 0usize..PDFS.len(), at in 0usize..17_000, length in 0usize..20,
-        with in prop::collection::vec(any::<u8>(), 0..20),
-    ) {
-        let mut bytes = PDFS[which].to_vec();
-        let at = at % bytes.len();
-        let end = (at + length).min(bytes.len());
-        bytes.splice(at..end, with);
-        let _read = pdf::text(Path::new("a.pdf"), bytes);
     }
 
     #[test]

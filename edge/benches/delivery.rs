@@ -1,5 +1,6 @@
 //! Delivery: events a second from the spool to a broker, beside rumqttc alone with the same
-//! payloads, and from measurements into the spool. `cargo bench -p pdm-edge --bench delivery`.
+//! payloads, and from measurements into the spool. `cargo bench -p pdm-edge --bench delivery`;
+//! `--short`, for the test command, is one round of 200 events.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,11 +20,19 @@ use rumqttc::v5::{AsyncClient, Event as Happening, MqttOptions};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-const EVENTS: u64 = 20_000;
 const IN_FLIGHT: u16 = 256;
-/// Number of rounds, of which the median counts: one round is 0.5 s, and other programs disturb
-/// single rounds. The order of the two publishers changes from round to round.
-const ROUNDS: usize = 15;
+
+/// How much is measured.
+#[derive(Clone, Copy)]
+struct Size {
+    events: u64,
+    /// Number of rounds, of which the median counts: one round is 0.5 s, and other programs disturb
+    /// single rounds. The order of the two publishers changes from round to round.
+    rounds: usize,
+}
+
+const WHOLE: Size = Size { events: 20_000, rounds: 15 };
+const SHORT: Size = Size { events: 200, rounds: 1 };
 
 fn event(n: u64) -> Event {
     let text = include_str!("../../config/examples/event.json");
@@ -32,13 +41,13 @@ fn event(n: u64) -> Event {
 }
 
 /// rumqttc alone with the same number in flight: the rate that the network and the broker allow.
-async fn alone(port: u16) -> f64 {
+async fn alone(port: u16, events: u64) -> f64 {
     let mut options = MqttOptions::new("alone", "127.0.0.1", port);
     options.set_outgoing_inflight_upper_limit(IN_FLIGHT);
     let (client, mut event_loop) = AsyncClient::new(options, usize::from(IN_FLIGHT));
     let payload = serde_json::to_vec(&event(1)).expect("json");
     let sender = tokio::spawn(async move {
-        for _ in 0..EVENTS {
+        for _ in 0..events {
             let sent =
                 client.publish("pdm/v1/a/b/c/event", QoS::AtLeastOnce, false, payload.clone());
             sent.await.expect("the loop runs");
@@ -47,30 +56,30 @@ async fn alone(port: u16) -> f64 {
     });
     let begun = Instant::now();
     let mut taken = 0;
-    while taken < EVENTS {
+    while taken < events {
         if let Happening::Incoming(Packet::PubAck(_)) = event_loop.poll().await.expect("connected")
         {
             taken += 1;
         }
     }
     drop(sender);
-    EVENTS as f64 / begun.elapsed().as_secs_f64()
+    events as f64 / begun.elapsed().as_secs_f64()
 }
 
 /// Fills a spool; returns events a second.
-async fn fill(spool: &Spool) -> f64 {
+async fn fill(spool: &Spool, count: u64) -> f64 {
     let begun = Instant::now();
     let mut n = 0;
-    while n < EVENTS {
+    while n < count {
         let events = (n..n + 100).map(event).collect();
         spool.commit(&mut Batch { events, ..Batch::default() }).await.expect("commits");
         n += 100;
     }
-    EVENTS as f64 / begun.elapsed().as_secs_f64()
+    count as f64 / begun.elapsed().as_secs_f64()
 }
 
 /// Drains a full spool by the publisher; returns events a second.
-async fn drain(spool: &Spool, port: u16) -> f64 {
+async fn drain(spool: &Spool, port: u16, events: u64) -> f64 {
     let settings = PublisherSettings {
         broker: BrokerSettings {
             addresses: vec![BrokerAddress { host: "127.0.0.1".to_owned(), port }],
@@ -92,18 +101,18 @@ async fn drain(spool: &Spool, port: u16) -> f64 {
     let running = tokio::spawn(publisher.run(closing.clone(), abandon));
     let mut tally = spool.watch();
     tally.wait_for(|tally| tally.waiting == 0).await.expect("lives");
-    let rate = EVENTS as f64 / begun.elapsed().as_secs_f64();
+    let rate = events as f64 / begun.elapsed().as_secs_f64();
     closing.cancel();
     running.await.expect("no panic").expect("no failure");
     rate
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
-async fn measure() {
+async fn measure(Size { events, rounds }: Size) {
     let Some(broker) = Mosquitto::start("bench delivery", Persistence::Memory) else { return };
-    println!("{EVENTS} events of {} bytes, {IN_FLIGHT} in flight", bytes());
-    let mut ratios = Vec::with_capacity(ROUNDS);
-    for round in 0..ROUNDS {
+    println!("{events} events of {} bytes, {IN_FLIGHT} in flight", bytes());
+    let mut ratios = Vec::with_capacity(rounds);
+    for round in 0..rounds {
         let folder = tempfile::tempdir().expect("folder");
         let settings = SpoolSettings {
             path: folder.path().join("spool.db"),
@@ -112,13 +121,13 @@ async fn measure() {
         };
         let gateway = "gw".parse().expect("name");
         let spool = Spool::open(settings, gateway, Arc::new(SystemClock)).await.expect("opens");
-        let filled = fill(&spool).await;
+        let filled = fill(&spool, events).await;
         let (alone, drained) = if round % 2 == 0 {
-            let alone = alone(broker.port()).await;
-            (alone, drain(&spool, broker.port()).await)
+            let alone = alone(broker.port(), events).await;
+            (alone, drain(&spool, broker.port(), events).await)
         } else {
-            let drained = drain(&spool, broker.port()).await;
-            (alone(broker.port()).await, drained)
+            let drained = drain(&spool, broker.port(), events).await;
+            (alone(broker.port(), events).await, drained)
         };
         println!(
             "into the spool {filled:.0}/s, spool to broker {drained:.0}/s, rumqttc alone \
@@ -129,8 +138,8 @@ async fn measure() {
     }
     ratios.sort_by(f64::total_cmp);
     println!(
-        "spool to broker / rumqttc alone, median of {ROUNDS} rounds: {:.2}",
-        ratios[ROUNDS / 2]
+        "spool to broker / rumqttc alone, median of {rounds} rounds: {:.2}",
+        ratios[rounds / 2]
     );
 }
 
@@ -139,6 +148,7 @@ fn bytes() -> usize {
 }
 
 fn main() {
+    let is_short = std::env::args().any(|argument| argument == "--short");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.expect("runtime").block_on(measure());
+    runtime.expect("runtime").block_on(measure(if is_short { SHORT } else { WHOLE }));
 }

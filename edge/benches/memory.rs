@@ -1,7 +1,9 @@
 //! Memory of the real program while it measures 8 channels at 25.6 kHz, live, and drains a backlog
-//! through a real broker. `cargo bench -p pdm-edge --bench memory [-- [EVENTS] [BUDGET_MB]]`; with a budget
-//! the newest samples are kept for captures. `-- both [EVENTS] [BUDGET_MB]` (`tests/run capture`) runs without
-//! and with a budget in turn and prints both memories and the ratio of the two deliveries.
+//! through a real broker. `cargo bench -p pdm-edge --bench memory [-- [EVENTS] [BUDGET_MB]]`; with
+//! a budget the newest samples are kept for captures. `-- both [EVENTS] [BUDGET_MB]` (`tests/run
+//! capture`) runs without and with a budget in turn and prints both memories and the ratio of the
+//! two deliveries. `--short`, for the test command, is one round that ends a second after the
+//! backlog.
 //!
 //! The figures of the operating system are read twenty times a second
 //! ([`Held`](pdm_harness::Held)). `PDM_EDGE` names another build of the program.
@@ -33,6 +35,13 @@ const MINUTE_MB: u64 = 35;
 /// Rounds of a comparison, of which the median counts: other programs disturb single ones. Which comes first
 /// changes from round to round.
 const ROUNDS: usize = 7;
+
+/// How much is measured.
+#[derive(Clone, Copy)]
+struct Size {
+    rounds: usize,
+    is_short: bool,
+}
 
 fn event(n: u64) -> Event {
     let text = include_str!("../../config/examples/event.json");
@@ -150,9 +159,15 @@ async fn measure(events: u64, budget_mb: Option<u64>, afterwards: Duration) -> O
     Some(measured)
 }
 
-/// How long a run goes on after its backlog: until a ring of a minute is full.
-const fn afterwards(budget_mb: Option<u64>) -> Duration {
-    if budget_mb.is_some() { FILLED } else { SHORTEST }
+impl Size {
+    /// How long a run goes on after its backlog: until a ring of a minute is full.
+    const fn afterwards(self, budget_mb: Option<u64>) -> Duration {
+        match budget_mb {
+            _ if self.is_short => Duration::from_secs(1),
+            Some(_) => FILLED,
+            None => SHORTEST,
+        }
+    }
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
@@ -170,15 +185,16 @@ fn print(events: u64, budget_mb: Option<u64>, measured: &Measured) {
 
 /// Both memories, and how much of the delivery is left with a ring.
 #[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
-async fn compare(events: u64, budget_mb: u64) {
-    let mut ratios = Vec::with_capacity(ROUNDS);
+async fn compare(events: u64, budget_mb: u64, size: Size) {
+    let rounds = size.rounds;
+    let mut ratios = Vec::with_capacity(rounds);
     let mut best = [0.0_f64; 2];
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         let mut a_second = [0.0; 2];
         for turn in 0..2 {
             let with = (turn + round) % 2;
             let budget = (with == 1).then_some(budget_mb);
-            let after = if round == 0 { afterwards(budget) } else { Duration::ZERO };
+            let after = if round == 0 { size.afterwards(budget) } else { Duration::ZERO };
             let Some(measured) = measure(events, budget, after).await else { return };
             if round == 0 {
                 print(events, budget, &measured);
@@ -195,8 +211,8 @@ async fn compare(events: u64, budget_mb: u64) {
     }
     ratios.sort_by(f64::total_cmp);
     println!(
-        "delivery with / without newest samples: median of {ROUNDS} {:.3}, of the best rounds {:.3}",
-        ratios[ROUNDS / 2],
+        "delivery with / without newest samples: median of {rounds} {:.3}, of the best rounds {:.3}",
+        ratios[rounds / 2],
         best[1] / best[0]
     );
 }
@@ -204,12 +220,15 @@ async fn compare(events: u64, budget_mb: u64) {
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let mut asked = arguments.iter().filter_map(|argument| argument.parse().ok());
+    let is_short = arguments.iter().any(|argument| argument == "--short");
+    let size = Size { rounds: if is_short { 1 } else { ROUNDS }, is_short };
     let (events, budget_mb) = (asked.next().unwrap_or(BACKLOG), asked.next());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.expect("runtime").block_on(async {
         if arguments.iter().any(|argument| argument == "both") {
-            compare(events, budget_mb.unwrap_or(MINUTE_MB)).await;
-        } else if let Some(measured) = measure(events, budget_mb, afterwards(budget_mb)).await {
+            compare(events, budget_mb.unwrap_or(MINUTE_MB), size).await;
+        } else if let Some(measured) = measure(events, budget_mb, size.afterwards(budget_mb)).await
+        {
             print(events, budget_mb, &measured);
         }
     });

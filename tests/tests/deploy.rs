@@ -100,6 +100,22 @@ fn images_are_built_upon_images_named_by_digest() {
     foreign.into_iter().for_each(assert_is_pinned);
 }
 
+/// R-KB-7: the program is installed apart; an installation that forgets it would refuse every
+/// manual.
+#[test]
+fn every_way_of_installing_the_agent_brings_the_program_that_reads_pdfs() {
+    let image = read("compose/Dockerfile");
+    let agent = image.split("AS agent\n").nth(1).expect("the agent's stage");
+    assert!(agent.contains("/usr/local/bin/pdm-agent") && agent.contains("/usr/local/bin/pdm-pdf"));
+    for unit in ["systemd/pdm-agent.service", "systemd/pdm.service"] {
+        assert!(read(unit).contains("pdm-pdf"), "{unit}");
+    }
+    let workspace = std::fs::read_to_string(deploy().join("../Cargo.toml")).expect("the manifest");
+    let workspace: toml::Table = workspace.parse().expect("TOML");
+    let built = workspace["workspace"]["default-members"].as_array().expect("a list");
+    assert!(built.iter().any(|member| member.as_str() == Some("agent/pdf")), "{built:?}");
+}
+
 /// A version for people, and for machines the digest, which a registry cannot give to another image; our own
 /// images are built here and have no registry that could name one.
 fn assert_is_pinned(image: &str) {

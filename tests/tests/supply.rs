@@ -233,3 +233,19 @@ fn a_version_before_the_mended_one_of_its_line_is_weak() {
     assert!(!mended("0.8.5") && !mended("0.9.2") && !mended("0.7.0"));
     assert!(!Advisory { fixed: vec![], ..advisory }.is_mended_in(&Version::new(9, 0, 0)));
 }
+
+/// What the test command fetches comes by the registries' own clients (`npm`, `pip`, `apt-get`,
+/// `cargo`), so that mirrors of them are all that a closed network needs; the addresses in it are of
+/// this machine.
+#[test]
+fn the_test_command_names_no_address_to_fetch_from() {
+    for file in ["tests/run", "tests/lanes", "tests/fuzz", "tests/model/run"] {
+        let text = std::fs::read_to_string(root().join(file)).expect(file);
+        for (at, mark) in text.match_indices("://") {
+            let address = text[at + mark.len()..].lines().next().unwrap_or_default();
+            // the second is told to a person who has no Rust
+            let is_known = address.starts_with("127.0.0.1:") || address.starts_with("rustup.rs\"");
+            assert!(is_known, "{file}: {address}");
+        }
+    }
+}

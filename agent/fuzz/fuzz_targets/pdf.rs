@@ -5,10 +5,7 @@
 //! error of the file; here it would be the end of the run, so such inputs are left out.
 #![no_main]
 
-use std::path::Path;
-
 use libfuzzer_sys::fuzz_target;
-use pdm_knowledge::pdf;
 
 /// Deepest nesting that is tried: the parser's stack holds some thousand levels.
 const DEEPEST: usize = 256;
@@ -33,6 +30,6 @@ fuzz_target!(
         if nesting(data) > DEEPEST {
             return;
         }
-        let _ = pdf::text(Path::new("a.pdf"), data.to_vec());
+        let _ = pdm_pdf::text(data.to_vec());
     }
 );

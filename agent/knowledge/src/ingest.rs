@@ -8,14 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::about::Collection;
 use super::chunk::cut;
+use pdm_service::document_text::{MAX_FILE_BYTES, MAX_TEXT_BYTES};
 use pdm_service::files::read_regular;
 
 use super::document::{Document, DocumentError};
-use super::pdf::{self, PdfReader};
+use super::pdf::PdfReader;
 use super::{Knowledge, KnowledgeError, shipped};
-
-/// Largest text file, bytes: about a thousand pages.
-const MAX_TEXT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Deepest level of folders below the given folder.
 const MAX_DEPTH: usize = 8;
@@ -200,8 +198,8 @@ impl FileKind {
 
     const fn max_bytes(self) -> u64 {
         match self {
-            Self::Text => MAX_TEXT_BYTES,
-            Self::Pdf => pdf::MAX_BYTES,
+            Self::Text => MAX_TEXT_BYTES as u64,
+            Self::Pdf => MAX_FILE_BYTES,
         }
     }
 }

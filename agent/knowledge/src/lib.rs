@@ -172,7 +172,8 @@ impl Knowledge {
         let embedder: Arc<dyn Embedder> = Arc::new(Breaker::new(settings.embedder()?));
         let (store, set_aside) = settings.healed_store(embedder.dimensions()).await?;
         let store = Arc::new(GuardedStore::new(store));
-        Ok(Self { set_aside, ..Self::of(store, embedder) })
+        let pdf_reader = PdfReader::new(settings.pdf_reader.as_deref());
+        Ok(Self { set_aside, pdf_reader, ..Self::of(store, embedder) })
     }
 
     /// Whether the store answers and takes this agent's key, for reading and for writing. Nothing is
@@ -201,20 +202,13 @@ impl Knowledge {
 
     fn of(store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Self {
         let (relevance, questions) = (Arc::default(), Questions::default());
-        let pdf_reader = PdfReader::absent();
+        let pdf_reader = PdfReader::new(None);
         Self { store, embedder, pdf_reader, relevance, questions, set_aside: None }
     }
 
     /// The damaged file that was set aside when the knowledge base was opened, if it was.
     pub const fn set_aside(&self) -> Option<&SetAside> {
         self.set_aside.as_ref()
-    }
-
-    /// The knowledge base with a way to read PDFs; without it they are refused.
-    #[must_use]
-    pub fn with_pdf_reader(mut self, reader: PdfReader) -> Self {
-        self.pdf_reader = reader;
-        self
     }
 
     /// The embedding, for texts that are searched beside the knowledge base ([`passages`]).

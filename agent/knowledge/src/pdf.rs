@@ -1,128 +1,219 @@
-//! Text of a PDF. Pages become sections `1`, `2`, …, so that the look-up of sections finds a page.
+//! PDFs, read by a program of their own: `pdm-pdf` ([`PDF_PROGRAM`]), a child process that the
+//! system confines, one at a time, bounded in time and in bytes of the answer. It may be missing:
+//! then PDFs are refused by name.
 //!
-//! A PDF is foreign input in a complex format: 7 KB of nested brackets overflow the parser's stack,
-//! which ends the process and cannot be caught. So a program parses a PDF in a child process
-//! ([`PdfReader::own_program`]): the same program with the command [`COMMAND`], which limits itself
-//! before it reads ([`child`]). Whatever a file does to the child, the program gets its text or an
-//! error.
-//!
-//! ```text
-//! bytes ─► reader ─ standard input ─► child: limits, parser ─ standard output ─► reader ─► Markdown
-//! ```
+//! A PDF is foreign input in a complex format, and 7 KB of nested brackets end the process that
+//! parses it. Whatever a file does to the child, the agent gets its text or an error.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use oxidize_pdf::parser::{PdfDocument, PdfReader as Parser};
+use pdm_service::confined::{ConfinedProgram, ending};
+use pdm_service::document_text::{DocumentText, MAX_TEXT_BYTES, PDF_PROGRAM};
 
-use self::bounded::BoundedFile;
 use super::document::DocumentError;
 
-mod bounded;
-pub mod child;
-mod reader;
+/// Longest time for one file.
+const MAX_TIME: Duration = Duration::from_mins(1);
+/// Longest time from the end of the answer to the end of the child.
+const LAST_STEPS: Duration = Duration::from_secs(2);
+/// Interval of looking whether the child has ended.
+const LOOK: Duration = Duration::from_millis(5);
+/// Most bytes of an answer: the text with the headings of its pages, and the first line.
+const MAX_ANSWER_BYTES: u64 = MAX_TEXT_BYTES as u64 + (64 << 10);
+/// Most letters of a reason that are shown: a parser's message may quote the file.
+const MAX_REASON_CHARS: usize = 200;
 
-pub use reader::PdfReader;
-
-/// The hidden command of a program that can read documents: it parses a PDF from standard input.
-pub const COMMAND: &str = "parse-document";
-
-/// Largest file, bytes: a scanned manual of some hundred pages.
-pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
-
-/// Most bytes of text, the same as of a text file: about a thousand pages. A compressed page can
-/// announce any number of letters.
-const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;
-
-/// Most pages.
-const MAX_PAGES: u32 = 2000;
-
-/// The text of all pages of the file called `path`, as Markdown with a section for each page, read
-/// in this process: for files of one's own, since a hostile one can end the process.
-///
-/// # Errors
-/// [`DocumentError::Pdf`] with the parser's message; an error if there is no text.
-pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
-    markdown(bytes).and_then(not_blank).map_err(|fault| fault.at(path))
+/// Reads PDFs; clones read one at a time, so that many uploads cost the memory of one child.
+#[derive(Debug, Clone)]
+pub struct PdfReader {
+    program: PathBuf,
+    arguments: Vec<String>,
+    time: Duration,
+    turn: Arc<Mutex<()>>,
 }
 
-/// Why a PDF has no text.
-#[derive(Debug)]
-enum PdfFault {
-    /// No page holds a letter.
-    Empty,
-    /// The parser's message.
-    Refused(String),
-}
+impl PdfReader {
+    /// Reads with `program` (`[knowledge] pdf_reader`); without one, with the program `pdm-pdf`
+    /// beside the running one.
+    pub fn new(program: Option<&Path>) -> Self {
+        let program = program.map_or_else(beside_this_program, Path::to_owned);
+        // the child starts in the root folder
+        let program = std::path::absolute(&program).unwrap_or(program);
+        Self { program, arguments: Vec::new(), time: MAX_TIME, turn: Arc::default() }
+    }
 
-impl PdfFault {
-    fn at(self, path: &Path) -> DocumentError {
-        let path = path.display().to_string();
-        match self {
-            Self::Empty => DocumentError::Empty { path },
-            Self::Refused(reason) => DocumentError::Pdf { path, reason },
+    /// The program that reads PDFs, wherever it should be.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Whether the program is there. It can be installed while the agent runs.
+    pub fn is_installed(&self) -> bool {
+        self.program.is_file()
+    }
+
+    /// The text of the PDF called `path`, as Markdown with a section for each page. Blocks until
+    /// the file is read or its time is over.
+    ///
+    /// # Errors
+    /// [`DocumentError::NoPdfReader`] without a program; [`DocumentError::Pdf`] with the reason;
+    /// [`DocumentError::Empty`] if there is no text.
+    pub fn text(&self, path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
+        let called = path.display().to_string();
+        if !self.is_installed() {
+            let program = self.program.display().to_string();
+            return Err(DocumentError::NoPdfReader { path: called, program });
+        }
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        let program = ConfinedProgram::other(&self.program, &arguments);
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = |reason| DocumentError::Pdf { path: called.clone(), reason };
+        let answer = converse(program.command(), bytes, self.time).map_err(refused)?;
+        match DocumentText::parse(&answer) {
+            Some(DocumentText::Markdown(text)) => Ok(text),
+            Some(DocumentText::Empty) => Err(DocumentError::Empty { path: called }),
+            Some(DocumentText::Refused(reason)) => Err(refused(in_one_line(&reason))),
+            None => Err(refused(format!("{} gave no answer", self.program.display()))),
         }
     }
 }
 
-/// The pages as Markdown; empty text if no page holds a letter.
-fn markdown(bytes: Vec<u8>) -> Result<String, PdfFault> {
-    let read = catch_unwind(AssertUnwindSafe(|| pages(bytes)));
-    let panicked = |_| Err("the parser panicked".to_owned());
-    let pages = read.unwrap_or_else(panicked).map_err(PdfFault::Refused)?;
-    if pages.iter().all(|page| page.trim().is_empty()) {
-        return Ok(String::new());
-    }
-    let sections = pages
-        .iter()
-        .enumerate()
-        .map(|(at, page)| format!("## {} p.{}\n{}\n", at + 1, at + 1, page.trim()));
-    Ok(sections.collect())
+/// The program that is installed beside the running one. A running program that was replaced keeps
+/// its folder.
+fn beside_this_program() -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_default();
+    own.parent().unwrap_or(Path::new("")).join(PDF_PROGRAM)
 }
 
-fn not_blank(text: String) -> Result<String, PdfFault> {
-    if text.is_empty() { Err(PdfFault::Empty) } else { Ok(text) }
+/// A reason as one line without control characters.
+fn in_one_line(reason: &str) -> String {
+    let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
+    reason.chars().map(plain).take(MAX_REASON_CHARS).collect()
 }
 
-fn pages(bytes: Vec<u8>) -> Result<Vec<String>, String> {
-    let reader = Parser::new(BoundedFile::new(bytes)).map_err(|error| error.to_string())?;
-    let document = PdfDocument::new(reader);
-    let count = document.page_count().map_err(|error| error.to_string())?;
-    if count > MAX_PAGES {
-        return Err(format!("{count} pages, at most {MAX_PAGES} are read"));
-    }
-    let mut pages = Vec::new();
-    let mut letters = 0;
-    for page in 0..count {
-        let text = document.extract_text_from_page(page);
-        let text = text.map_err(|error| format!("page {}: {error}", page + 1))?.text;
-        letters += text.len();
-        if letters > MAX_TEXT_BYTES {
-            return Err(format!(
-                "more than {MAX_TEXT_BYTES} bytes of text up to page {}",
-                page + 1
-            ));
+/// Gives the child its input and takes its answer, in time or not at all.
+fn converse(mut command: Command, bytes: Vec<u8>, time: Duration) -> Result<Vec<u8>, String> {
+    let until = Instant::now() + time;
+    let failed = |error: std::io::Error| format!("the reading process cannot be started: {error}");
+    let mut child = command.spawn().map_err(failed)?;
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let (Some(mut input), Some(output)) = (input, output) else {
+        return Err(given_up(child, "the reading process has no pipes"));
+    };
+    let (done, answered) = sync_channel(1);
+    std::thread::spawn(move || {
+        // a child that refuses early does not read the rest
+        let _closed = input.write_all(&bytes);
+    });
+    std::thread::spawn(move || {
+        let mut answer = Vec::new();
+        let read = output.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut answer).map(|_| answer);
+        // the time is over and nobody waits
+        let _late = done.send(read);
+    });
+    let answer = match answered.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        Ok(Ok(answer)) if answer.len() as u64 <= MAX_ANSWER_BYTES => answer,
+        Ok(Ok(_)) => {
+            return Err(given_up(child, &format!("more than {MAX_ANSWER_BYTES} bytes of text")));
         }
-        pages.push(text);
+        Ok(Err(error)) => return Err(given_up(child, &error.to_string())),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+            return Err(given_up(child, &format!("not read within {} s", time.as_secs_f64())));
+        }
+    };
+    match ended(&mut child) {
+        Some(status) if status.success() => Ok(answer),
+        Some(status) => Err(told(status)),
+        None => Err(given_up(child, "the reading process does not end")),
     }
-    Ok(pages)
+}
+
+/// Kills the child; returns the reason.
+fn given_up(mut child: Child, reason: &str) -> String {
+    // an error means that the child has ended by itself
+    let _gone = child.kill();
+    let _reaped = child.wait();
+    reason.to_owned()
+}
+
+/// The status of a child that has closed its output; `None` if it does not end.
+fn ended(child: &mut Child) -> Option<ExitStatus> {
+    let until = Instant::now() + LAST_STEPS;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < until => std::thread::sleep(LOOK),
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+/// Describes the end of a child that gave no answer.
+fn told(status: ExitStatus) -> String {
+    match ending(status) {
+        (told, true) => format!(
+            "the reading process {told}: the file is nested too deep, needs too much memory or \
+             time, or makes the parser fail"
+        ),
+        (told, false) => format!("the reading process {told}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The parser's own loop over the lines of a table does not end where the file does.
-    #[test]
-    fn a_file_that_ends_within_its_cross_reference_table_is_refused_or_read() {
-        let endless = include_bytes!("../../fuzz/hostile/pdf/table-without-trailer.pdf");
-        let told = text(Path::new("cut.pdf"), endless.to_vec());
-        assert!(told.is_err(), "{told:?}");
+    fn read(script: &str, time: Duration) -> String {
+        let arguments = ["-c", script].map(str::to_owned).to_vec();
+        let shell = PdfReader::new(Some(Path::new("/bin/sh")));
+        let read =
+            PdfReader { arguments, time, ..shell }.text(Path::new("a.pdf"), vec![7; 1 << 20]);
+        read.unwrap_or_else(|error| error.to_string())
+    }
 
-        let whole = include_str!("../../fuzz/seeds/pdf/plain.pdf");
-        let read = text(Path::new("a.pdf"), whole.into()).expect("text");
-        let cut = whole.replace("trailer\n<< /Size 6 /Root 1 0 R >>\n", "");
-        let told = text(Path::new("cut.pdf"), cut.into());
-        assert_eq!(told.expect("its objects are found without the table"), read);
+    const LONG: Duration = Duration::from_secs(30);
+
+    #[test]
+    fn a_child_that_hangs_overflows_or_dies_is_an_error_with_its_reason() {
+        for (script, time, expected) in [
+            ("sleep 60", Duration::from_millis(100), "not read within 0.1 s"),
+            ("exec sleep 60 >&-", LONG, "does not end"),
+            ("exec cat /dev/zero", LONG, "more than 4259840 bytes"),
+            ("kill -ABRT $$", LONG, "signal 6"),
+            ("exit 70", LONG, "exit status: 70"),
+            ("echo hello", LONG, "/bin/sh gave no answer"),
+            ("echo pdm-document/1 refused; printf 'a\\033b\\nc'", LONG, "no readable PDF: a b c"),
+            ("echo pdm-document/1 empty", LONG, "no text in it"),
+        ] {
+            let told = read(script, time);
+            assert!(told.starts_with("a.pdf: ") && told.contains(expected), "{script}: {told}");
+        }
+        assert_eq!(read("echo pdm-document/1 text; echo '## 1 p.1'", LONG), "## 1 p.1\n");
+    }
+
+    #[test]
+    fn the_child_sees_nothing_of_the_environment() {
+        // sh itself sets PWD and a few more, none of which is the test's own
+        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+        let told = read("echo pdm-document/1 text; echo \"<$CARGO_MANIFEST_DIR>\"", LONG);
+        assert_eq!(told, "<>\n");
+    }
+
+    /// The test's own folder has no such program: a build without it, or an installation that
+    /// forgot it.
+    #[test]
+    fn a_missing_program_is_named_with_what_to_install() {
+        let beside = PdfReader::new(None);
+        let missing = beside.program().display().to_string();
+        assert!(!beside.is_installed() && missing.ends_with("/pdm-pdf"), "{missing}");
+        let told = beside.text(Path::new("a.pdf"), Vec::new()).expect_err("refused").to_string();
+        for part in ["a.pdf: ", &missing, "install pdm-pdf", "knowledge.pdf_reader"] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
     }
 }

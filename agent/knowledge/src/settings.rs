@@ -10,6 +10,7 @@
 //! # embedding = { openai = { base_url = "http://127.0.0.1:8000/v1", model = "multilingual-e5-small",
 //! #   dimensions = 384, prefix = { query = "query: ", passage = "passage: " } } }
 //! words = "words"                         # words and topics of the plant's own (config/words/)
+//! pdf_reader = "/opt/pdm/pdm-pdf"         # program that reads PDFs; default: beside this one
 //! max_judgements = 10000                  # judgements that a file keeps for searching; 0: all
 //! filter_by_model = false                 # the model of [reasoner] drops passages that do not help
 //! ```
@@ -38,6 +39,7 @@ pub struct KnowledgeFile {
     store: Option<StoreChoice>,
     embedding: EmbeddingChoice,
     words: Option<PathBuf>,
+    pdf_reader: Option<PathBuf>,
     max_judgements: Option<usize>,
     filter_by_model: bool,
 }
@@ -54,6 +56,8 @@ pub struct KnowledgeSettings {
     pub embedding: EmbeddingChoice,
     /// File or folder of words and topics that the plant adds to the glossary.
     pub words: Option<PathBuf>,
+    /// Program that reads PDFs; `None`: `pdm-pdf` beside the running program.
+    pub pdf_reader: Option<PathBuf>,
     /// Most judgements that the embedded store keeps, 0 for all; a Qdrant server keeps all.
     pub max_judgements: usize,
     /// Whether the language model drops passages that do not help, where people and programs ask
@@ -181,6 +185,7 @@ impl KnowledgeFile {
             store,
             embedding,
             words,
+            pdf_reader: self.pdf_reader.map(|program| folder.join(program)),
             max_judgements,
             filter_by_model: self.filter_by_model,
         };
@@ -198,6 +203,7 @@ impl KnowledgeSettings {
             store: StoreChoice::Sqlite(store.into()),
             embedding: EmbeddingChoice::Local,
             words: None,
+            pdf_reader: None,
             max_judgements: MAX_JUDGEMENTS,
             filter_by_model: false,
         }

@@ -1,7 +1,6 @@
 //! Ingestion, search and look-up in the documents that come with the program, and in files that a
 //! plant may have.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use pdm_knowledge::embed::openai::OpenAiEmbedder;
 use pdm_knowledge::section::items::items;
 use pdm_knowledge::store::embedded::EmbeddedStore;
 use pdm_knowledge::{
-    Collection, DocType, Filter, Hit, Knowledge, KnowledgeError, KnowledgeSettings, Mode, PdfReader,
+    Collection, DocType, Filter, Hit, Knowledge, KnowledgeError, KnowledgeSettings, Mode,
 };
 use pdm_service::error_chain::error_chain;
 use tempfile::TempDir;
@@ -29,7 +28,7 @@ async fn empty() -> (TempDir, Knowledge) {
     let folder = tempfile::tempdir().expect("folder");
     let settings = KnowledgeSettings::embedded(folder.path().join("knowledge.db"));
     let knowledge = Knowledge::open(&settings).await.expect("knowledge");
-    (folder, knowledge.with_pdf_reader(PdfReader::in_process()))
+    (folder, knowledge)
 }
 
 async fn filled() -> (TempDir, Knowledge) {
@@ -191,7 +190,7 @@ async fn a_bad_file_is_told_and_the_others_are_ingested() {
     let docs = folder.path().join("docs");
     std::fs::create_dir(&docs).expect("folder");
     let write = |name: &str, bytes: &[u8]| std::fs::write(docs.join(name), bytes).expect("file");
-    write("a-broken.pdf", b"%PDF-1.7\nnothing that follows is a PDF\n\x00\xff%%EOF");
+    write("a-manual.pdf", b"%PDF-1.7\n");
     write("b-typo.md", "+++\nid = \"X\"\ncolection = \"y\"\n+++\n## 1. a\nb\n".as_bytes());
     write("c-empty.txt", b"  \n");
     write("d-good.txt", "윤활 점검표: 감속기 오일 레벨".as_bytes());
@@ -212,7 +211,7 @@ async fn a_bad_file_is_told_and_the_others_are_ingested() {
         })
         .collect();
     assert_eq!(told.len(), 8, "{told:?}");
-    assert!(told[0].contains("a-broken.pdf: no readable PDF"), "{told:?}");
+    assert!(told[0].contains("a-manual.pdf: PDFs are not read here"), "{told:?}");
     assert!(told[1].contains("b-typo.md:3:1: unknown field `colection`"), "{told:?}");
     assert!(told[2].contains("c-empty.txt: no text in it"), "{told:?}");
     assert_eq!(told[3], "d-good chunks 1");
@@ -251,83 +250,6 @@ async fn a_judgement_is_found_by_what_was_thought_of_it() {
     let hits = knowledge.search(at, "외륜 결함 2단계 Warning", &pump, 3).await.expect("search");
     assert_eq!(hits.len(), 1);
     assert!(hits[0].chunk.body().contains("신뢰구간 하한 120시간을 채택"));
-}
-
-/// R-KB-7: the Korean text of a PDF whose font has only codes of the Korean character collection.
-#[tokio::test]
-async fn korean_text_of_a_pdf_is_right() {
-    let (folder, knowledge) = empty().await;
-    let file = folder.path().join("급유표.pdf");
-    std::fs::write(&file, korean_pdf(&["감속기 급유 주기는 육 개월이다", "펌프 축봉 점검"]))
-        .expect("pdf");
-    let outcome = knowledge.ingest(&file, MANUAL).await.expect("file").remove(0).outcome;
-    assert_eq!(outcome.expect("a document").document, "급유표");
-    let hits = knowledge.search(MANUAL, "감속기 급유 주기", &Filter::default(), 1).await;
-    let body = hits.expect("search")[0].chunk.body();
-    assert!(body.contains("감속기 급유 주기는 육 개월이다"), "{body}");
-    let page = knowledge.section("급유표", "2").await.expect("look-up");
-    assert!(page[0].section.body.contains("펌프 축봉 점검"), "a page is a section");
-}
-
-/// A PDF with one line for each page, in the predefined encoding `UniKS-UCS2-H` and without
-/// embedded font.
-fn korean_pdf(lines: &[&str]) -> Vec<u8> {
-    let kids: Vec<String> = (0..lines.len()).map(|at| format!("{} 0 R", 5 + 2 * at)).collect();
-    let mut objects = vec![
-        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
-        format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), lines.len()),
-        "<< /Type /Font /Subtype /Type0 /BaseFont /HYSMyeongJo-Medium /Encoding /UniKS-UCS2-H \
-         /DescendantFonts [4 0 R] >>"
-            .to_owned(),
-        "<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HYSMyeongJo-Medium /CIDSystemInfo \
-         << /Registry (Adobe) /Ordering (Korea1) /Supplement 1 >> /DW 1000 >>"
-            .to_owned(),
-    ];
-    for line in lines {
-        let codes = line.encode_utf16().fold(String::new(), |mut codes, code| {
-            let _infallible = write!(codes, "{code:04X}");
-            codes
-        });
-        let stream = format!("BT /F1 12 Tf 72 700 Td <{codes}> Tj ET");
-        objects.push(format!(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {} 0 R /Resources \
-             << /Font << /F1 3 0 R >> >> >>",
-            objects.len() + 2
-        ));
-        objects.push(format!("<< /Length {} >>\nstream\n{stream}\nendstream", stream.len()));
-    }
-    assemble(&objects)
-}
-
-fn assemble(objects: &[String]) -> Vec<u8> {
-    let mut out = "%PDF-1.4\n".to_owned();
-    let mut places = Vec::new();
-    for (at, object) in objects.iter().enumerate() {
-        places.push(out.len());
-        let _infallible = write!(out, "{} 0 obj\n{object}\nendobj\n", at + 1);
-    }
-    let start = out.len();
-    let _infallible = write!(out, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
-    for place in places {
-        let _infallible = writeln!(out, "{place:010} 00000 n ");
-    }
-    let size = objects.len() + 1;
-    let _infallible =
-        write!(out, "trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n");
-    out.into_bytes()
-}
-
-/// No input ends the PDF reader with a panic: truncated files are refused or read.
-#[tokio::test]
-async fn a_truncated_pdf_never_stops_the_agent() {
-    let (folder, knowledge) = empty().await;
-    let whole = korean_pdf(&["감속기"]);
-    for length in (0..whole.len()).step_by(97) {
-        let file = folder.path().join("cut.pdf");
-        std::fs::write(&file, &whole[..length]).expect("pdf");
-        let _refused_or_read = knowledge.ingest(&file, MANUAL).await.expect("file");
-    }
-    assert!(knowledge.count(MANUAL).await.is_ok());
 }
 
 /// The store and the embedder are interchangeable parts.

@@ -32,6 +32,7 @@ use crate::service::tooling::{self, ToolParts};
 use crate::service::{StartError, connect_store, install_cryptography};
 use crate::settings::{AgentSettings, StorePlace, WebhookSettings};
 
+mod pdf;
 mod unmade;
 
 /// Longest wait for each connection.
@@ -98,6 +99,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     findings.extend(waveforms(&settings, with_token));
     findings.extend(in_loop(&settings));
     findings.push(tools(&settings)?);
+    findings.extend(pdf::reader(&settings.knowledge));
     let mut failed_with = Exit::Unavailable;
     findings.extend(documents(&settings.reports, &mut failed_with));
     if !args.offline {
@@ -118,7 +120,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             Some(wrong) => writeln!(out, "FAIL  {}: {wrong}", finding.what)?,
         }
     }
-    for warning in gaps(&settings).into_iter().chain(addresses(&settings)) {
+    let warnings = gaps(&settings).into_iter().chain(addresses(&settings));
+    for warning in warnings.chain(pdf::absence(&settings.knowledge)) {
         writeln!(out, "warn  {warning}")?;
     }
     match failed(&findings) {

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use pdm_knowledge::ingest::Ingested;
 use pdm_knowledge::settings::StoreChoice;
 use pdm_knowledge::{
-    Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeSettings, PdfReader,
+    Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeSettings,
 };
 use pdm_service::exit::{Exit, Failure};
 use serde_json::{Value, json};
@@ -131,7 +131,6 @@ fn there(args: &Args, settings: &KnowledgeSettings) -> Result<(), Failure> {
 async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> {
     there(args, settings)?;
     let knowledge = Knowledge::open(settings).await.map_err(failure::knowledge)?;
-    let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
     match &args.action {
         KnowledgeAction::Ingest { paths, collection } => {
             let mut files = Vec::new();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pdm_knowledge::embed::Embedder;
 use pdm_knowledge::embed::local::LocalEmbedder;
 use pdm_knowledge::keeper::Keeper;
-use pdm_knowledge::{Knowledge, KnowledgeSettings, PdfReader};
+use pdm_knowledge::{Knowledge, KnowledgeSettings};
 use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_store::StoreError;
@@ -145,7 +145,6 @@ impl PlacedTools {
     async fn knowledge(&self) -> Result<Option<Knowledge>, Failure> {
         let Some(settings) = &self.knowledge else { return Ok(None) };
         let knowledge = Knowledge::open(settings).await.map_err(failure::knowledge)?;
-        let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
         if self.agent.is_some() {
             let keeper = Keeper::new(knowledge.clone(), settings.documents.clone());
             keeper.fill().await.map_err(failure::knowledge)?;

@@ -2,8 +2,9 @@
 //!
 //! The body is the file; the extension of the name gives its kind. The answer is the result, or a
 //! status that says whether a repetition helps: 413 the file is too large, 422 the file is not a
-//! document, 503 the store or the embedding is away. Every upload needs a token of a technician
-//! and leaves a line in the log and in the record of acts: who, what, its bytes and their SHA-256.
+//! document, 501 the program that reads PDFs is not installed, 503 the store or the embedding is
+//! away. Every upload needs a token of a technician and leaves a line in the log and in the record
+//! of acts: who, what, its bytes and their SHA-256.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,6 +25,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 
 use super::acts::Acts;
+use pdm_knowledge::document::DocumentError;
 use pdm_knowledge::ingest::{self, IngestOutcome};
 use pdm_knowledge::{Collection, Knowledge, KnowledgeError};
 
@@ -153,7 +155,9 @@ async fn take(
             .into_response()
         }
         Err(error) => {
-            let status = if matches!(error, KnowledgeError::Document(_)) {
+            let status = if is_without_reader(&error) {
+                StatusCode::NOT_IMPLEMENTED
+            } else if matches!(error, KnowledgeError::Document(_)) {
                 StatusCode::UNPROCESSABLE_ENTITY
             } else if error.is_transient() {
                 StatusCode::SERVICE_UNAVAILABLE
@@ -163,6 +167,11 @@ async fn take(
             refusal(status, &error.to_string())
         }
     }
+}
+
+/// Whether the program that reads such a file is not installed.
+fn is_without_reader(error: &KnowledgeError) -> bool {
+    matches!(error, KnowledgeError::Document(DocumentError::NoPdfReader { .. }))
 }
 
 /// The body, or the refusal of one that is larger than a file of this name may be.

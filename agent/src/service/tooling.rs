@@ -11,8 +11,8 @@ use std::sync::Arc;
 use pdm_decision::analysis::EdgeServer;
 use pdm_decision::{AbnormalDecision, SeriesSource};
 use pdm_graph::NamedGraphs;
+use pdm_knowledge::Knowledge;
 use pdm_knowledge::embed::Embedder;
-use pdm_knowledge::{Knowledge, PdfReader};
 use pdm_service::clock::SharedClock;
 use pdm_store::{SeriesStore, Store};
 use pdm_tools::exec::articles::ArticleSearch;
@@ -54,7 +54,6 @@ impl Tooling {
         model: Option<&Arc<LanguageModel>>,
     ) -> Result<Self, StartError> {
         let knowledge = Knowledge::connect(&settings.knowledge).await?;
-        let knowledge = knowledge.with_pdf_reader(PdfReader::own_program());
         let filling = Filling::start(&knowledge, settings).await?;
         let searched: Arc<dyn KnowledgeSearch> = Arc::new(SearchedKnowledge(knowledge.clone()));
         let parts = ToolParts {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use pdm_agent::cli::{PARSE_DOCUMENT, RUN_PROGRAM};
+use pdm_agent::cli::RUN_PROGRAM;
 
 use crate::demo;
 
@@ -29,9 +29,6 @@ pub(crate) enum Command {
     Backtest(Box<pdm_agent::cli::backtest::Args>),
     /// Propose thresholds that would have cost less in the plant's own past
     Tune(Box<pdm_agent::cli::tune::Args>),
-    /// Parse the PDF on standard input within the limits of a child process
-    #[command(name = PARSE_DOCUMENT, hide = true)]
-    ParseDocument,
     /// Run the programs of a language model on standard input within the limits of a child process
     #[command(name = RUN_PROGRAM, hide = true)]
     RunProgram,

@@ -37,7 +37,6 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         }
         Command::Backtest(args) => pdm_agent::cli::backtest::run(&args),
         Command::Tune(args) => pdm_agent::cli::tune::run(&args),
-        Command::ParseDocument => pdm_agent::cli::parse_document::run(),
         Command::RunProgram => pdm_agent::cli::run_program::run(),
         Command::Completions { shell } => {
             let mut out = pdm_service::command_line::stdout();

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod command_line;
 pub mod config;
 pub mod confined;
+pub mod document_text;
 pub mod error_chain;
 pub mod exit;
 pub mod files;

@@ -7,8 +7,9 @@
 //! cargo bench -p pdm-tests --bench backlog [-- EVENTS]
 //! ```
 //!
-//! The benchmark builds the two programs in release form. It needs Mosquitto and about 10 GB of
-//! disk in the folder for temporary files.
+//! The benchmark builds the two programs beside it in release form; with the usual profile it takes
+//! those that are there. It needs Mosquitto and about 10 GB of disk in the folder for temporary
+//! files.
 
 mod drain;
 mod outage;
@@ -20,7 +21,9 @@ const EVENTS: u64 = 1_000_000;
 
 fn main() {
     let asked = std::env::args().find_map(|argument| argument.parse().ok());
-    build_programs();
+    if !cfg!(debug_assertions) {
+        build_programs();
+    }
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(drain::measure(asked.unwrap_or(EVENTS)));
 }

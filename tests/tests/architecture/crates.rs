@@ -46,7 +46,7 @@ fn reachable(graph: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet
 }
 
 /// The wings of the agent.
-const WINGS: [&str; 15] = [
+const WINGS: [&str; 16] = [
     "pdm-decision",
     "pdm-episode",
     "pdm-expert",
@@ -56,6 +56,7 @@ const WINGS: [&str; 15] = [
     "pdm-oidc",
     "pdm-knowledge",
     "pdm-tools",
+    "pdm-pdf",
     "pdm-report",
     "pdm-routes",
     "pdm-script",
@@ -157,8 +158,20 @@ fn no_wing_knows_the_agent() {
     }
 }
 
+/// The parser of PDFs is a tenth of a build and its peak of memory: it is in a program of its own,
+/// which a build can leave out (`cargo build -p pdm-agent`, `-p pdm`).
+#[test]
+fn the_agent_is_built_without_the_parser_of_pdfs() {
+    let graph = graph();
+    assert!(reachable(&graph, "pdm-pdf").contains("oxidize-pdf"));
+    for name in WINGS.into_iter().chain(["pdm-agent", "pdm"]).filter(|name| *name != "pdm-pdf") {
+        let reached = reachable(&graph, name);
+        assert!(!reached.contains("oxidize-pdf") && !reached.contains("pdm-pdf"), "{name}");
+    }
+}
+
 /// Each crate with those that it needs.
-const PLANNED: [(&str, &[&str]); 22] = [
+const PLANNED: [(&str, &[&str]); 23] = [
     ("pdm-shared", &[]),
     ("pdm-service", &["pdm-shared"]),
     ("pdm-dsp", &["pdm-shared"]),
@@ -173,6 +186,7 @@ const PLANNED: [(&str, &[&str]); 22] = [
     ("pdm-routes", &["pdm-shared"]),
     ("pdm-kinds", &[]),
     ("pdm-oidc", &["pdm-service"]),
+    ("pdm-pdf", &["pdm-service"]),
     ("pdm-web", &["pdm-oidc", "pdm-routes", "pdm-service", "pdm-shared"]),
     ("pdm-waveform", &["pdm-dsp", "pdm-shared"]),
     ("pdm-script", &["pdm-service"]),

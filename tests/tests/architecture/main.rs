@@ -10,7 +10,7 @@ mod published;
 use std::path::{Path, PathBuf};
 
 /// The crates whose folders and modules are looked at, as folders from the project's root.
-const CRATES: [&str; 23] = [
+const CRATES: [&str; 24] = [
     "shared",
     "shared/service",
     "edge",
@@ -25,6 +25,7 @@ const CRATES: [&str; 23] = [
     "agent/hook",
     "agent/kinds",
     "agent/oidc",
+    "agent/pdf",
     "agent/routes",
     "agent/script",
     "agent/store",

@@ -53,3 +53,19 @@ fn the_map_leaves_no_room_out() {
     }
     assert!(missing.is_empty(), "ARCHITECTURE.md does not name {missing:?}");
 }
+
+/// Ways into the edge and what they share: a source that the map forgets is one that nobody finds.
+#[test]
+fn the_map_names_every_source_of_the_edge() {
+    let text = text();
+    let links = links(&text);
+    let files = std::fs::read_dir(root().join("edge/src/source")).expect("sources");
+    let names: Vec<String> = files
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".rs"))
+        .collect();
+    assert!(names.len() > 20, "{names:?}");
+    let missing: Vec<&String> =
+        names.iter().filter(|name| !links.contains(&format!("edge/src/source/{name}"))).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md does not name {missing:?}");
+}

@@ -50,6 +50,17 @@ pub enum DocumentError {
         /// The file.
         path: String,
     },
+    /// No program that reads PDFs is installed.
+    #[error(
+        "{path}: PDFs are not read here, because {program} is not there: install pdm-pdf beside \
+         this program, or name it in knowledge.pdf_reader"
+    )]
+    NoPdfReader {
+        /// The file.
+        path: String,
+        /// The program that was looked for.
+        program: String,
+    },
     /// The PDF cannot be parsed.
     #[error("{path}: no readable PDF: {reason}")]
     Pdf {

@@ -2,9 +2,9 @@
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
-/// Most reads in a row that find nothing (chosen: a whole file makes a handful of them, at the end of each part
-/// that is searched). The parser's loop over the lines of a cross-reference table has no end of its own where the
-/// file ends before the word `trailer` (oxidize-pdf 5.5.6).
+/// Most reads in a row that find nothing (chosen: a whole file makes a handful of them, at the end
+/// of each part that is searched). The parser's loop over the lines of a cross-reference table has
+/// no end of its own where the file ends before the word `trailer` (oxidize-pdf 5.5.6).
 const MAX_EMPTY_READS: usize = 1000;
 
 /// A file in memory. A reader that goes on asking at its end gets an error.
