@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::access::encoded;
 use crate::times;
 
-/// Adds the filters `figure`, `hours`, `time` (to the minute), `moment` (to the second), `time_in`, `dash`,
+/// Adds the filters `figure`, `hours`, `length`, `time` (to the minute), `moment` (to the second), `time_in`, `dash`,
 /// `linked`, `marked`, `compact`.
 pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("figure", |value: Value| number(&value).map_or_else(dash, figure));
@@ -27,6 +27,8 @@ pub(super) fn add(environment: &mut Environment<'static>) {
             value
         }
     });
+    // of what is not there none
+    environment.add_filter("length", |value: Value| value.len().unwrap_or(0));
     environment.add_filter("time", |value: Value| {
         time_of(&value, |at| times::minute_of(at, times::plant_zone()))
     });

@@ -149,7 +149,7 @@ mod tests {
             for (what, value) in &absent {
                 let rows: BTreeMap<&str, Value> =
                     names.iter().map(|name| (name.as_str(), value.clone())).collect();
-                let of = context! { ..head(), ..Value::from_serialize(rows) };
+                let of = context! { ..head(), ..show::value(rows) };
                 let page = rendered(&LENIENT, name, &of);
                 assert!(page.is_ok(), "{name} of {what}: {page:?}");
             }
