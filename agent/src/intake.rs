@@ -24,6 +24,7 @@ use tokio::time::Instant;
 use crate::mqtt::PutOff;
 use crate::mqtt::queue::Outlet;
 use crate::mqtt::receiver::{BATCH_KIB, Delivery};
+use crate::mqtt::sender::Sender;
 use crate::notify::remarks::{Remark, Remarks};
 use crate::progress::Reporter;
 use crate::settings::{QuotaSettings, TopicProof};
@@ -35,10 +36,12 @@ pub(crate) mod parse;
 mod quota;
 pub(crate) mod receipts;
 mod refusals;
+mod troubles;
 
 use flood::Flood;
 use quota::Quotas;
 use refusals::{RefusedAlarms, Told};
+use troubles::Troubles;
 
 /// Pause before a batch is tried again: two attempts a second do not load a store that is away.
 const RETRY: Duration = Duration::from_millis(500);
@@ -82,6 +85,7 @@ impl Intake {
         let mut flood = Flood::new(Instant::now());
         let mut told = Told::default();
         let mut alarms = RefusedAlarms::default();
+        let mut troubles = Troubles::new(Instant::now());
         self.note_known(&queue).await;
         loop {
             let deliveries = queue.take(self.batch, BATCH_KIB).await;
@@ -95,7 +99,10 @@ impl Intake {
                 let came = parse::Came { topic: &topic, retained: delivery.is_retained() };
                 let read = parse::parse(&self.prefix, self.proof, came, delivery.payload(), now);
                 match fits(&mut quotas, delivery, &read) {
-                    Fits::Kept => batch.push(read),
+                    Fits::Kept => {
+                        self.note_status(&mut troubles, delivery.sender(), &read);
+                        batch.push(read);
+                    }
                     Fits::Dropped => {}
                     Fits::PutOff => {
                         if let Some(gateway) = delivery.sender().gateway() {
@@ -110,17 +117,13 @@ impl Intake {
                 if let Incoming::Event { event, .. } = incoming {
                     self.note_clock(event, now);
                 }
-                if let Incoming::Status { site, status } = incoming {
-                    self.remarks.status(site, status);
-                    let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
-                    self.reporter.measures(gateway, status);
-                }
             }
             let stored = self.store_until_done(&batch).await;
             for delivery in deliveries {
                 delivery.acknowledge();
             }
             self.report(&stored);
+            queue.meets(stored.gateways.keys());
             self.report_flood(&mut flood);
             told.tell(&stored.refusals);
             told.tell_others(&batch);
@@ -133,13 +136,29 @@ impl Intake {
         self.reporter.flooded(false);
     }
 
+    /// Takes from a status what is not stored. Of gateways without end that nobody knows only the troubles are
+    /// logged, some of them.
+    fn note_status(&self, troubles: &mut Troubles, sender: &Sender, read: &Incoming) {
+        let Incoming::Status { site, status } = read else { return };
+        let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
+        troubles.note(&gateway, status.trouble.as_deref(), Instant::now());
+        if *sender != Sender::Strangers {
+            self.remarks.status(site, status);
+            self.reporter.measures(gateway, status);
+        }
+    }
+
     /// Tells the queue which gateways there are, so that one that floods has a share from its first message
     /// on. If the store does not answer, the queue learns them by their messages.
     async fn note_known(&self, queue: &Outlet<Delivery>) {
         match self.gateways.gateways().await {
-            Ok(known) => known.into_iter().for_each(|state| queue.knows(state.gateway)),
+            Ok(known) => {
+                let known = known.into_iter().filter(|state| state.last_event_at.is_some());
+                known.for_each(|state| queue.knows(state.gateway));
+            }
             Err(error) => log::gateways_unknown(&error),
         }
+        self.terms.owners.gateways().for_each(|gateway| queue.knows(gateway));
     }
 
     /// Says which gateway sends events ahead of the clock, or live ones far behind it: they are judged, and a count
@@ -255,6 +274,7 @@ impl Intake {
     /// Counts what was stored, wakes the judging and owes receipts.
     fn report(&self, stored: &Stored) {
         log::stored(stored);
+        log::strangers_not_kept(stored.strangers);
         if stored.lost > 0 {
             log::events_lost(stored.lost);
         }
@@ -283,7 +303,7 @@ enum Fits {
     Kept,
     /// An event above it: the gateway sends it again.
     PutOff,
-    /// A refused message above it: it is counted.
+    /// A refused message or a status above it: it is counted.
     Dropped,
 }
 
@@ -294,9 +314,8 @@ fn fits(quotas: &mut Quotas, delivery: &Delivery, read: &Incoming) -> Fits {
         Incoming::Event { .. } => Fits::PutOff,
         Incoming::Refused(_) if quotas.keeps_refusal(sender, bytes, Instant::now()) => Fits::Kept,
         Incoming::Refused(_) => Fits::Dropped,
-        Incoming::Status { .. }
-        | Incoming::Ack { .. }
-        | Incoming::Shelve { .. }
-        | Incoming::FollowUp { .. } => Fits::Kept,
+        Incoming::Status { .. } if quotas.keeps_status(sender, Instant::now()) => Fits::Kept,
+        Incoming::Status { .. } => Fits::Dropped,
+        Incoming::Ack { .. } | Incoming::Shelve { .. } | Incoming::FollowUp { .. } => Fits::Kept,
     }
 }

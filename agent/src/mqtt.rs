@@ -20,6 +20,7 @@ use crate::progress::{BrokerLack, Reporter, SOUND};
 use crate::settings::BrokerSettings;
 
 mod absence;
+mod acquaintances;
 mod log;
 pub(crate) mod publisher;
 pub(crate) mod queue;

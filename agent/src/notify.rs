@@ -15,7 +15,6 @@ pub(crate) mod gone_way;
 mod grouping;
 pub(crate) mod lanes;
 pub(crate) mod linked;
-mod links;
 mod log;
 mod lost_rows;
 pub(crate) mod policy;

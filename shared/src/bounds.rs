@@ -63,6 +63,29 @@ pub const fn is_hidden(c: char) -> bool {
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Whether a character of a name shows nothing, or shows as another one: what [`is_hidden`] tells, and what Unicode 17.0
+/// calls `Default_Ignorable_Code_Point` (`DerivedCoreProperties.txt`), `White_Space` other than the ASCII space
+/// (`PropList.txt`), the blank of Braille (U+2800), and what shows as `-` (`confusables.txt` of UTS 39, version
+/// 17.0). Of two machines whose names look the same, nobody knows which one is meant.
+///
+/// A crate (`unicode-security`) would bring its tables of scripts with it; these ranges are stable, and what a script
+/// writes words with (Hangul, kana with U+30FC, Han) is not among them.
+pub const fn is_deceptive(c: char) -> bool {
+    is_hidden(c)
+        || matches!(c,
+            // Default_Ignorable_Code_Point
+            '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+            // White_Space
+            | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+            // blank
+            | '\u{2800}'
+            // shows as a hyphen
+            | '\u{2d7}' | '\u{6d4}' | '\u{2010}'..='\u{2015}' | '\u{2043}' | '\u{2212}' | '\u{2796}'
+            | '\u{2cba}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}')
+}
+
 /// A fault of a text or a list. The message goes on after the field's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -333,6 +333,7 @@ impl CaptureDocument {
         }
         let file = &document.file;
         let is_name = (1..=MAX_LINE).contains(&file.name.chars().count())
+            && !matches!(file.name.as_str(), "." | "..")
             && !file.name.chars().any(|one| is_hidden(one) || "/\\\"".contains(one));
         let is_hash =
             file.sha256.len() == 64 && file.sha256.bytes().all(|one| one.is_ascii_hexdigit());

@@ -10,19 +10,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::bounds::{in_one_line, is_hidden};
+use crate::bounds::{in_one_line, is_deceptive};
 
 pub use crate::bounds::MAX_NAME_BYTES;
 
 /// The pattern of a name in JSON Schema: one level of a topic on one line.
-const NAME_PATTERN: &str = "^[^/+#\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\
-\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]+$";
+const NAME_PATTERN: &str = "^[^/+#\\u0000-\\u001f\\u007f-\\u00a0\\u00ad\\u02d7\\u034f\\u061c\\u06d4\
+\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u2015\\u2028-\\u202f\\u2043\\u205f-\\u206f\
+\\u2212\\u2796\\u2800\\u2cba\\u3000\\u3164\\ufe00-\\ufe0f\\ufe58\\ufe63\\ufeff\\uff0d\\uffa0\\ufff0-\\ufffb]+$";
 
 /// A name that cannot be a topic level. The caller reports it with the key it came from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{got:?} is no {what}: 1 to {MAX_NAME_BYTES} bytes without '/', '+', '#', '$' at the start, \
-     control or direction characters or spaces at either end, and neither \".\" nor \"..\"",
+     control or direction characters, without characters that show nothing or as '-' and without \
+     spaces at either end, and neither \".\" nor \"..\"",
     got = in_one_line(got, 2 * MAX_NAME_BYTES)
 )]
 pub struct NameError {
@@ -39,14 +41,14 @@ fn checked(what: &'static str, name: String) -> Result<String, NameError> {
         && name.trim() == name
         // browsers fold these in a path, so that the pages of such a machine could not be opened
         && !matches!(name.as_str(), "." | "..")
-        && !name.chars().any(|c| matches!(c, '/' | '+' | '#') || is_hidden(c));
+        && !name.chars().any(|c| matches!(c, '/' | '+' | '#') || is_deceptive(c));
     if fits { Ok(name) } else { Err(NameError { what, got: name }) }
 }
 
 /// A name from any text: what [`checked`] refuses becomes `_`, what is too long is cut off.
 fn forced(text: &str) -> String {
     let fits = |first: bool, c: char| {
-        !(matches!(c, '/' | '+' | '#') || is_hidden(c) || (first && c == '$'))
+        !(matches!(c, '/' | '+' | '#') || is_deceptive(c) || (first && c == '$'))
     };
     let mut name = String::new();
     for c in text.trim().chars() {
@@ -310,6 +312,51 @@ mod tests {
         for good in ["DE", "P-101", "펌프 1호", "bearing_1.x", "..."] {
             assert!(BearingId::new(good).is_ok(), "{good:?}");
         }
+    }
+
+    /// R-EDGE-10: eleven names that look as `P-101` were told as alarms of a machine that there is not.
+    #[test]
+    fn a_name_that_shows_as_another_one_is_refused_and_names_of_every_script_are_taken() {
+        for hidden in [
+            0x3164, 0x2800, 0xfe0f, 0x034f, 0xffa0, 0x1160, 0x17b4, 0x180b, 0x1_d173, 0x1_bca0,
+            0x00a0, 0x3000, 0x200b, 0xe_0061, 0xe_0101,
+        ] {
+            let hidden = char::from_u32(hidden).expect("a character");
+            for name in [format!("P-101{hidden}"), format!("P{hidden}-101")] {
+                assert!(EquipmentId::new(name.clone()).is_err(), "{name:?}");
+                let near = EquipmentId::from_any(&name);
+                assert!(near.as_str().is_ascii(), "{near}");
+            }
+        }
+        for dash in ['\u{2010}', '\u{2011}', '\u{2013}', '\u{2212}', '\u{ff0d}', '\u{2d7}'] {
+            assert!(EquipmentId::new(format!("P{dash}101")).is_err(), "{dash:?}");
+        }
+        for good in
+            ["급수펌프 1호", "ポンプー3", "给水泵-2", "Насос-4", "pompe_à_eau", "ΔP-7", "กังหัน"]
+        {
+            assert!(EquipmentId::new(good).is_ok(), "{good}");
+        }
+    }
+
+    /// What the schema refuses and what the program refuses are the same characters.
+    #[test]
+    fn the_pattern_of_a_name_has_every_character_that_is_refused() {
+        let listed = NAME_PATTERN.trim_start_matches("^[^/+#").trim_end_matches("]+$");
+        let code = |text: &str| u32::from_str_radix(&text[2..6], 16).expect("four digits");
+        let (mut rest, mut named) = (listed, std::collections::BTreeSet::new());
+        while !rest.is_empty() {
+            let first = code(rest);
+            rest = &rest[6..];
+            let mut last = first;
+            if let Some(range) = rest.strip_prefix('-') {
+                (last, rest) = (code(range), &range[6..]);
+            }
+            named.extend(first..=last);
+        }
+        let refused = (0..=0xffff_u32).filter(|code| {
+            char::from_u32(*code).is_some_and(|c| is_deceptive(c) && !matches!(c, '/' | '+' | '#'))
+        });
+        assert_eq!(named, refused.collect());
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod chat;
 pub mod client;
 pub mod dialect;
 pub mod guard;
+pub mod links;
 pub mod meter;
 pub mod opinion;
 pub mod probe;

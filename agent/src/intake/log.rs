@@ -129,10 +129,39 @@ pub(super) fn receipt_not_published(error: &PublishError) {
     tracing::debug!(%error, "receipt not published, it stays owed");
 }
 
-/// A gateway says that it cannot keep its events.
-pub(super) fn gateway_troubled(site: &SiteId, gateway: &GatewayId, trouble: &str) {
+/// A status says that its gateway cannot keep its events.
+pub(super) fn status_troubled() {
     metrics::counter!("pdm_agent_gateway_troubles_total").increment(1);
+}
+
+/// A gateway says that it cannot keep its events. Told again where its words have changed, at most once a
+/// minute.
+pub(super) fn gateway_troubled(site: &SiteId, gateway: &GatewayId, trouble: &str) {
     tracing::error!(%site, %gateway, trouble, "gateway is in trouble");
+}
+
+/// So many gateways are in trouble that no further one is named in this minute.
+pub(super) fn more_gateways_troubled(named: usize) {
+    tracing::error!(named, "and more gateways are in trouble; see /gateways");
+}
+
+/// A status is above its sender's quota.
+pub(super) fn status_not_kept() {
+    metrics::counter!("pdm_agent_statuses_not_kept_total").increment(1);
+}
+
+/// A sender sends so many statuses that further ones are not stored; told once a minute.
+pub(super) fn sender_over_statuses(sender: &Sender, most: u64) {
+    tracing::warn!(
+        %sender,
+        statuses_per_minute = most,
+        "sends so many statuses that further ones of this minute are counted and not stored"
+    );
+}
+
+/// A status of a gateway of which no event is stored is not kept: there are many such gateways.
+pub(super) fn strangers_not_kept(statuses: u64) {
+    metrics::counter!("pdm_agent_statuses_not_kept_total").increment(statuses);
 }
 
 /// A gateway sends events that lie ahead of the clock.

@@ -11,7 +11,6 @@ use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic, is_gateway_level};
 use pdm_store::{Incoming, RefusedMessage, UnreadEvent};
 
-use super::log;
 use crate::settings::TopicProof;
 
 /// How a message came.
@@ -237,9 +236,6 @@ fn status(site: SiteId, gateway: &GatewayId, payload: &[u8]) -> Result<Incoming,
         return Err(format!("topic and status differ: it names {}", status.gateway_id));
     }
     status.check().map_err(|error| format!("not a gateway status: {error}"))?;
-    if let Some(trouble) = &status.trouble {
-        log::gateway_troubled(&site, &status.gateway_id, trouble);
-    }
     Ok(Incoming::Status { site, status })
 }
 

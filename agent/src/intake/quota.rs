@@ -19,6 +19,13 @@ use crate::settings::QuotaSettings;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
+/// Statuses of a gateway in a minute; further ones are counted and not stored. Chosen: an edge says how it does
+/// once a minute and at each change of it.
+const STATUSES: u64 = 120;
+/// Statuses in a minute of all gateways together of which no event was stored. Chosen: a plant of some hundred
+/// gateways at its first start.
+const STATUSES_OF_STRANGERS: u64 = 600;
+
 /// Senders that are counted at once, some 200 bytes each. Events that name further ones are put
 /// off: only forged names reach this number.
 const SENDERS: usize = 10_000;
@@ -29,6 +36,7 @@ struct Sent {
     bytes: u64,
     put_off: u64,
     refused: u64,
+    statuses: u64,
 }
 
 /// The counts of the present minute.
@@ -78,6 +86,24 @@ impl Quotas {
         log::event_put_off();
         if is_first {
             log::sender_over_quota(sender, &self.settings);
+        }
+        false
+    }
+
+    /// Counts one status; false if it is not stored. A gateway says all of it again within a minute.
+    pub(super) fn keeps_status(&mut self, sender: &Sender, now: Instant) -> bool {
+        let is_of_many = *sender == Sender::Strangers;
+        let most = if is_of_many { STATUSES_OF_STRANGERS } else { STATUSES };
+        let statuses = self.of(sender, now).map(|sent| {
+            sent.statuses += 1;
+            sent.statuses
+        });
+        if statuses.is_some_and(|statuses| statuses <= most) {
+            return true;
+        }
+        log::status_not_kept();
+        if statuses == Some(most + 1) {
+            log::sender_over_statuses(sender, most);
         }
         false
     }
@@ -143,6 +169,21 @@ mod tests {
             quotas.admit(&claimed, 10, now);
         }
         assert!(quotas.admit(&proven, 10, now));
+    }
+
+    /// R-AGENT-1: statuses were stored without end, and events of others waited behind them.
+    #[test]
+    fn statuses_have_a_quota_of_each_gateway_and_one_of_all_strangers_together() {
+        let now = Instant::now();
+        let mut quotas = quotas(now);
+        let kept = |quotas: &mut Quotas, sender: &Sender, now| {
+            (0..5_000).filter(|_| quotas.keeps_status(sender, now)).count() as u64
+        };
+        assert_eq!(kept(&mut quotas, &named("gw-02"), now), STATUSES);
+        assert_eq!(kept(&mut quotas, &Sender::Strangers, now), STATUSES_OF_STRANGERS);
+        assert!(quotas.keeps_status(&named("gw-01"), now), "another gateway has its own");
+        assert!(quotas.admit(&named("gw-02"), 10, now), "its events are counted apart");
+        assert_eq!(kept(&mut quotas, &named("gw-02"), now + MINUTE), STATUSES);
     }
 
     #[test]

@@ -424,4 +424,35 @@ mod tests {
         let change = told.episode.expect("an episode begins");
         assert_eq!(change.alarm.expect("it stands").notification, told.notification);
     }
+
+    /// R-AGENT-2: the figure of a change stood in the Korean text and was withheld from the English one.
+    #[test]
+    fn the_figure_of_a_change_stands_in_both_languages() {
+        use pdm_shared::event::{Change, ChangeKind};
+        let mut event: Event =
+            serde_json::from_str(include_str!("../../../config/examples/event.json"))
+                .expect("event");
+        let since = event.measured_at;
+        let (memory, inquiry) = (Memory::default(), Inquiry::default());
+        let policy = Policy::new(NotifySettings::default(), Prefix::default());
+        for kind in [ChangeKind::Operating, ChangeKind::Replaced, ChangeKind::Swapped] {
+            let bearings = Vec::new();
+            event.change = Some(Change { kind, level_ratio: 3.0, bearings, since });
+            let case = Case { event: &event, memory: &memory, now: event.measured_at };
+            let judgement = pdm_expert::judge(&case, &Rules::default());
+            let grounds = Grounds { event: &event, memory: &memory, inquiry: &inquiry };
+            let (point, is_repaired) = (case.point(), false);
+            let judgement = &judgement;
+            let window = JudgedWindow { event: &event, judgement, point, is_repaired };
+            let told = policy.beside_risk(&event.key(), &window, case.now).expect("told");
+            let mut told = Box::new(told);
+            let mut sources = Sources::of(&judgement.diagnosis, &grounds);
+            let kept = hold_to_sources(&mut told, &mut sources, judgement, None, Zone::default());
+            let body = &told.notification.body;
+            assert_eq!(kept, Vec::<String>::new(), "{}\n{}", body.en, body.ko);
+            if kind != ChangeKind::Swapped {
+                assert!(body.en.contains("3.00") && body.ko.contains("3.00"), "{}", body.en);
+            }
+        }
+    }
 }

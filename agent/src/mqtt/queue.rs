@@ -13,6 +13,8 @@
 //! intake was at work for most of the last second and the sender has sent more in this one than its part of
 //! what the intake took in that one.
 //!
+//! Gateways that are known by nothing but their names share one line ([`super::acquaintances`]).
+//!
 //! **Invariants.** Messages of one sender leave in the order in which they came. What nobody sends again
 //! ([`Urgency::Once`]) is never put off; of a status ([`Urgency::Latest`]) the broker retains the latest.
 //! The queue holds at most [`Limits::messages`] messages.
@@ -36,6 +38,7 @@ const FREE: usize = 1000;
 /// of an hour of its own line there are 60.
 const MANY_STATUSES: usize = 1024;
 
+use super::acquaintances::Acquaintances;
 use super::sender::{Sender, Urgency};
 
 /// Senders that are remembered, so that it is known whether there are several; some 100 bytes each.
@@ -87,6 +90,7 @@ struct State<T> {
     messages: usize,
     kib: usize,
     known: BTreeSet<Sender>,
+    acquaintances: Acquaintances,
     /// Senders of which everything that may be is put off until then.
     shut_out: BTreeMap<Sender, Instant>,
     round: u64,
@@ -206,6 +210,7 @@ pub(crate) fn fair<T>(limits: Limits) -> (Inlet<T>, Outlet<T>) {
         messages: 0,
         kib: 0,
         known: BTreeSet::new(),
+        acquaintances: Acquaintances::new(Instant::now()),
         shut_out: BTreeMap::new(),
         round: 0,
         is_closed: false,
@@ -227,7 +232,8 @@ impl<T> State<T> {
     fn has_others(&self) -> bool {
         let mut gateways = self.known.iter().filter_map(Sender::gateway);
         let first = gateways.next();
-        gateways.any(|gateway| Some(gateway) != first)
+        let has_strangers = self.known.contains(&Sender::Strangers);
+        has_strangers || gateways.any(|gateway| Some(gateway) != first)
     }
 
     fn puts_off(&mut self, limits: &Limits, sender: &Sender, urgency: Urgency) -> bool {
@@ -278,6 +284,11 @@ impl<T> State<T> {
 }
 
 impl<T> Inlet<T> {
+    /// The sender as it is counted from here on: itself, or one of the gateways that nobody knows.
+    pub(crate) fn line_of(&self, sender: Sender) -> Sender {
+        self.0.state().acquaintances.line_of(sender, Instant::now())
+    }
+
     /// Counts a message that has come; whether it is above its sender's share and is put off.
     pub(crate) fn puts_off(&self, sender: &Sender, urgency: Urgency) -> bool {
         let limits = self.0.limits;
@@ -343,7 +354,17 @@ impl<T> Outlet<T> {
 
     /// Notes a gateway that has sent before: shares are held to where several are known.
     pub(crate) fn knows(&self, gateway: GatewayKey) {
-        self.0.state().note(&Sender::Gateway(gateway));
+        let mut state = self.0.state();
+        state.note(&Sender::Gateway(gateway.clone()));
+        state.acquaintances.knows(gateway);
+    }
+
+    /// Notes the gateways of which events were stored.
+    pub(crate) fn meets<'a>(&self, gateways: impl IntoIterator<Item = &'a GatewayKey>) {
+        let (mut state, now) = (self.0.state(), Instant::now());
+        for gateway in gateways {
+            state.acquaintances.meets(gateway, now);
+        }
     }
 
     /// Returns how many messages wait.

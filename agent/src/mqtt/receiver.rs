@@ -360,6 +360,7 @@ impl Receiver {
         let topic = String::from_utf8_lossy(&publish.topic);
         let (sender, urgency) =
             sender::sender_and_urgency(&self.settings.prefix, &topic, &publish.payload);
+        let sender = queue.line_of(sender);
         let place = acks.came(&publish);
         let kib = publish.payload.len() / 1024 + 1;
         if queue.puts_off(&sender, urgency) {

@@ -15,6 +15,8 @@ pub(crate) enum Sender {
     Gateway(GatewayKey),
     /// The gateway that the message names, under a topic that names none.
     Claimed(GatewayKey),
+    /// Gateways of which no event was stored, together: whoever may name gateways can name any number of them.
+    Strangers,
     /// People, and programs in their place.
     Staff,
     /// Neither topic nor message names a sender.
@@ -26,7 +28,7 @@ impl Sender {
     pub(crate) const fn gateway(&self) -> Option<&GatewayKey> {
         match self {
             Self::Gateway(gateway) | Self::Claimed(gateway) => Some(gateway),
-            Self::Staff | Self::Nobody => None,
+            Self::Strangers | Self::Staff | Self::Nobody => None,
         }
     }
 }
@@ -36,6 +38,7 @@ impl std::fmt::Display for Sender {
         match self {
             Self::Gateway(gateway) => gateway.fmt(f),
             Self::Claimed(gateway) => write!(f, "{gateway} (claimed)"),
+            Self::Strangers => f.write_str("gateways of which no event is stored"),
             Self::Staff => f.write_str("staff"),
             Self::Nobody => f.write_str("nobody"),
         }

@@ -61,6 +61,12 @@ pub(super) const fn acknowledge(language: Language) -> &'static str {
     }
 }
 
+/// A text in which a messenger finds nobody to address (`@here`, `@all`, `@channel`): the sign is replaced by
+/// the one that looks like it.
+pub(super) fn addresses_nobody(text: &str) -> String {
+    text.replace('@', "＠")
+}
+
 /// A line for Slack's `mrkdwn`. Slack escapes three characters; it has no escape for those of its
 /// formats, so these are replaced by characters that look like them. An underscore formats only
 /// between words, and feature keys such as `rms_g` need it.
@@ -74,6 +80,7 @@ pub(super) fn slack(line: &str) -> String {
             '*' => out.push('∗'),
             '~' => out.push('∼'),
             '`' => out.push('ˋ'),
+            '@' => out.push('＠'),
             other => out.push(other),
         }
     }
@@ -103,7 +110,7 @@ mod tests {
         #[test]
         fn a_slack_line_has_no_mark_of_its_own(text in "[-a-z<>&*~`!@#| ]{0,60}") {
             let line = slack(&text);
-            prop_assert!(!line.contains(['<', '>', '*', '~', '`']));
+            prop_assert!(!line.contains(['<', '>', '*', '~', '`', '@']));
             let marks = line.matches('&').count();
             prop_assert_eq!(marks, text.matches(['<', '>', '&']).count());
         }

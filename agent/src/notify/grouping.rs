@@ -39,7 +39,7 @@ pub(super) fn groups(rows: Vec<Claimed>) -> Vec<Vec<Claimed>> {
 }
 
 /// Returns the worst level of rows that leave together; `None` where no row is a notification.
-fn worst(rows: &[Claimed]) -> Option<RiskLevel> {
+pub(super) fn worst(rows: &[Claimed]) -> Option<RiskLevel> {
     let told =
         rows.iter().filter_map(|row| serde_json::from_str::<Notification>(&row.payload).ok());
     told.map(|told| told.risk_level).max()

@@ -25,7 +25,6 @@ use uuid::Uuid;
 
 use super::ceiling::Ceiling;
 use super::elsewhere::Elsewhere;
-use super::grouping::groups;
 use super::portion::Portion;
 use super::{DEAD_LETTER_LANE, MQTT_LANE, log};
 use crate::mqtt::publisher::{Confirmed, Message, PublishError, Publisher};
@@ -33,6 +32,7 @@ use crate::progress::Reporter;
 use crate::vitals::Teller;
 
 mod probe;
+mod turns;
 
 /// Most rows claimed at once: as many as the publisher takes before it waits for PUBACKs.
 pub(super) const CLAIM: u32 = 256;
@@ -197,24 +197,7 @@ impl Lane {
         while let Some(rows) =
             self.next_or_probe(channel.lane(), &mut portion, &is_renewed, &mut probed).await
         {
-            for group in groups(rows) {
-                let now = self.clock.now();
-                let share = ceiling.share_of(&group).await;
-                let outcomes = if ceiling.room(now).await.admits(&share) {
-                    self.send(channel.as_ref(), &group, &mut asked).await
-                } else {
-                    ceiling.hold(group.len(), now);
-                    group.iter().map(|row| (row.id, SendOutcome::Held)).collect()
-                };
-                let is_told = outcomes.first().is_some_and(|(_, outcome)| outcome.is_told());
-                if is_told {
-                    ceiling.delivered(&share, now).await;
-                }
-                self.settle(channel.lane(), &outcomes).await;
-                if is_told && probed.take().is_some() {
-                    self.revive(channel.lane(), CLAIM).await;
-                }
-            }
+            self.serve(channel.as_ref(), &ceiling, rows, (&mut asked, &mut probed)).await;
         }
     }
 

@@ -112,7 +112,7 @@ impl Watchdog {
         degraded.extend(behind.iter().map(|(gateway, by_s)| wording::behind_line(gateway, *by_s)));
         degraded.extend(self.look_at_unmeasured(&mut bursts.unmeasured, now).await?);
         degraded.extend(self.look_at_ways(&mut bursts.ways, now).await);
-        self.reporter.degrades(degraded);
+        self.reporter.degrades(wording::first_lines(degraded));
         Ok(())
     }
 

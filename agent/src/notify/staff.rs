@@ -8,6 +8,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use pdm_reasoner::links::without_links;
 use pdm_service::clock::SharedClock;
 use pdm_shared::id::{BearingKey, EquipmentId};
 use pdm_shared::risk::RiskLevel;
@@ -18,7 +19,6 @@ use pdm_tools::exec::Failure;
 use pdm_tools::exec::builtin::{Accepted, Notifier, StaffMessage};
 
 use super::escape::one_line;
-use super::links::without_links;
 use super::policy::Policy;
 use crate::progress::Reporter;
 

@@ -31,6 +31,9 @@ const TWIN_S: f64 = 180.0;
 /// The shortest time between two messages about what has come to one gateway's trouble, s. Chosen: whoever goes there after
 /// the first reads the rest at the gateway, and its words may change each second.
 const FURTHER_AGAIN_S: f64 = 600.0;
+/// Gateways of which no event is stored whose trouble staff is told of; further ones are in the health alone.
+/// Chosen: the gateways that a plant adds in an hour.
+const STRANGERS: usize = 16;
 /// The shortest time between two messages about missing events of one gateway, s.
 const LOST_AGAIN_S: f64 = 3600.0;
 
@@ -74,6 +77,7 @@ impl Watchdog {
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
         let (mut said, mut troubled, mut twins) = (Vec::new(), 0, 0);
+        let mut strangers = 0;
         let gateways = self.store.gateways().gateways().await?;
         said.extend(self.look_at_missing(heeded, &gateways, now).await?);
         for gateway in gateways {
@@ -87,7 +91,11 @@ impl Watchdog {
                 twins += 1;
                 said.push(wording::twin(&gateway.gateway));
             }
-            self.look_at_trouble(heeded, &gateway, now).await?;
+            let is_stranger = gateway.last_event_at.is_none() && gateway.trouble.is_some();
+            strangers += usize::from(is_stranger);
+            if !is_stranger || strangers <= STRANGERS {
+                self.look_at_trouble(heeded, &gateway, now).await?;
+            }
             self.look_at_lost(heeded, &gateway, now).await?;
         }
         log::troubled_gateways(troubled, twins);

@@ -292,7 +292,8 @@ fn teams(languages: &[Language], notifications: &[Notification]) -> Value {
 /// Markdown in it.
 fn teams_line(mut run: Value, text: &str) -> Value {
     run["type"] = "TextRun".into();
-    run["text"] = text.into();
+    // a messenger addresses nobody by a name that a gateway made
+    run["text"] = escape::addresses_nobody(text).into();
     json!({ "type": "RichTextBlock", "inlines": [run] })
 }
 
@@ -354,6 +355,18 @@ mod tests {
         let card = &teams["attachments"][0]["content"]["body"];
         let action = &card.as_array().and_then(|all| all.last()).expect("elements")["actions"][0];
         assert_eq!((&action["url"], &action["title"]), (&json!(url), &json!("Acknowledge")));
+    }
+
+    #[test]
+    fn a_name_addresses_nobody_in_teams_and_slack() {
+        let mut told = notification();
+        told.title = Text::new("[위험] @here @all DE", "[Critical] @here @all DE: <!channel>");
+        let told = [told];
+        for body in [teams(&[Language::En], &told), slack(&[Language::En], &told)] {
+            let body = body.to_string();
+            assert!(!body.contains("@here") && !body.contains("@all"), "{body}");
+            assert!(!body.contains("<!channel>"), "{body}");
+        }
     }
 
     #[test]

@@ -39,7 +39,8 @@ pub(super) use meanwhile::{Ended, meanwhile};
 pub(super) use refused::{admitted, refused, refused_alarms, refused_line};
 pub(super) use timing::{ahead, ahead_line, behind, behind_line, timing};
 pub(super) use troubled::{
-    confirmed_gone, events_lost, events_missing, missing_line, troubled, twin, untroubled,
+    confirmed_gone, events_lost, events_missing, first_lines, missing_line, troubled, twin,
+    untroubled,
 };
 pub(super) use unmeasured::{measured_again, unmeasured, unmeasured_line};
 pub(super) use watching::{

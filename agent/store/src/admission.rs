@@ -122,6 +122,17 @@ pub enum RefusalCause {
 }
 
 impl RefusalCause {
+    /// Every cause.
+    pub const ALL: [Self; 7] = [
+        Self::Topic,
+        Self::Epoch,
+        Self::Owner,
+        Self::NewBearing,
+        Self::Jump,
+        Self::EventId,
+        Self::Unreadable,
+    ];
+
     /// The cause as a word, for metrics.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -145,16 +156,7 @@ impl std::str::FromStr for RefusalCause {
     type Err = UnknownCause;
 
     fn from_str(word: &str) -> Result<Self, UnknownCause> {
-        let all = [
-            Self::Topic,
-            Self::Epoch,
-            Self::Owner,
-            Self::NewBearing,
-            Self::Jump,
-            Self::EventId,
-            Self::Unreadable,
-        ];
-        let named = all.into_iter().find(|cause| cause.as_str() == word);
+        let named = Self::ALL.into_iter().find(|cause| cause.as_str() == word);
         named.ok_or_else(|| UnknownCause(word.to_owned()))
     }
 }

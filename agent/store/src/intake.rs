@@ -105,6 +105,8 @@ pub struct Stored {
     pub twins: BTreeSet<GatewayKey>,
     /// Events that their gateway no longer has, counted as lost.
     pub lost: u64,
+    /// Statuses of gateways of which no event is stored, that are not kept because there are many.
+    pub strangers: u64,
     /// Events by gateway, new or not: each of these gateways is owed a receipt.
     pub gateways: BTreeMap<GatewayKey, u64>,
 }
@@ -120,6 +122,7 @@ impl Stored {
         self.uncounted += other.uncounted;
         self.twins.extend(other.twins);
         self.lost += other.lost;
+        self.strangers += other.strangers;
         for (gateway, count) in other.gateways {
             *self.gateways.entry(gateway).or_default() += count;
         }

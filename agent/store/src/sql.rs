@@ -23,6 +23,7 @@ mod gateways;
 mod graph;
 mod held;
 mod history;
+mod identity;
 mod intake;
 pub(crate) mod judgements;
 mod keys;

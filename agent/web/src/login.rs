@@ -7,6 +7,7 @@
 //! [`Access::refuse`]: pdm_service::http::guard::Access::refuse
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,9 @@ use crate::{Shared, Site, audit, language, password};
 const AT_ONCE: usize = 2;
 /// Wrong passwords of a user before the next attempt waits.
 const FREE: u32 = 5;
+/// Attempts of one address for one user that are not answered yet; a further one is answered as a wrong password
+/// is, without a look at it. Chosen: a person has a browser or two.
+const SIDE_BY_SIDE: u32 = 3;
 /// Longest wait for one user, whose own attempt waits too: nobody is locked out by another's guesses.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// After this time wrong passwords are forgotten.
@@ -53,15 +57,52 @@ static NOBODY: LazyLock<String> =
 pub(crate) struct Attempts {
     pub(crate) turns: Semaphore,
     wrong: Mutex<HashMap<String, (u32, Instant)>>,
+    /// Attempts that are not answered yet, by user and address.
+    open: Mutex<HashMap<OfOne, u32>>,
 }
+
+/// A user's name and the address of a caller.
+type OfOne = (String, Option<IpAddr>);
 
 impl Default for Attempts {
     fn default() -> Self {
-        Self { turns: Semaphore::new(AT_ONCE), wrong: Mutex::default() }
+        Self { turns: Semaphore::new(AT_ONCE), wrong: Mutex::default(), open: Mutex::default() }
+    }
+}
+
+/// An attempt that is not answered yet.
+#[derive(Debug)]
+struct Begun<'a> {
+    open: &'a Mutex<HashMap<OfOne, u32>>,
+    of: OfOne,
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.of) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                open.remove(&self.of);
+            }
+        }
     }
 }
 
 impl Attempts {
+    /// An attempt of a caller for this user, unless so many of its others are not answered yet: guesses that are made
+    /// side by side would each wait only as long as one.
+    fn begin(&self, name: &str, peer: Option<Peer>) -> Option<Begun<'_>> {
+        let of = (name.to_owned(), peer.map(|peer| peer.0.ip()));
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(of.clone()).or_default();
+        if *count >= SIDE_BY_SIDE {
+            return None;
+        }
+        *count += 1;
+        Some(Begun { open: &self.open, of })
+    }
+
     /// Returns how long an attempt for this user waits.
     fn wait(&self, name: &str) -> Duration {
         let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
@@ -232,7 +273,13 @@ async fn enter(
         };
         return Ok(Some((identity, session::open(site, None).await?)));
     }
-    let Some(user) = by_password(shared, &form.name, &form.password).await? else {
+    let name = user_name(&form.name).unwrap_or_default();
+    let begun = shared.attempts.begin(&name, peer);
+    let user = match &begun {
+        Some(_) => by_password(shared, &name, &form.password).await?,
+        None => None,
+    };
+    let Some(user) = user else {
         site.access.refuse(peer, "/login").await;
         return Ok(None);
     };
@@ -242,9 +289,8 @@ async fn enter(
 
 /// The user of this name, if the password is the user's.
 async fn by_password(shared: &Shared, name: &str, given: &str) -> Result<Option<User>, PlantError> {
-    let name = user_name(name).unwrap_or_default();
-    tokio::time::sleep(shared.attempts.wait(&name)).await;
-    let user = match name.as_str() {
+    tokio::time::sleep(shared.attempts.wait(name)).await;
+    let user = match name {
         "" => None,
         name => shared.site.accounts.user(name).await?.filter(|user| !user.is_disabled),
     };
@@ -257,7 +303,7 @@ async fn by_password(shared: &Shared, name: &str, given: &str) -> Result<Option<
         fits && hash.is_some()
     });
     let is_right = checked.await.unwrap_or(false);
-    shared.attempts.note(&name, is_right);
+    shared.attempts.note(name, is_right);
     Ok(user.filter(|_| is_right))
 }
 
@@ -373,6 +419,19 @@ mod tests {
         assert_eq!(attempts.wait("lee"), Duration::ZERO);
         attempts.note("kim", true);
         assert_eq!(attempts.wait("kim"), Duration::ZERO);
+    }
+
+    /// R-AGENT-12: 60 guesses at once were answered within nine seconds.
+    #[test]
+    fn guesses_that_are_made_side_by_side_are_few() {
+        let attempts = Attempts::default();
+        let peer = |last: u8| Some(Peer(([10, 0, 0, last], 4000).into()));
+        let begun: Vec<_> = (0..60).filter_map(|_| attempts.begin("kim", peer(1))).collect();
+        assert_eq!(begun.len(), SIDE_BY_SIDE as usize);
+        assert!(attempts.begin("kim", peer(2)).is_some(), "the user's own address has its own");
+        drop(begun);
+        assert!(attempts.begin("kim", peer(1)).is_some());
+        assert!(attempts.open.lock().expect("lock").is_empty(), "nothing is kept");
     }
 
     #[test]

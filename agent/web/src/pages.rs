@@ -7,7 +7,7 @@
 //! stands and what is done about it, `forms` the forms that stand on several pages; `work` the actions
 //! that wait, `work_order` those of a judgement as a sheet to print, `reports` what people report of them; `ack` an alarm by its link; `lists`
 //! notifications and gateways; `channels` the ways to staff; `people` users and their acts, `tokens`
-//! those of a user; `removal` taking out, renaming, replacing; `chat` questions and answers; `documents` reports and work orders as files; `refused` refusals in the
+//! those of a user; `templates` how a page is rendered; `removal` taking out, renaming, replacing; `chat` questions and answers; `documents` reports and work orders as files; `refused` refusals in the
 //! reader's language; `installed` what a phone needs; `show` what templates use, `matching` the search of lists, `suppressed` the
 //! mark of a bearing that staff is not told of.
 
@@ -47,12 +47,13 @@ mod spectrum;
 mod statistics;
 mod suppressed;
 mod table_file;
+mod templates;
 mod tokens;
 mod trend;
 mod work;
 mod work_order;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Extension, Form, Request};
@@ -60,8 +61,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
+use minijinja::context;
 use minijinja::value::Value;
-use minijinja::{Environment, UndefinedBehavior, context};
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::http::callers::Role;
 use pdm_shared::text::Language;
@@ -178,64 +179,6 @@ pub(crate) fn open_router() -> Router<Arc<Shared>> {
         .route("/offline", get(installed::offline))
 }
 
-const TEMPLATES: [(&str, &str); 43] = [
-    ("capture.html", include_str!("../templates/capture.html")),
-    ("demand.html", include_str!("../templates/demand.html")),
-    ("captures.html", include_str!("../templates/captures.html")),
-    ("removal.html", include_str!("../templates/removal.html")),
-    ("ack.html", include_str!("../templates/ack.html")),
-    ("episodes.html", include_str!("../templates/episodes.html")),
-    ("episode.html", include_str!("../templates/episode.html")),
-    ("shelf_fields.html", include_str!("../templates/shelf_fields.html")),
-    ("shelf.html", include_str!("../templates/shelf.html")),
-    ("work.html", include_str!("../templates/work.html")),
-    ("work_order.html", include_str!("../templates/work_order.html")),
-    ("tokens.html", include_str!("../templates/tokens.html")),
-    ("users.html", include_str!("../templates/users.html")),
-    ("audit.html", include_str!("../templates/audit.html")),
-    ("setup.html", include_str!("../templates/setup.html")),
-    ("report_form.html", include_str!("../templates/report_form.html")),
-    ("reports.html", include_str!("../templates/reports.html")),
-    ("recorded.html", include_str!("../templates/recorded.html")),
-    ("mark.html", include_str!("../templates/mark.html")),
-    ("labels.html", include_str!("../templates/labels.html")),
-    ("list_filters.html", include_str!("../templates/list_filters.html")),
-    ("statistics.html", include_str!("../templates/statistics.html")),
-    ("duty.html", include_str!("../templates/duty.html")),
-    ("search.html", include_str!("../templates/search.html")),
-    ("article.html", include_str!("../templates/article.html")),
-    ("documents.html", include_str!("../templates/documents.html")),
-    ("offline.html", include_str!("../templates/offline.html")),
-    ("base.html", include_str!("../templates/base.html")),
-    ("fleet.html", include_str!("../templates/fleet.html")),
-    ("bearing.html", include_str!("../templates/bearing.html")),
-    ("equipment.html", include_str!("../templates/equipment.html")),
-    ("parts.html", include_str!("../templates/parts.html")),
-    ("analysis.html", include_str!("../templates/analysis.html")),
-    ("notifications.html", include_str!("../templates/notifications.html")),
-    ("gateways.html", include_str!("../templates/gateways.html")),
-    ("chat.html", include_str!("../templates/chat.html")),
-    ("entered.html", include_str!("../templates/entered.html")),
-    ("login.html", include_str!("../templates/login.html")),
-    ("unacknowledge.html", include_str!("../templates/unacknowledge.html")),
-    ("settings.html", include_str!("../templates/settings.html")),
-    ("settings_fields.html", include_str!("../templates/settings_fields.html")),
-    ("settings_change.html", include_str!("../templates/settings_change.html")),
-    ("problem.html", include_str!("../templates/problem.html")),
-];
-
-static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> =
-    LazyLock::new(|| {
-        let mut environment = Environment::new();
-        // a word that texts.toml lacks is an error, which the tests of all pages find
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        for (name, text) in TEMPLATES {
-            environment.add_template(name, text)?;
-        }
-        show::add(&mut environment);
-        Ok(environment)
-    });
-
 /// The reader of a page: language and login.
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -266,26 +209,22 @@ impl Reader {
 
 /// The page of a template.
 fn page(name: &str, reader: &Reader, status: StatusCode, of: Value) -> Response {
-    let rendered = ENVIRONMENT.as_ref().map_err(ToString::to_string).and_then(|environment| {
-        let template = environment.get_template(name).map_err(|error| error.to_string())?;
-        let now = SystemClock.now();
-        let head = context! {
-            t => language::words(reader.language),
-            language => language::code(reader.language),
-            assets => assets::folder(),
-            form_key => &reader.form_key,
-            has_session => reader.has_session,
-            user => &reader.user,
-            may_act => reader.role.is_some_and(|role| role >= Role::Technician),
-            is_admin => reader.role == Some(Role::Admin),
-            template => name,
-            zone => times::plant_zone().name(),
-            zone_name => times::zone_in_words(times::plant_zone(), now),
-            made_at => now.to_string(),
-        };
-        template.render(context! { ..of, ..head }).map_err(|error| format!("{error:#}"))
-    });
-    match rendered {
+    let now = SystemClock.now();
+    let head = context! {
+        t => language::words(reader.language),
+        language => language::code(reader.language),
+        assets => assets::folder(),
+        form_key => &reader.form_key,
+        has_session => reader.has_session,
+        user => &reader.user,
+        may_act => reader.role.is_some_and(|role| role >= Role::Technician),
+        is_admin => reader.role == Some(Role::Admin),
+        template => name,
+        zone => times::plant_zone().name(),
+        zone_name => times::zone_in_words(times::plant_zone(), now),
+        made_at => now.to_string(),
+    };
+    match templates::render(name, &context! { ..of, ..head }) {
         Ok(text) => (status, Html(text)).into_response(),
         Err(error) => {
             tracing::error!(page = name, error, "a page could not be made");
@@ -397,14 +336,4 @@ async fn choose(
         language::code(chosen)
     );
     ([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_template_is_read() {
-        assert!(ENVIRONMENT.as_ref().err().is_none(), "{:?}", ENVIRONMENT.as_ref().err());
-    }
 }

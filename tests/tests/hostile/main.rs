@@ -21,5 +21,6 @@ mod revoked;
 mod sequences;
 mod soak;
 mod soak_of_all;
+mod statuses;
 mod streams;
 mod time;

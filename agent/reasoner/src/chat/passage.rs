@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::StepCall;
 use super::intent::{QUESTION_WORDS, has};
+use crate::links::without_links;
 use crate::toolbox::{self, Toolbox};
 use section::{Section, best, sections};
 use terms::{Term, rarity, terms};
@@ -325,7 +326,13 @@ impl Passage {
         };
         let heading =
             if self.heading.is_empty() { String::new() } else { format!(" §{}", self.heading) };
-        let lines = self.lines.join("\n");
+        // whoever adds a document may not lead its readers to another server
+        let mark = match language {
+            Language::Ko => "[링크 삭제]",
+            Language::En => "[link removed]",
+        };
+        let lines = self.lines.iter().map(|line| without_links(line, mark));
+        let lines = lines.collect::<Vec<_>>().join("\n");
         format!("[{}]{heading} ({}){case}{note}\n{lines}", self.document, self.title)
     }
 }

@@ -1,10 +1,9 @@
 //! The words for a gateway's reports about itself, and for events that it no longer has.
 
+use pdm_reasoner::links::without_links;
 use pdm_shared::bounds::in_one_line;
 use pdm_shared::id::{GatewayId, GatewayKey};
 use pdm_shared::text::Text;
-
-use crate::notify::links::without_links;
 
 /// Characters of a gateway's own words that a message quotes.
 const SAID_CHARS: usize = 200;
@@ -110,6 +109,19 @@ pub(in crate::notify) fn missing_line(gateway: &GatewayKey, count: u64) -> Strin
     )
 }
 
+/// Lines of health that are told; of further ones their number. Chosen: what a person reads at once.
+const LINES: usize = 30;
+
+/// Returns the first lines of health, and how many more there are.
+pub(in crate::notify) fn first_lines(mut lines: Vec<String>) -> Vec<String> {
+    let more = lines.len().saturating_sub(LINES);
+    lines.truncate(LINES);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}
+
 /// Returns the line of health where two gateways seem to use one name.
 pub(in crate::notify) fn twin(gateway: &GatewayKey) -> String {
     format!(
@@ -121,6 +133,16 @@ pub(in crate::notify) fn twin(gateway: &GatewayKey) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// R-AGENT-12: the troubles of 18,000 invented gateways made a health of 240 KB.
+    #[test]
+    fn health_tells_the_first_lines_and_how_many_more_there_are() {
+        let lines = |count: usize| (0..count).map(|n| format!("line {n}")).collect::<Vec<_>>();
+        assert_eq!(first_lines(lines(LINES)), lines(LINES));
+        let told = first_lines(lines(18_000));
+        assert_eq!(told.len(), LINES + 1);
+        assert_eq!(told[LINES], "and 17970 more");
+    }
 
     /// Issue 33, points 2 and 9.
     #[test]

@@ -1,11 +1,13 @@
 //! The intake: events once each, sequences, refused messages, presence.
 
+use std::collections::BTreeSet;
+
 use pdm_shared::delivery::{DeadLetter, GatewayStatus, Presence, STATUS_SCHEMA};
-use pdm_shared::event::Event;
-use pdm_shared::id::{Epoch, EventId};
+use pdm_shared::event::{Change, ChangeKind, Event};
+use pdm_shared::id::{BearingId, Epoch, EventId};
 
 use super::{at, event, put};
-use crate::{DEAD_LETTER_LANE, Incoming, OldGaps, RefusalCause, Store};
+use crate::{DEAD_LETTER_LANE, Incoming, IntakeTerms, OldGaps, RefusalCause, Store};
 
 pub(super) async fn an_event_is_stored_once(store: &Store) {
     let events = [event(1), event(2), event(1)];
@@ -227,24 +229,77 @@ pub(super) async fn an_identity_that_another_event_has_is_refused_and_not_taken_
 ) {
     put(store, &[event(1)]).await;
     assert_eq!(put(store, &[event(1)]).await.duplicates, 1, "the same event again");
-    // a copy of the gateway draws the same identities for another machine
-    let copy = Event {
-        gateway_id: "gw-02".parse().expect("name"),
-        equipment_id: "P-202".parse().expect("name"),
-        ..event(1)
-    };
-    let stored = put(store, std::slice::from_ref(&copy)).await;
-    assert_eq!((stored.events, stored.duplicates, stored.refused), (0, 0, 1));
-    assert_eq!(stored.refusals[0].cause, RefusalCause::EventId);
-    let receipts = store.gateways().receipts(&[copy.gateway()], at(1.0)).await.expect("receipts");
-    assert!(
-        receipts.first().is_none_or(|(_, receipt)| receipt.stored_through == 0),
-        "what is refused is not told to be stored"
-    );
     // one identity for every window
     let again = Event { sequence: 2, measured_at: at(60.0), ..event(1) };
     assert_eq!(put(store, &[again]).await.refusals[0].cause, RefusalCause::EventId);
     assert_eq!(receipt(store).await, (1, vec![]));
+}
+
+/// R-EDGE-10: a gateway that had used an identity before made the store refuse another gateway's Critical.
+pub(super) async fn an_identity_that_another_gateway_has_used_refuses_nothing(store: &Store) {
+    let hostile = |event: Event| Event {
+        gateway_id: "gw-02".parse().expect("name"),
+        equipment_id: "P-202".parse().expect("name"),
+        ..event
+    };
+    put(store, &[hostile(event(1))]).await;
+    let stored = put(store, &[event(1)]).await;
+    assert_eq!((stored.events, stored.duplicates, stored.refused), (1, 0, 0));
+    let again = put(store, &[event(1)]).await;
+    assert_eq!((again.events, again.duplicates, again.refused), (0, 1, 0), "the same event again");
+    assert_eq!(receipt(store).await, (1, vec![]));
+    let waiting = store.judging().unjudged(10).await.expect("waiting");
+    let ids: BTreeSet<EventId> = waiting.iter().map(|one| one.event.event_id).collect();
+    assert_eq!((waiting.len(), ids.len()), (2, 2), "both are judged, each under its own identity");
+    let own = waiting.iter().find(|one| one.event.key() == event(1).key()).expect("it waits");
+    assert_eq!(own.event, Event { event_id: own.event.event_id, ..event(1) });
+    // in one batch, the hostile one first
+    let stored = put(store, &[hostile(event(2)), event(2)]).await;
+    assert_eq!((stored.events, stored.refused), (2, 0));
+    assert_eq!(receipt(store).await, (2, vec![]));
+}
+
+/// R-EDGE-10: a gateway told staff what another gateway's bearing did.
+pub(super) async fn a_change_names_no_bearing_of_another_gateway(store: &Store) {
+    put(store, &[event(1)]).await;
+    let (own, free): (BearingId, BearingId) =
+        ("NDE".parse().expect("name"), "NDE-2".parse().expect("name"));
+    let change = Change {
+        kind: ChangeKind::Operating,
+        level_ratio: 3.0,
+        bearings: vec![event(1).bearing_id, free.clone()],
+        since: at(0.0),
+    };
+    let told = Event {
+        gateway_id: "gw-02".parse().expect("name"),
+        bearing_id: own,
+        event_id: EventId::at(77_000),
+        change: Some(change),
+        ..event(1)
+    };
+    put(store, std::slice::from_ref(&told)).await;
+    let waiting = store.judging().unjudged(10).await.expect("waiting");
+    let of = waiting.iter().find(|one| one.event.key() == told.key()).expect("it waits");
+    let named = of.event.change.as_ref().map(|change| change.bearings.clone());
+    assert_eq!(named, Some(vec![free]), "the other gateway's bearing is left out");
+}
+
+/// Gateways without end that are known by a status alone leave room for those that send events.
+pub(super) async fn so_many_gateways_are_known_by_a_status_alone(store: &Store) {
+    let invented: Vec<Incoming> = (0..400)
+        .map(|n| {
+            let gateway_id = format!("g{n}").parse().expect("name");
+            let status = GatewayStatus { gateway_id, ..status(Presence::Online, 0.0) };
+            Incoming::Status { site: event(1).site, status }
+        })
+        .collect();
+    let terms = IntakeTerms::default();
+    let stored = store.intake().store_under(&terms, &invented, at(0.0), "letters").await;
+    let kept = store.gateways().gateways().await.expect("gateways").len();
+    assert_eq!((kept, stored.expect("stored").strangers), (256, 144));
+    assert_eq!(put(store, &[event(1)]).await.events, 1);
+    let known = store.gateways().gateways().await.expect("gateways");
+    assert!(known.iter().any(|one| one.gateway == event(1).gateway()), "its event makes it known");
 }
 
 pub(super) async fn a_topic_that_named_a_gateway_demands_nothing_of_its_later_events(

@@ -8,15 +8,14 @@ use pdm_shared::id::{BearingKey, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 
 use super::{
-    Database, bulk, capture_demands, dead_letters, episodes, gateway_says, gateways, pins,
-    refusals, unread, work_reports,
+    Database, bulk, capture_demands, dead_letters, episodes, gateway_says, gateways, identity,
+    pins, refusals, unread, work_reports,
 };
 use crate::admission::{Admitted, Books, Desk};
 use crate::database::Connection;
 use crate::encoding::to_word;
 use crate::{
-    DEAD_LETTER_LANE, Incoming, IntakeTerms, MQTT_LANE, Refusal, RefusalCause, Reported,
-    ShelveOutcome, StoreError, Stored,
+    DEAD_LETTER_LANE, Incoming, IntakeTerms, MQTT_LANE, Reported, ShelveOutcome, StoreError, Stored,
 };
 
 /// Stores incoming messages; used by the intake.
@@ -190,15 +189,22 @@ async fn store_events(
     let highest = highest_numbers(connection, &known, &desk, &events).await?;
     let new = bulk::insert_events(connection, &events, now).await?;
     let mut by_gateway: BTreeMap<GatewayKey, Vec<(&Event, bool)>> = BTreeMap::new();
-    for (((event, _), is_new), is_counted) in events.iter().zip(new).zip(counted) {
+    for (((event, payload), is_new), is_counted) in events.iter().zip(new).zip(counted) {
         let gateway = event.gateway();
         // an identity that another event has is no repetition: its window would be lost without a word
-        let taken = if is_new { None } else { other_of_this_identity(connection, event).await? };
-        if let Some(refusal) = taken {
-            stored.refused += 1;
-            stored.refusals.push(refusal);
-            continue;
-        }
+        let taken = if is_new {
+            Ok(true)
+        } else {
+            identity::of_known(connection, (event, payload), now).await?
+        };
+        let is_new = match taken {
+            Ok(is_new) => is_new,
+            Err(refusal) => {
+                stored.refused += 1;
+                stored.refusals.push(*refusal);
+                continue;
+            }
+        };
         if is_new {
             stored.events += 1;
         } else {
@@ -219,44 +225,6 @@ async fn store_events(
         }
     }
     Ok(())
-}
-
-/// The refusal of an event whose identity a stored event of another gateway, bearing, number or time has;
-/// nothing where it is the same event again.
-async fn other_of_this_identity(
-    connection: &mut Connection<'_>,
-    event: &Event,
-) -> Result<Option<Refusal>, StoreError> {
-    let row = connection
-        .query(
-            "SELECT site, gateway_id, equipment_id, bearing_id, sequence, measured_at_ms
-             FROM events WHERE event_id = $1",
-        )
-        .bind(event.event_id.0)
-        .fetch_optional()
-        .await?;
-    let Some(row) = row else { return Ok(None) };
-    let (site, gateway): (String, String) = (row.get(0)?, row.get(1)?);
-    let (equipment, bearing): (String, String) = (row.get(2)?, row.get(3)?);
-    let (sequence, measured_at_ms): (i64, i64) = (row.get(4)?, row.get(5)?);
-    let is_same = site == event.site.as_str()
-        && gateway == event.gateway_id.as_str()
-        && equipment == event.equipment_id.as_str()
-        && bearing == event.bearing_id.as_str()
-        && u64::try_from(sequence).is_ok_and(|sequence| sequence == event.sequence)
-        && measured_at_ms == event.measured_at.unix_ms();
-    let reason = format!(
-        "event_id {} is taken by event {sequence} of gateway {site}/{gateway} ({equipment}/{bearing}), expected one \
-         of its own: is the gateway a copy of another one?",
-        event.event_id
-    );
-    Ok((!is_same).then(|| Refusal {
-        cause: RefusalCause::EventId,
-        gateway: event.gateway(),
-        bearing: event.key(),
-        event_id: event.event_id,
-        reason,
-    }))
 }
 
 /// The highest number of each gateway of admitted events before this batch. Only what was admitted makes
@@ -331,6 +299,10 @@ async fn note_status(
     let now = others.now;
     let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
     if gateways::is_forgotten(connection, &gateway, status.status).await? {
+        return Ok(());
+    }
+    if !others.terms.owners.names(&gateway) && !gateways::has_room(connection, &gateway).await? {
+        stored.strangers += 1;
         return Ok(());
     }
     connection

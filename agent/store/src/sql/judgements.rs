@@ -1,18 +1,19 @@
 //! Reads the inputs of a judgement, and writes judgements with everything that leaves because of
 //! them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use pdm_expert::case::{BearingState, Memory, RECALLED, Remembered, remember};
 use pdm_routes::ToldLately;
 use pdm_shared::diagnosis::Diagnosis;
+use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
 use pdm_shared::id::{BearingKey, EventId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
 
-use super::{Database, bulk, episodes, follow_ups, held, opinions, runs, standing};
+use super::{Database, bulk, episodes, follow_ups, held, opinions, pins, runs, standing};
 use crate::database::{Connection, Identities, Numbers, Row, Session, Spelt};
 use crate::encoding::{
     MemoryRow, count_of, fault_of, json_of, readable, stage_of, time_of, to_json, word_of,
@@ -65,10 +66,35 @@ impl JudgementStore {
     /// The next events to be judged, at most `limit`, in the order of arrival. No other replica gets
     /// an event of their bearings until this agent calls again.
     pub async fn unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError> {
-        match &self.database {
-            Database::Sqlite(_) => self.next_unjudged(limit).await,
-            Database::Postgres(server) => server.unjudged(limit).await,
+        let mut waiting = match &self.database {
+            Database::Sqlite(_) => self.next_unjudged(limit).await?,
+            Database::Postgres(server) => server.unjudged(limit).await?,
+        };
+        self.leave_out_foreign(&mut waiting).await?;
+        Ok(waiting)
+    }
+
+    /// Takes from changes the names of bearings that belong to another gateway: what it says of them is no word
+    /// of theirs.
+    async fn leave_out_foreign(&self, waiting: &mut [Unjudged]) -> Result<(), StoreError> {
+        let named = |event: &Event| -> Vec<BearingKey> {
+            let bearings = event.change.iter().flat_map(|change| &change.bearings);
+            bearings.map(|bearing| BearingKey { bearing: bearing.clone(), ..event.key() }).collect()
+        };
+        let all: BTreeSet<BearingKey> = waiting.iter().flat_map(|one| named(&one.event)).collect();
+        if all.is_empty() {
+            return Ok(());
         }
+        let owners = pins::owners(&mut self.database.read().await?.connection(), &all).await?;
+        for Unjudged { event, .. } in waiting {
+            let (key, gateway) = (event.key(), event.gateway());
+            let Some(change) = &mut event.change else { continue };
+            change.bearings.retain(|bearing| {
+                let key = BearingKey { bearing: bearing.clone(), ..key.clone() };
+                owners.get(&key).is_none_or(|owner| *owner == gateway)
+            });
+        }
+        Ok(())
     }
 
     /// Alarms of a site that stand and were told at `since` or later, at most `limit`.

@@ -6,7 +6,7 @@
 //! agent's row of `heartbeats` is then missing or older than the marker.
 //! Invariant: the marker is written after the row that it tells of, so it is never ahead of a whole store.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -52,7 +52,12 @@ impl LastWrite {
     fn write(&self, at_ms: i64) -> io::Result<()> {
         let mut aside = self.path.as_os_str().to_owned();
         aside.push(".new");
-        std::fs::write(&aside, format!("{at_ms}\n"))?;
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        // as the store itself: its owner's alone, whatever the umask is
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&aside)?.write_all(format!("{at_ms}\n").as_bytes())?;
         std::fs::rename(&aside, &self.path)
     }
 }
@@ -60,6 +65,18 @@ impl LastWrite {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// R-AGENT-12: with umask 000 everybody could read it.
+    #[cfg(unix)]
+    #[test]
+    fn the_marker_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("folder");
+        let marker = LastWrite::beside(&folder.path().join("agent.db"));
+        marker.note(1_000_000);
+        let mode = std::fs::metadata(&marker.path).expect("written").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
 
     #[test]
     fn the_marker_tells_the_last_write_and_follows_a_clock_that_is_set_back() {

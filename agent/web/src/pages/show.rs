@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::access::encoded;
 use crate::times;
 
-/// Adds the filters `figure`, `hours`, `time` (to the minute), `moment` (to the second), `time_in`, `dash`,
+/// Adds the filters `figure`, `hours`, `length`, `time` (to the minute), `moment` (to the second), `time_in`, `dash`,
 /// `linked`, `marked`, `compact`.
 pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("figure", |value: Value| number(&value).map_or_else(dash, figure));
@@ -27,20 +27,27 @@ pub(super) fn add(environment: &mut Environment<'static>) {
             value
         }
     });
+    // of what is not there none
+    environment.add_filter("length", |value: Value| value.len().unwrap_or(0));
     environment.add_filter("time", |value: Value| {
         time_of(&value, |at| times::minute_of(at, times::plant_zone()))
     });
     environment.add_filter("moment", |value: Value| {
         time_of(&value, |at| times::second_of(at, times::plant_zone()))
     });
-    environment.add_filter("time_in", |value: Value, zone: &str| {
-        let own = zone.parse().unwrap_or_else(|_unknown| times::plant_zone());
+    environment.add_filter("time_in", |value: Value, zone: Value| {
+        let own = zone.as_str().and_then(|zone| zone.parse().ok());
+        let own = own.unwrap_or_else(times::plant_zone);
         time_of(&value, |at| {
             if own == times::plant_zone() { times::minute_of(at, own) } else { own.in_words(at) }
         })
     });
-    environment.add_filter("linked", |text: &str| Value::from_safe_string(linked(text)));
-    environment.add_filter("marked", |text: &str| Value::from_safe_string(marked(text)));
+    environment.add_filter("linked", |text: Value| {
+        text.as_str().map_or_else(|| text.clone(), |text| Value::from_safe_string(linked(text)))
+    });
+    environment.add_filter("marked", |text: Value| {
+        text.as_str().map_or_else(|| text.clone(), |text| Value::from_safe_string(marked(text)))
+    });
     environment.add_filter("compact", |value: Value| {
         serde_json::to_string(&value).unwrap_or_default().chars().take(400).collect::<String>()
     });

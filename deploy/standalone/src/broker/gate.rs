@@ -221,10 +221,11 @@ impl<C> Checked<C> {
 fn may(name: Option<&str>, names: &KnownNames, claim: &Claim<'_>) -> bool {
     match (name, claim) {
         (None, Claim::ClientId(id)) => !names.is_inside(id),
-        (None, Claim::Session(_) | Claim::Topic(_)) => true,
+        (None, Claim::Session(_) | Claim::Topic(_) | Claim::Retained(..)) => true,
         (Some(name), Claim::ClientId(id)) => names.may_connect_as(name, id),
         (Some(name), Claim::Session(id)) => names.may_keep(name, id),
         (Some(name), Claim::Topic(topic)) => may_publish(name, topic),
+        (Some(name), Claim::Retained(topic, bytes)) => names.may_retain(name, topic, *bytes),
     }
 }
 

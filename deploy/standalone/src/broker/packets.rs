@@ -18,6 +18,11 @@ const CLEAN_SESSION: u8 = 0b10;
 /// The property of a CONNECT of MQTT 5 that says for how many seconds its session outlives the connection.
 const SESSION_EXPIRY: u8 = 0x11;
 
+/// Flag of a PUBLISH whose message the broker retains.
+const RETAIN: u8 = 0b1;
+/// Flag of a CONNECT whose last will the broker retains.
+const WILL_RETAIN: u8 = 0b10_0000;
+
 /// Flags of a CONNECT that say that a user name and a password end it.
 const WITH_LOGIN: u8 = 0b1100_0000;
 
@@ -42,6 +47,9 @@ pub(super) enum Claim<'a> {
     Session(&'a str),
     /// The claim to publish on this topic.
     Topic(&'a str),
+    /// The claim that the broker retains this many bytes on this topic. Where it is refused the message
+    /// passes and is not retained.
+    Retained(&'a str, usize),
 }
 
 /// How a packet begins.
@@ -50,8 +58,8 @@ enum Start {
     Unknown,
     /// A CONNECT of this many bytes.
     Connect { length: usize, connect: Connect },
-    /// Another packet of this many bytes, which publishes on this topic or on none.
-    Packet { length: usize, topic: Option<String> },
+    /// Another packet of this many bytes, which publishes on this topic or on none, to be retained or not.
+    Packet { length: usize, topic: Option<String>, is_retained: bool },
 }
 
 /// The content of a CONNECT.
@@ -62,6 +70,8 @@ struct Connect {
     keeps_session: bool,
     /// The topic of the last will.
     will: Option<String>,
+    /// The bytes of a last will that is to be retained.
+    retained_will: Option<usize>,
     /// Place of the flags, in bytes of the packet's body.
     flags_at: usize,
     /// The body without its login.
@@ -113,21 +123,45 @@ impl Packets {
                         return Err(io::Error::new(io::ErrorKind::PermissionDenied, told));
                     }
                     may_topic(connect.will.as_deref(), &may)?;
-                    let own = self.held.drain(..length);
-                    match &self.login {
-                        Some(login) => {
-                            drop(own);
-                            checked.extend(connect.with_login(login));
-                        }
-                        None => checked.extend(own),
-                    }
+                    self.pass_connect(length, connect, checked, &may);
                 }
-                Start::Packet { length, topic } => {
+                Start::Packet { length, topic, is_retained } => {
                     may_topic(topic.as_deref(), &may)?;
+                    // a topic that an alias stands for was allowed, not what is retained on it
+                    let is_kept = || may(Claim::Retained(topic.as_deref().unwrap_or(""), length));
+                    if is_retained
+                        && !is_kept()
+                        && let Some(first) = self.held.first_mut()
+                    {
+                        *first &= !RETAIN;
+                    }
                     self.passing = length;
                 }
             }
         }
+    }
+
+    /// Hands a CONNECT on, with the gate's login and without a will to be retained that may not be.
+    fn pass_connect(
+        &mut self,
+        length: usize,
+        mut connect: Connect,
+        checked: &mut Vec<u8>,
+        may: &impl Fn(Claim<'_>) -> bool,
+    ) {
+        let own = self.held.drain(..length);
+        let Some(login) = &self.login else {
+            checked.extend(own);
+            return;
+        };
+        drop(own);
+        if let (Some(topic), Some(bytes)) = (&connect.will, connect.retained_will)
+            && !may(Claim::Retained(topic, bytes))
+            && let Some(flags) = connect.body.get_mut(connect.flags_at)
+        {
+            *flags &= !WILL_RETAIN;
+        }
+        checked.extend(connect.with_login(login));
     }
 }
 
@@ -185,9 +219,10 @@ fn start(bytes: &[u8]) -> io::Result<Start> {
             }
             // an empty topic stands for one that was checked when its alias was made
             let topic = (!topic.is_empty()).then(|| String::from_utf8_lossy(topic).into_owned());
-            Ok(Start::Packet { length: total, topic })
+            let is_retained = bytes[0] & RETAIN != 0;
+            Ok(Start::Packet { length: total, topic, is_retained })
         }
-        _ => Ok(Start::Packet { length: total, topic: None }),
+        _ => Ok(Start::Packet { length: total, topic: None, is_retained: false }),
     }
 }
 
@@ -222,15 +257,18 @@ fn connect(body: &[u8]) -> io::Result<Connect> {
         };
         let (client_id, mut rest) = text(rest)?;
         let client_id = String::from_utf8_lossy(client_id).into_owned();
-        let mut will = None;
+        let (mut will, mut retained_will) = (None, None);
         if flags & 0b100 != 0 {
             let after = if level == MQTT_5 { after_properties(rest)? } else { rest };
             let (topic, after) = text(after)?;
             will = Some(String::from_utf8_lossy(topic).into_owned());
-            (_, rest) = text(after)?;
+            let payload;
+            (payload, rest) = text(after)?;
+            retained_will = (flags & WILL_RETAIN != 0).then_some(payload.len());
         }
         let own = body.len() - rest.len();
-        Some(Connect { client_id, keeps_session, will, flags_at, body: body[..own].to_vec() })
+        let body = body[..own].to_vec();
+        Some(Connect { client_id, keeps_session, will, retained_will, flags_at, body })
     };
     parsed().ok_or_else(malformed)
 }
@@ -313,6 +351,25 @@ mod tests {
         let mut packet = vec![0x10, u8::try_from(body.len()).expect("short")];
         packet.extend(body);
         packet
+    }
+
+    #[test]
+    fn a_message_that_may_not_be_retained_loses_the_flag_and_nothing_else() {
+        let (mut packet, plain) = (publish("own", b"{}"), publish("own", b"{}"));
+        packet[0] |= RETAIN;
+        let pass = |may_retain: bool| {
+            let (mut stream, mut checked) = (packets(), Vec::new());
+            let may = |claim: Claim<'_>| match claim {
+                Claim::Retained(topic, _) => may_retain && topic == "own",
+                other => owns(other),
+            };
+            let mut will = connecting(5, Some("own"));
+            will[9] |= WILL_RETAIN;
+            stream.take(&[will, packet.clone()].concat(), &mut checked, may).expect("taken");
+            (checked[9] & WILL_RETAIN != 0, checked[checked.len() - packet.len()..].to_vec())
+        };
+        assert_eq!(pass(true), (true, packet.clone()));
+        assert_eq!(pass(false), (false, plain));
     }
 
     /// However the bytes are cut, they pass unchanged up to the packet that is refused.

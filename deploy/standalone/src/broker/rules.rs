@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pdm_shared::bounds::{MAX_BEARINGS, MAX_DOCUMENT_BYTES};
 use rustls::pki_types::CertificateDer;
 
 /// The name of an agent on another machine.
@@ -23,6 +24,14 @@ pub(super) const CONNECTIONS_OF_ONE: usize = 16;
 /// Most sessions that outlive their connections, by certificate and start of the broker: each may hold a queue.
 pub(super) const CLIENTS_OF_ONE: usize = 6;
 
+/// Most topics on which the broker retains messages of one certificate. Chosen: as many bearings as a gateway's status
+/// lists, and its statuses.
+const RETAINED_OF_ONE: usize = MAX_BEARINGS + 16;
+/// Most topics with retained messages of all certificates, some 200 bytes of memory each.
+const RETAINED: usize = 16 * RETAINED_OF_ONE;
+/// Largest state that is retained. Chosen: eight times that of a bearing with every field.
+const MAX_STATE: usize = 16 * 1024;
+
 /// Which client ids are whose: a client that takes another's id throws it off the broker, and with a clean
 /// start deletes its session.
 ///
@@ -35,6 +44,8 @@ pub(super) struct KnownNames {
     seen: Mutex<BTreeSet<String>>,
     /// The sessions of each certificate.
     sessions: Mutex<BTreeMap<String, BTreeSet<String>>>,
+    /// The certificates by the topics on which they had messages retained first.
+    retained: Mutex<BTreeMap<String, String>>,
     /// The open connections of each certificate.
     open: Arc<Mutex<BTreeMap<String, usize>>>,
 }
@@ -97,6 +108,33 @@ impl KnownNames {
         true
     }
 
+    /// Whether the broker may retain a message of this name of so many bytes on a topic. A topic is its who had a
+    /// message retained on it first, so that nobody writes over the state of another's bearing.
+    pub(super) fn may_retain(&self, name: &str, topic: &str, bytes: usize) -> bool {
+        if name == AGENT {
+            return true;
+        }
+        let most = match topic.rsplit('/').next() {
+            Some("state") => MAX_STATE,
+            Some("status" | "capture") => MAX_DOCUMENT_BYTES + MAX_STATE,
+            // events and acknowledgements are of their moment
+            Some(_) | None => return false,
+        };
+        if bytes > most {
+            return false;
+        }
+        let mut retained = self.retained.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(owner) = retained.get(topic) {
+            return owner == name;
+        }
+        let own = retained.values().filter(|owner| *owner == name).count();
+        let fits = own < RETAINED_OF_ONE && retained.len() < RETAINED;
+        if fits {
+            retained.insert(topic.to_owned(), name.to_owned());
+        }
+        fits
+    }
+
     /// Whether a client of this process has this id, which then nobody else may have.
     pub(super) fn is_inside(&self, client_id: &str) -> bool {
         self.inside.iter().any(|one| one == client_id)
@@ -124,12 +162,19 @@ pub(super) fn may_publish(name: &str, topic: &str) -> bool {
         ["ack" | "follow-up" | "shelve" | "capture", ..] => {
             name == STAFF || name.strip_prefix(STAFF).is_some_and(|n| n.starts_with('-'))
         }
-        [gateway, "event", _, _, _, ..] | ["status", gateway, "gateway", _, ..] => {
-            is_gateway(name) && gateway == name
+        [gateway, "event", bearing, _, _, ..] => {
+            is_gateway(name) && gateway == name && !is_of_topics(bearing)
         }
-        ["state", _, _, _, ..] => is_gateway(name),
+        ["status", gateway, "gateway", _, ..] => is_gateway(name) && gateway == name,
+        ["state", bearing, _, _, ..] => is_gateway(name) && !is_of_topics(bearing),
         _ => false,
     }
+}
+
+/// Whether a level is the last one of another topic of a bearing: what stands behind it is no event of a bearing.
+fn is_of_topics(level: &str) -> bool {
+    let others = ["ack", "follow-up", "shelve", "capture", "diagnosis", "episode", "notification"];
+    others.contains(&level)
 }
 
 fn is_gateway(name: &str) -> bool {
@@ -204,6 +249,8 @@ mod tests {
         for other in [
             "pdm/v1/ulsan-1/P-101/DE/event/gw-01",
             "pdm/v1/ulsan-1/P-101/DE/event",
+            "pdm/v1/ulsan-1/P-101/DE/ack/event/gw-02",
+            "pdm/v1/ulsan-1/P-101/DE/diagnosis/state",
             "pdm/v1/ulsan-1/gateway/gw-01/status",
             "pdm/v1/ulsan-1/gateway/gw-02/receipt",
             "pdm/v1/ulsan-1/P-101/DE/ack",
@@ -260,6 +307,23 @@ mod tests {
         assert_eq!(kept, CLIENTS_OF_ONE);
         assert!(names.may_keep("gw-02", "s0"), "the same session again");
         assert!(names.may_keep("gw-03", "s0") && !names.may_keep("gw-03", ""));
+    }
+
+    /// R-DEPLOY: a gateway wrote over the retained state of another's bearing, and 270 MiB of invented names.
+    #[test]
+    fn what_is_retained_is_the_first_ones_and_has_a_ceiling() {
+        let names = KnownNames::new(Vec::new());
+        let state = "pdm/v1/ulsan-1/P-101/DE/state";
+        assert!(names.may_retain("gw-01", state, 900) && names.may_retain("gw-01", state, 0));
+        assert!(!names.may_retain("gw-02", state, 900) && !names.may_retain("gw-02", state, 0));
+        assert!(!names.may_retain("gw-02", "pdm/v1/ulsan-1/X-1/DE/event/gw-02", 900));
+        assert!(!names.may_retain("gw-02", "pdm/v1/ulsan-1/X-1/DE/state", 200_000), "too large");
+        assert!(names.may_retain("gw-02", "pdm/v1/ulsan-1/gateway/gw-02/status", 140_000));
+        let kept = (0..5_000)
+            .filter(|n| names.may_retain("gw-02", &format!("pdm/v1/ulsan-1/X-{n}/DE/state"), 900));
+        assert_eq!(kept.count(), RETAINED_OF_ONE - 1);
+        assert!(names.may_retain("gw-01", "pdm/v1/ulsan-1/P-102/DE/state", 900), "its own share");
+        assert!(names.may_retain("pdm-agent", state, 900));
     }
 
     #[test]

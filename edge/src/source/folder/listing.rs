@@ -6,6 +6,7 @@ use pdm_shared::time::Timestamp;
 
 use super::file_time::{self, FileTime};
 use super::identity::{SeenFile, changed_ns};
+use super::log;
 use crate::source::SourceError;
 use crate::tabular::LocalZone;
 
@@ -66,12 +67,25 @@ pub(super) fn list(paths: &[PathBuf]) -> Result<Vec<SeenFile>, SourceError> {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let is_unfinished = UNFINISHED.iter().any(|end| name.ends_with(end));
-            if !name.starts_with('.') && !is_unfinished {
-                files.extend(seen_file(entry.path()));
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            if name.starts_with('.') || is_unfinished {
+                continue;
             }
+            if is_link && !leads_within(&entry.path(), path) {
+                log::link_outside(&entry.path());
+                continue;
+            }
+            files.extend(seen_file(entry.path()));
         }
     }
     Ok(files)
+}
+
+/// Whether a link leads to a file inside of its folder, wherever the folder itself lies. Whoever may put files there
+/// may not have every file of this machine read.
+fn leads_within(link: &Path, folder: &Path) -> bool {
+    let within = |link: PathBuf, folder: PathBuf| link.starts_with(folder);
+    link.canonicalize().and_then(|link| Ok(within(link, folder.canonicalize()?))).unwrap_or(false)
 }
 
 /// A folder inside of the folders, which is not looked into.
@@ -89,4 +103,38 @@ pub(super) fn seen_file(path: PathBuf) -> Option<SeenFile> {
     let metadata = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
     let changed_ns = changed_ns(&metadata)?;
     Some(SeenFile { path, size: metadata.len(), changed_ns })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// R-EDGE-10: a link in a watched folder led to a file of the machine, whose text was quoted.
+    #[test]
+    fn a_link_is_followed_within_its_folder_alone() {
+        let (folder, outside) =
+            (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
+        let at = |name: &str| folder.path().join(name);
+        let secret = outside.path().join("secret.csv");
+        for file in [&at("a.csv"), &secret] {
+            std::fs::write(file, "x\n1\n").expect("written");
+        }
+        for (to, name) in
+            [(at("a.csv"), "b.csv"), (secret, "c.csv"), ("../../etc/passwd".into(), "d.csv")]
+        {
+            std::os::unix::fs::symlink(to, at(name)).expect("linked");
+        }
+        // the folder itself may be named by a link
+        let named = outside.path().join("in");
+        std::os::unix::fs::symlink(folder.path(), &named).expect("linked");
+        for paths in [folder.path().to_path_buf(), named] {
+            let found = list(&[paths]).expect("listed");
+            let mut names: Vec<String> = found
+                .iter()
+                .map(|file| file.path.file_name().unwrap_or_default().to_string_lossy().into())
+                .collect();
+            names.sort();
+            assert_eq!(names, ["a.csv", "b.csv"]);
+        }
+    }
 }

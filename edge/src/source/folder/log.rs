@@ -1,7 +1,9 @@
 //! Log lines and metrics of a watched folder: one function an occurrence, which logs *and* counts.
 
+use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use metrics::counter;
 use pdm_shared::units::SampleRate;
@@ -12,6 +14,18 @@ use crate::source::SourceError;
 pub(super) fn set_aside(source: &str, error: &SourceError) {
     counter!("pdm_edge_recordings_set_aside_total").increment(1);
     tracing::warn!(source, %error, "a recording is set aside");
+}
+
+/// A link leads out of the watched folder. Each is told once, of as many as are remembered.
+pub(super) fn link_outside(path: &Path) {
+    static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    const REMEMBERED: usize = 256;
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.len() < REMEMBERED && told.insert(path.to_owned()) {
+        counter!("pdm_edge_recordings_set_aside_total").increment(1);
+        let path = path.display();
+        tracing::warn!(%path, "a link leads out of the watched folder, it is not followed: name the file itself in files");
+    }
 }
 
 /// The folder cannot be listed.

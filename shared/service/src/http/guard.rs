@@ -329,8 +329,12 @@ fn refused(request: &Parts, reason: &'static str) {
 pub fn is_local(headers: &HeaderMap) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().ok());
+    // a browser says so although it sends no origin, as for a form that another page leads to
+    let site = headers.get("sec-fetch-site").and_then(|site| site.to_str().ok());
+    let is_foreign = matches!(site, Some("cross-site" | "same-site"));
     host.is_some_and(|host| is_loopback_name(&format!("http://{host}")))
         && origin.is_none_or(|origin| is_own(origin, host))
+        && !is_foreign
 }
 
 /// Whether an origin is the host that the request goes to.
@@ -389,6 +393,14 @@ mod tests {
         assert!(!local("localhost:9465", Some("https://evil.example")));
         assert!(!local("localhost:9465", Some("null")));
         assert!(!is_local(&HeaderMap::new()));
+        for (site, is_taken) in
+            [("same-origin", true), ("none", true), ("cross-site", false), ("same-site", false)]
+        {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, "localhost:9465".parse().expect("value"));
+            headers.insert("sec-fetch-site", site.parse().expect("value"));
+            assert_eq!(is_local(&headers), is_taken, "{site}");
+        }
     }
 
     /// Issue 33, point 5: a rotated token is taken, and the one of before no more.

@@ -1,5 +1,5 @@
-//! Links in words that nobody has checked: a program's message, what a gateway says of itself. Mail programs and
-//! messengers would make them clickable, and a stranger's would look like the plant's.
+//! Links in words that nobody has checked: a program's message, what a gateway says of itself, a document that a
+//! technician added. Mail programs and messengers would make them clickable, and a stranger's would look like the plant's.
 
 /// Endings of names of files, which no mail program takes for an address. Gateways name their files in what they say.
 const FILES: [&str; 22] = [
@@ -7,16 +7,27 @@ const FILES: [&str; 22] = [
     "lock", "sequence", "pem", "crt", "key", "h5", "mat", "parquet", "xlsx", "tdms",
 ];
 
-/// The words with `mark` in the place of each link.
-pub(super) fn without_links(message: &str, mark: &str) -> String {
+/// Returns the words with `mark` in the place of each link.
+pub fn without_links(message: &str, mark: &str) -> String {
     let word = |word: &str| if is_link(word) { mark.to_owned() } else { word.to_owned() };
     message.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether mail programs and messengers would make a link of a word.
-pub(super) fn is_link(word: &str) -> bool {
-    // the stops of other writing systems, which browsers read as dots, and slashes the other way round
-    let lower = word.to_lowercase().replace(['。', '．', '｡', '․'], ".").replace('\\', "/");
+pub fn is_link(word: &str) -> bool {
+    // the stops of other writing systems, which browsers read as dots, slashes the other way round, and what
+    // looks like either of them
+    let lower = word.to_lowercase().replace(['。', '．', '｡', '․'], ".").replace('：', ":");
+    let lower = lower.replace(['\\', '⁄', '∕', '／', '⧸', '╱'], "/");
+    // a page would read these as the characters that they stand for
+    if ["&#", "&colon;", "&sol;", "&period;", "&bsol;"].iter().any(|one| lower.contains(one)) {
+        return true;
+    }
+    // an address without its scheme
+    let lower = match lower.find("//") {
+        Some(at) if has_dot(&lower[at + 2..]) => return true,
+        Some(_) | None => lower,
+    };
     let is_address = lower.contains("://") || lower.contains("www.") || lower.contains("mailto:");
     // name.tld/path, [text](address), someone@name.tld
     let is_path = lower.split_once('/').is_some_and(|(host, path)| {
@@ -74,6 +85,13 @@ mod tests {
             "EVIL․EXAMPLE/a",
             "evil。example/login",
             "예시.한국",
+            "https:⁄⁄evil.example",
+            "https：／／evil.example",
+            "//evil.example",
+            "(//evil.example/a)",
+            "http&#58;//evil.example",
+            "http&#x3a;evil",
+            "evil&period;example",
         ] {
             assert!(is_link(link), "{link}");
         }
@@ -91,6 +109,8 @@ mod tests {
             "/dev/ttyUSB0",
             "20816-3",
             "1.05.2026",
+            "NDE//DE",
+            "R&D",
         ] {
             assert!(!is_link(word), "{word}");
         }
