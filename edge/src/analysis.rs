@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use pdm_dsp::diagnose::{Against, Past, Undetermined, diagnose_against, past_of};
+use pdm_dsp::diagnose::{Against, Past, Taught, Undetermined, diagnose_against, taught_by};
 use pdm_dsp::{DefectOrders, DiagnoseError, Findings, Request, time_domain};
 use pdm_shared::event::{
     Anomaly, Baseline, BaselineState, DefectLine, EVENT_SCHEMA, Event, FrequencyDomain, Method,
-    Operating, Persistence, QualityFlag, Rul, SpeedSource, TimeDomain, Trend, TrendDirection,
-    Window,
+    Operating, Persistence, QualityFlag, Rul, SpeedBasis, SpeedSource, TimeDomain, Trend,
+    TrendDirection, Window,
 };
 use pdm_shared::id::{BearingId, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
 use pdm_shared::time::Timestamp;
@@ -102,24 +102,37 @@ pub struct Judged {
 
 /// Judges a recording, compared with a sound one if there is one.
 ///
+/// A speed that the sound one taught takes the place of the stated one where the recording shows none of its
+/// own, as in the service: two recordings of one machine may be of two loads.
+///
 /// # Errors
 /// [`DiagnoseError`] for samples that cannot be measured with this machine, such as a rate that is
 /// too low for its defect frequencies.
 pub fn judge(
     channel: &ReadChannel,
     machine: &Machine,
-    past: Option<&Past>,
+    sound: Option<&SoundRecording>,
     names: RecordingNames,
 ) -> Result<Judged, DiagnoseError> {
     let quality = channel.quality(machine);
-    let findings = if quality.signal.valid {
+    let past = sound.and_then(|sound| sound.past.as_ref());
+    let at = |speed: Rpm| {
+        let request = Request { speed, ..machine.request(channel.rate) };
         let against = past.map_or(Against::Nothing, Against::Past);
-        let request = machine.request(channel.rate);
-        Some(diagnose_against(&channel.accel_m_s2, &request, against)?.0)
-    } else {
-        None
+        Ok(diagnose_against(&channel.accel_m_s2, &request, against)?.0)
     };
-    let event = event(channel, machine, names, &quality, findings.as_ref());
+    let mut findings = quality.signal.valid.then(|| at(machine.speed)).transpose()?;
+    let is_open = findings.as_ref().is_some_and(|found: &Findings| !found.speed_estimated);
+    let learnt = sound.and_then(|sound| sound.learnt_speed).filter(|_| is_open);
+    if let Some(speed) = learnt {
+        findings = Some(at(speed)?);
+    }
+    let mut event = event(channel, machine, names, &quality, findings.as_ref());
+    if learnt.is_some() {
+        event.operating.speed_source = SpeedSource::Estimated;
+        event.operating.speed_basis = Some(SpeedBasis::Learnt);
+        event.operating.stated_speed_rpm = Some(machine.speed.get());
+    }
     Ok(Judged { event, findings })
 }
 
@@ -128,6 +141,8 @@ pub fn judge(
 pub struct SoundRecording {
     /// The past of the recording; `None` if it is of no use, and then `note` says why.
     pub past: Option<Past>,
+    /// The speed that it shows, where that is another than the stated one.
+    pub learnt_speed: Option<Rpm>,
     /// A note on it for the person.
     pub note: Option<String>,
 }
@@ -158,8 +173,8 @@ pub enum BaselineError {
     Diagnose(#[from] DiagnoseError),
 }
 
-/// Returns the past of the recording that a person calls sound, for recordings at `rate`; without a
-/// past where that recording names a part itself.
+/// Returns the past of the recording that a person calls sound, for recordings at `rate`, and the speed that it
+/// teaches; without either where that recording names a part itself.
 ///
 /// # Errors
 /// [`BaselineError`].
@@ -176,7 +191,9 @@ pub fn baseline(
     if sound.rate.get() < rate.get() {
         return Err(BaselineError::TooSlow { got_hz: sound.rate.get(), needed_hz: rate.get() });
     }
-    let (findings, past) = past_of(&sound.accel_m_s2, sound.rate, &machine.request(rate))?;
+    let Taught { findings, past, speed_ratio } =
+        taught_by(&sound.accel_m_s2, sound.rate, &machine.request(rate))?;
+    let learnt_speed = speed_ratio.and_then(|ratio| Rpm::new(machine.speed.get() * ratio).ok());
     let why = match (findings.dominant, &findings.undetermined) {
         (Some(fault), _) => format!(
             "lines of the {} stand in the baseline itself (confidence {:.2})",
@@ -189,10 +206,23 @@ pub fn baseline(
         ) => {
             format!("no baseline, {why}")
         }
-        (None, _) => return Ok(SoundRecording { past, note: None }),
+        (None, _) => {
+            let note = learnt_speed.map(|learnt| speed_note(machine.speed, learnt));
+            return Ok(SoundRecording { past, learnt_speed, note });
+        }
     };
     let note = format!("{why}; the recording is judged without it");
-    Ok(SoundRecording { past: None, note: Some(note) })
+    Ok(SoundRecording { past: None, learnt_speed: None, note: Some(note) })
+}
+
+/// The note on a speed that a sound recording taught.
+fn speed_note(stated: Rpm, learnt: Rpm) -> String {
+    format!(
+        "its shaft lines give {:.1} rpm in place of the stated {}; a recording that shows no speed of its own is \
+         judged at that speed",
+        learnt.get(),
+        stated.get()
+    )
 }
 
 fn event(

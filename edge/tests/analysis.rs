@@ -2,6 +2,7 @@
 
 use pdm_dsp::{DefectOrders, DiagnoseError};
 use pdm_edge::analysis::{Machine, ReadChannel, RecordingNames, baseline, judge};
+use pdm_shared::event::{SpeedBasis, SpeedSource};
 use pdm_shared::id::{BearingId, EquipmentId, MeasuringPoint};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Rpm, SampleRate};
@@ -61,4 +62,38 @@ fn a_slower_baseline_is_refused_with_both_rates() {
 fn a_rate_below_the_defect_lines_is_an_error() {
     let error = judge(&channel(2000, 300.0), &machine(), None, names()).expect_err("too slow");
     assert!(matches!(error, DiagnoseError::RateTooLow { .. }), "{error}");
+}
+
+/// Issue 35, point 2: as in the service, a sound recording teaches the speed that was not stated, and a recording
+/// that shows its own speed keeps it.
+#[test]
+fn a_sound_recording_teaches_the_speed_of_one_that_shows_none() {
+    let shaft = |hz: f64| {
+        let mut channel = channel(60_000, 6400.0);
+        for (i, value) in channel.accel_m_s2.iter_mut().enumerate() {
+            let turns = hz * i as f64 / 6400.0;
+            let tone =
+                |k: &u32| (std::f64::consts::TAU * f64::from(*k) * turns + f64::from(*k)).sin();
+            *value += [1, 2, 3, 4, 6].iter().map(tone).sum::<f64>();
+        }
+        channel
+    };
+    let silent = channel(60_000, 6400.0);
+    let sound = baseline(&shaft(24.25), &machine(), silent.rate).expect("a baseline");
+    let learnt = sound.learnt_speed.expect("another speed stands");
+    assert!((learnt.get() - 1455.0).abs() < 3.0, "{learnt:?}");
+    assert!(sound.note.as_ref().is_some_and(|note| note.contains("in place of the stated 1500")));
+    let operating = |channel: &ReadChannel| {
+        judge(channel, &machine(), Some(&sound), names()).expect("judged").event.operating
+    };
+    let taught = operating(&silent);
+    assert_eq!(taught.speed_basis, Some(SpeedBasis::Learnt));
+    assert_eq!(taught.speed_source, SpeedSource::Estimated);
+    assert_eq!(taught.stated_speed_rpm, Some(1500.0));
+    assert!(taught.shaft_speed_rpm.is_some_and(|rpm| (rpm - learnt.get()).abs() < 3.0));
+    let own = operating(&shaft(25.0));
+    assert_eq!((own.speed_basis, own.stated_speed_rpm), (None, None));
+    assert!(own.shaft_speed_rpm.is_some_and(|rpm| (rpm - 1500.0).abs() < 3.0), "{own:?}");
+    let fits = baseline(&shaft(25.0), &machine(), silent.rate).expect("a baseline");
+    assert_eq!((fits.learnt_speed, fits.note), (None, None));
 }

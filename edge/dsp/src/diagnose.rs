@@ -314,6 +314,45 @@ pub fn past_of(
     diagnose_against(&same, request, Against::Learning)
 }
 
+/// The lesson of a sound record of a measuring point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taught {
+    /// The verdict on the record itself.
+    pub findings: Findings,
+    /// What stood in it; as of [`past_of`].
+    pub past: Option<Past>,
+    /// Its speed as a multiple of the stated one, where it shows another.
+    pub speed_ratio: Option<f64>,
+}
+
+/// Returns what a sound record teaches: its past, and its speed where that is another than the stated one.
+///
+/// The whole record is asked first, then the mean of its windows. **Input** as [`past_of`].
+///
+/// # Errors
+/// As [`diagnose()`].
+pub fn taught_by(
+    accel_m_s2: &[f64],
+    rate: SampleRate,
+    request: &Request,
+) -> Result<Taught, DiagnoseError> {
+    let (findings, past) = past_of(accel_m_s2, rate, request)?;
+    let shown = past.as_ref().map(|past| past.shaft_hz() / request.speed.shaft_hz());
+    let shown = shown.filter(|ratio| (ratio - 1.0).abs() > speed::DIFFERS);
+    if shown.is_some() {
+        return Ok(Taught { findings, past, speed_ratio: shown });
+    }
+    let own = Request { rate, ..*request };
+    let mean = speed::SpeedMean::of_record(accel_m_s2, &own).other(&own);
+    let Some((ratio, speed)) =
+        mean.and_then(|ratio| Some((ratio, Rpm::new(request.speed.get() * ratio).ok()?)))
+    else {
+        return Ok(Taught { findings, past, speed_ratio: None });
+    };
+    let (findings, past) = past_of(accel_m_s2, rate, &Request { speed, ..*request })?;
+    Ok(Taught { findings, past, speed_ratio: Some(ratio) })
+}
+
 /// Judges one record.
 ///
 /// **Input** acceleration, m/s², at the request's rate: the whole record, mean not removed.
@@ -394,5 +433,5 @@ fn measured(
 ) -> ((Evidence, Option<Past>), speed::Tried) {
     let acceleration = amplitude_spectrum(accel_m_s2, request.rate.get(), transforms);
     let tried = speed::tried(&acceleration, request);
-    (figures::measure(sources, &tried, (request, against), transforms), tried)
+    figures::measure(sources, tried, (request, against), transforms)
 }

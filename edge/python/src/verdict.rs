@@ -52,15 +52,15 @@ pub(crate) fn diagnose(
     let (judged, notes) = py
         .detach(|| {
             let mut notes = Vec::new();
-            let past = match sound {
+            let sound = match sound {
                 Some(sound) => {
                     let sound = baseline(sound, &machine, read.rate).map_err(|e| e.to_string())?;
-                    notes.extend(sound.note.map(|note| format!("baseline: {note}")));
-                    sound.past
+                    notes.extend(sound.note.iter().map(|note| format!("baseline: {note}")));
+                    Some(sound)
                 }
                 None => None,
             };
-            let judged = judge(read, &machine, past.as_ref(), names).map_err(|e| e.to_string())?;
+            let judged = judge(read, &machine, sound.as_ref(), names).map_err(|e| e.to_string())?;
             Ok::<_, String>((judged, notes))
         })
         .map_err(input)?;

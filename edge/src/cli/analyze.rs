@@ -33,7 +33,8 @@ pub struct Args {
     #[command(flatten)]
     machine: MachineArgs,
     /// A sound recording of the same measuring point, read with the options of the recording: what stood
-    /// in it is taken off, so that the verdict rests on what is new
+    /// in it is taken off, so that the verdict rests on what is new, and the speed that its shaft lines show
+    /// is used where the recording shows none
     #[arg(long, value_name = "FILE", help_heading = "Recording")]
     baseline: Option<PathBuf>,
     /// Sampling rate of the baseline in Hz, where its file does not state it [default: --rate]

@@ -17,7 +17,7 @@ use pdm_shared::event::Event;
 use pdm_shared::risk::RiskLevel;
 use serde::Serialize;
 
-use super::runs::FEMTO_RUNS;
+use super::runs::{FEMTO_RUNS, FirstCritical, femto_level, hold_critical};
 
 /// The messages that staff would get of a run.
 #[derive(Debug, Clone, Serialize)]
@@ -34,6 +34,8 @@ pub struct ToldRun {
     pub messages: usize,
     /// The most times that one level was raised.
     pub activations: usize,
+    /// The first Critical, held to the signal in hindsight.
+    pub critical: Option<FirstCritical>,
     /// Titles, in their order.
     pub titles: Vec<String>,
 }
@@ -65,9 +67,18 @@ fn replayed(name: &str, path: &Path, rpm: f64, edge: &Path) -> anyhow::Result<To
     let output = child.stdout.take().context("the program has an output")?;
     let mut preview = Preview::new(NotifySettings::default(), Rules::default());
     let (mut events, mut worst) = (0, RiskLevel::Normal);
+    let (level, period_s) = femto_level(path)?;
+    let mut critical = vec![false; level.len()];
+    let mut first_ms = None;
     for line in BufReader::new(output).lines() {
         let event: Event = serde_json::from_str(&line?)?;
-        worst = worst.max(preview.play(&event));
+        let risk = preview.play(&event);
+        let at_ms = event.measured_at.unix_ms();
+        let since_s = (at_ms - *first_ms.get_or_insert(at_ms)) as f64 / 1000.0;
+        if let Some(told) = critical.get_mut((since_s / period_s).round() as usize) {
+            *told |= risk == RiskLevel::Critical;
+        }
+        worst = worst.max(risk);
         events += 1;
     }
     let ended = child.wait()?;
@@ -84,6 +95,7 @@ fn replayed(name: &str, path: &Path, rpm: f64, edge: &Path) -> anyhow::Result<To
         episodes: preview.episodes(),
         messages: preview.told().len(),
         activations: RiskLevel::ALL.into_iter().map(raised).max().unwrap_or(0),
+        critical: hold_critical(&level, &critical),
         titles: preview.told().iter().map(|told| told.title.en.clone()).collect(),
     })
 }
@@ -92,14 +104,25 @@ fn replayed(name: &str, path: &Path, rpm: f64, edge: &Path) -> anyhow::Result<To
 pub fn markdown(runs: &[ToldRun]) -> String {
     let mut text = String::from(
         "## What staff is told of runs to failure\n\n\
-         | run | events | worst | episodes | messages | most of one level |\n\
-         |---|---|---|---|---|---|\n",
+         A Critical is too early before half of the time from onset to end, unless the level is twice the \
+         settled one.\n\n\
+         | run | events | worst | episodes | messages | most of one level | first Critical | \
+         snapshots with one too early |\n\
+         |---|---|---|---|---|---|---|---|\n",
     );
     for run in runs {
+        let (first, too_early) = match &run.critical {
+            None => ("none".to_owned(), 0),
+            Some(critical) => {
+                let FirstCritical { snapshot, share, level, too_early } = critical;
+                let share = 100.0 * share;
+                (format!("snapshot {snapshot}, at {share:.0} %, level {level:.2}"), *too_early)
+            }
+        };
         // writing to a string cannot fail
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {first} | {too_early} |",
             run.name, run.events, run.worst, run.episodes, run.messages, run.activations
         );
     }

@@ -19,12 +19,15 @@ mod yardstick;
 
 pub(crate) use calibration::factor as interval_factor;
 pub use femto::{Measured, RUNS as FEMTO_RUNS};
-pub(crate) use femto::{measured as femto_measured, recorded as femto_recorded};
+pub(crate) use femto::{
+    level_of as femto_level, measured as femto_measured, recorded as femto_recorded,
+};
 pub(crate) use score::stray;
 pub use score::{Life, RulScore, RunOutcome, phm_2012};
 pub(crate) use simulated::judged as simulated_life;
 pub use variants::Variant;
-pub use yardstick::Verdict;
+pub(crate) use yardstick::hold_critical;
+pub use yardstick::{FirstCritical, Verdict};
 
 /// The results of all runs.
 #[derive(Debug, Clone, Serialize)]

@@ -25,11 +25,13 @@ use crate::robust::median;
 use crate::transform::Transforms;
 
 mod pooled;
+mod shaft_lines;
 mod sources;
 mod stranger;
 mod whole_numbers;
 
 use pooled::Random;
+use shaft_lines::ShaftLines;
 use sources::Taken;
 use whole_numbers::WholeNumbers;
 
@@ -77,17 +79,6 @@ const WHOLE_STATED: f64 = 0.01;
 /// … and where the record itself gave another speed than the stated one: what turns with a pump's flow
 /// stands 1 % off four times its shaft, beside twice the spin of a 6203.
 const WHOLE_OTHER: f64 = 0.015;
-/// Mean level of the envelope's first two shaft harmonics from which they give the speed, dB: the
-/// levels are means of some thirty spectra, whose noise stays below 3. The third harmonic is not
-/// used: the outer race of a 6203 stands at 3.05 orders and would pose as it.
-const SHAFT_STANDS_DB: f64 = 5.0;
-/// The first of the two has to stand itself, dB: where the second stands alone it is a line of something else.
-/// Paderborn's inverter has one at 52.5 Hz, which is twice a speed stated 5 % high and leaves the first
-/// 0 to 3.8 dB; the shafts of that rig have 4.8 and more.
-const SHAFT_FIRST_DB: f64 = 4.3;
-/// How far they are searched to either side of the speed that is tried, as a ratio, and the steps.
-const SHAFT_REACH: f64 = 0.02;
-const SHAFT_STEPS: i32 = 80;
 
 /// Number of figures.
 pub const COUNT: usize = 4;
@@ -197,30 +188,35 @@ impl Evidence {
 
 /// Measures the figures of one record.
 ///
-/// **Input** the record's sources; the shaft frequencies to try; what the record is held against.
-/// **Output** what the rule weighs, and for [`Against::Learning`] what stands in the record.
+/// **Input** the record's sources; the shaft frequencies to try by its acceleration; what the record is held
+/// against. **Output** what the rule weighs, for [`Against::Learning`] what stands in the record, and the shaft
+/// frequencies that were tried with what its envelope shows.
 pub fn measure(
     sources: Sources<'_>,
-    tried: &Tried,
+    tried: Tried,
     (request, against): (&Request, Against<'_>),
     transforms: &mut Transforms,
-) -> (Evidence, Option<Past>) {
+) -> ((Evidence, Option<Past>), Tried) {
     let orders = PerPart::from_fn(|part| request.orders.of(part.fault()).get());
     let search = Search::new(&orders, NAMING_SHARE * request.order_tolerance);
-    let mut taken = Taken::new(sources, tried, (request, &search), transforms);
+    let mut taken = Taken::new(sources, &tried, (request, &search), transforms);
+    let Some(shaft) = ShaftLines::new(&taken) else {
+        return ((Evidence::default(), None), tried);
+    };
+    let tried = shaft.tried(tried, request);
+    taken.read_at(&tried);
     let slow_db = slow_comb::level_db(taken.both(), (&tried.hz, taken.stated.1), request);
     let mut new_slow_db = None;
+    let mut shown = shaft.beside_hz(taken.stated.0);
     if let Against::Past(past) = against {
         taken.take_off(past);
         new_slow_db = slow_db.map(|db| db - past.cage_db());
-    }
-    if taken.clipped.is_empty() {
-        return (Evidence::default(), None);
+        shown = ShaftLines::new(&taken).and_then(|left| left.beside_hz(taken.stated.0));
     }
     let Taken { as_it_is, clipped, stated } = taken;
     let readings =
         (Reading::new(as_it_is, &tried.hz, &search), Reading::new(clipped, &tried.hz, &search));
-    let evidence = weighed(&readings, tried, (request, &search), stated);
+    let evidence = weighed(&readings, (&tried, shown), (request, &search), stated);
     let look = matches!(against, Against::Learning).then(|| {
         let own = |part: Part| {
             let figures = &evidence.parts[part];
@@ -229,13 +225,13 @@ pub fn measure(
         let both = (readings.0.spectra.as_slice(), readings.1.spectra.as_slice());
         Past::of_look(both, stated, (PerPart::from_fn(own), slow_db))
     });
-    (Evidence { slow_db, new_slow_db, ..evidence }, look)
+    ((Evidence { slow_db, new_slow_db, ..evidence }, look), tried)
 }
 
 /// The figures by the readings of the record as it is and with its steady lines clipped.
 fn weighed(
     (as_it_is, clipped): &(Reading, Reading),
-    tried: &Tried,
+    (tried, by_envelope): (&Tried, Option<f64>),
     (request, search): (&Request, &Search),
     (stated_hz, turns): (f64, f64),
 ) -> Evidence {
@@ -243,7 +239,7 @@ fn weighed(
         return Evidence::default();
     };
     let random = Random::new(clipped, (whole, turns), search);
-    let whole_numbers = WholeNumbers::new(tried, &random, stated_hz, turns);
+    let whole_numbers = WholeNumbers::new(tried, by_envelope, (stated_hz, turns));
     let parts = PerPart::from_fn(|part| {
         let at = random.of(part, clipped);
         Figures {

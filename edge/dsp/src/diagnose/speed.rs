@@ -14,6 +14,7 @@ use crate::transform::Transforms;
 mod mean;
 mod tried;
 
+pub(super) use mean::DIFFERS;
 pub use mean::SpeedMean;
 use tried::leads_as_part;
 pub use tried::{SpeedFit, Tried, tried};

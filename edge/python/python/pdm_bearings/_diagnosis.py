@@ -277,7 +277,8 @@ def diagnose(
     channel : int or str, default 0
     baseline : Recording, optional
         A sound recording of the same measuring point, at least at the same rate: what stood in it is
-        taken off, so that the verdict rests on what is new. The same channel of it is used.
+        taken off, so that the verdict rests on what is new, and the speed that it shows in place of the
+        stated one is used where the recording shows none. The same channel of it is used.
     rpm_tolerance_percent : float, default 5
         Largest deviation of the true speed; it is searched within. More than 5 declares it uncertain.
     order_tolerance_percent : float, default 2

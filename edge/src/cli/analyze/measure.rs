@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pdm_dsp::Findings;
-use pdm_dsp::diagnose::Past;
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure, exit_of};
 use pdm_shared::capture::CaptureDocument;
@@ -16,7 +15,7 @@ use pdm_shared::units::SampleRate;
 use super::super::captured;
 use super::super::recording_options::RecordingArgs;
 use super::Job;
-use crate::analysis::{self, Judged, Machine, ReadChannel, RecordingNames};
+use crate::analysis::{self, Judged, Machine, ReadChannel, RecordingNames, SoundRecording};
 use crate::plot::Picture;
 use crate::source::{Interpretation, SourceError, open_recording};
 
@@ -74,14 +73,14 @@ pub(super) fn measure(job: &Job) -> anyhow::Result<Analysis> {
         }
         (Err(error), machine) => return Err(with_missing(error, machine.err())),
     };
-    let past = match &job.baseline {
-        Some(file) => past((job, given), file, (&machine, channel.rate), &mut notes)?,
+    let sound = match &job.baseline {
+        Some(file) => Some(sound((job, given), file, (&machine, channel.rate), &mut notes)?),
         None => None,
     };
     let Judged { mut event, findings } = analysis::judge(
         &channel,
         &machine,
-        past.as_ref(),
+        sound.as_ref(),
         names(job, document.as_ref(), started_at),
     )
     .map_err(|e| unfit(&job.path, &e))?;
@@ -148,14 +147,13 @@ fn unfit(path: &Path, why: &dyn std::fmt::Display) -> Failure {
     Failure::new(Exit::BadInput, anyhow::anyhow!("{}: {why}", path.display()))
 }
 
-/// Returns the past of the recording that a person calls sound; `None` if that recording names a
-/// part itself.
-fn past(
+/// Reads the recording that a person calls sound: its past and the speed that it teaches.
+fn sound(
     (job, given): (&Job, &RecordingArgs),
     file: &Path,
     (machine, rate): (&Machine, SampleRate),
     notes: &mut Vec<String>,
-) -> anyhow::Result<Option<Past>> {
+) -> anyhow::Result<SoundRecording> {
     let recording = RecordingArgs { rate: job.baseline_rate.or(given.rate), ..given.clone() };
     // a captured reference is read by its own document
     let recording = match captured::document(file)? {
@@ -170,7 +168,7 @@ fn past(
     notes.extend(sound.input.as_ref().map(|(input, _)| told(input)));
     let baseline = analysis::baseline(&sound, machine, rate).map_err(|e| unfit(file, &e))?;
     notes.extend(baseline.note.as_ref().map(|note| told(note)));
-    Ok(baseline.past)
+    Ok(baseline)
 }
 
 fn title(job: &Job, channel: usize) -> String {

@@ -194,6 +194,14 @@ impl Recorded {
     }
 }
 
+/// Reads the level of each snapshot of one run in hindsight, and the time from one to the next, s.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn level_of(path: &Path) -> anyhow::Result<(Vec<f64>, f64)> {
+    Ok((yardstick::level(&read(path)?, RATE_HZ), PERIOD_S))
+}
+
 fn read(path: &Path) -> anyhow::Result<Array3<i32>> {
     Ok(Array3::read_npy(GzDecoder::new(BufReader::new(File::open(path)?)))?)
 }

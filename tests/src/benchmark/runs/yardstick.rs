@@ -13,6 +13,9 @@ use serde::Serialize;
 const SHOWS: f64 = 1.3;
 /// Snapshots to either side in which it must show for an alarm to be justified.
 pub(super) const NEAR: usize = 30;
+/// The share of the time from onset to end before which a Critical needs a level of its own, and that level.
+const CRITICAL_SHARE: f64 = 0.5;
+const CRITICAL_LEVEL: f64 = 2.0;
 /// Bands, Hz.
 const BANDS_HZ: [(f64, f64); 2] = [(4000.0, 12_000.0), (10.0, 1000.0)];
 
@@ -48,8 +51,7 @@ impl Verdict {
 /// on either side in which it must show.
 pub(super) fn hold(run: &str, (level, near): (&[f64], usize), on: &[bool]) -> Verdict {
     let windows = level.len().min(on.len());
-    let onset = level.iter().rposition(|level| *level < SHOWS).map_or(0, |last| last + 1);
-    let onset = onset.min(windows.saturating_sub(1));
+    let onset = onset(level).min(windows.saturating_sub(1));
     let shows =
         |from: usize, to: usize| level[from..to.min(windows)].iter().any(|level| *level >= SHOWS);
     let raised: Vec<usize> = (1..windows).filter(|&n| on[n] && !on[n - 1]).collect();
@@ -66,6 +68,42 @@ pub(super) fn hold(run: &str, (level, near): (&[f64], usize), on: &[bool]) -> Ve
         delay: at.map(|at| (at - onset) as f64 / (windows - 1 - onset).max(1) as f64),
         on_at_end: on[windows.saturating_sub(3)..windows].contains(&true),
     }
+}
+
+/// The first snapshot after which the level never falls below [`SHOWS`] again.
+fn onset(level: &[f64]) -> usize {
+    level.iter().rposition(|level| *level < SHOWS).map_or(0, |last| last + 1)
+}
+
+/// A Critical held to the signal: the first snapshot that has one, where it stands and what it shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FirstCritical {
+    /// The snapshot.
+    pub snapshot: usize,
+    /// Time since the onset as a share of that from onset to end; negative before the onset.
+    pub share: f64,
+    /// The level there.
+    pub level: f64,
+    /// Snapshots with a Critical before half of the time from onset to end whose level is below twice the
+    /// settled one.
+    pub too_early: usize,
+}
+
+/// Holds the Criticals of a run, one flag a snapshot, to its level; `None` where there is none.
+pub(crate) fn hold_critical(level: &[f64], critical: &[bool]) -> Option<FirstCritical> {
+    let windows = level.len().min(critical.len());
+    let onset = onset(level).min(windows.saturating_sub(1));
+    let left = windows.saturating_sub(1).saturating_sub(onset).max(1);
+    let share = |n: usize| (n as f64 - onset as f64) / left as f64;
+    let told = || (0..windows).filter(|n| critical[*n]);
+    let snapshot = told().next()?;
+    let is_too_early = |n: &usize| share(*n) < CRITICAL_SHARE && level[*n] < CRITICAL_LEVEL;
+    Some(FirstCritical {
+        snapshot,
+        share: share(snapshot),
+        level: level[snapshot],
+        too_early: told().filter(is_too_early).count(),
+    })
 }
 
 /// The level of each snapshot of a recording `[snapshot][channel][sample]`.
@@ -138,5 +176,24 @@ mod tests {
         let verdict = hold("groundless", (&level, NEAR), &groundless);
         assert_eq!((verdict.early, verdict.on_at_end), (1, false));
         assert!((verdict.groundless - 0.4).abs() < 1e-9 && verdict.failed());
+    }
+
+    /// Issue 35, "Must show": no Critical before half of the time from onset to end unless the level is doubled.
+    #[test]
+    fn a_critical_is_held_to_the_time_that_is_left_and_to_the_level() {
+        let level: Vec<f64> = (0..201)
+            .map(|n| if n < 100 { 1.0 } else { 1.4 + f64::from(u8::from(n >= 130)) })
+            .collect();
+        let from = |first: usize, last: usize| -> Vec<bool> {
+            (0..201).map(|n| (first..=last).contains(&n)).collect()
+        };
+        assert_eq!(hold_critical(&level, &from(300, 300)), None);
+        let early = hold_critical(&level, &from(90, 200)).expect("told");
+        assert_eq!((early.snapshot, early.too_early), (90, 40));
+        assert!((early.share + 0.1).abs() < 1e-9);
+        let doubled = hold_critical(&level, &from(130, 200)).expect("told");
+        assert_eq!((doubled.snapshot, doubled.too_early), (130, 0));
+        let late = hold_critical(&[1.4; 101], &from(50, 100)).expect("told");
+        assert_eq!((late.snapshot, late.too_early), (50, 0));
     }
 }

@@ -2,10 +2,7 @@
 
 use pdm_shared::units::Band;
 
-use super::{
-    AtSpeed, Found, Reading, SHAFT_FIRST_DB, SHAFT_REACH, SHAFT_STANDS_DB, SHAFT_STEPS,
-    SLOWEST_COMB, Search, mean,
-};
+use super::{AtSpeed, Found, Reading, SLOWEST_COMB, Search};
 use crate::diagnose::Request;
 use crate::diagnose::comb::{CAP_DB, tooth_level};
 use crate::diagnose::spectra::LogSpectrum;
@@ -39,21 +36,6 @@ impl Random {
         let (shaft_hz, spectrum, found) = &self.speeds[clipped.best_speed(part)];
         Place { spectrum, shaft_hz: *shaft_hz, order: found[part].order }
     }
-
-    /// The shaft frequency by the envelope's own lines, Hz, where they stand.
-    pub(super) fn shaft_hz(&self, stated_hz: f64) -> Option<f64> {
-        let (_, spectrum, _) = self.speeds.first()?;
-        let step = SHAFT_REACH / f64::from(SHAFT_STEPS);
-        let curve: Vec<(f64, f64)> = (-SHAFT_STEPS..=SHAFT_STEPS)
-            .map(|i| stated_hz * (1.0 + step * f64::from(i)))
-            .map(|hz| (hz, mean((1..=2).map(|k| spectrum.level_at(f64::from(k) * hz, CAP_DB)))))
-            .collect();
-        let top = curve.iter().map(|point| point.1).fold(0.0, f64::max);
-        let held = curve.iter().filter(|point| point.1 >= top - 0.2).map(|point| point.0);
-        let hz = mean(held);
-        let first_db = spectrum.level_at(hz, CAP_DB);
-        (top >= SHAFT_STANDS_DB && first_db >= SHAFT_FIRST_DB).then_some(hz)
-    }
 }
 
 impl Place<'_> {
@@ -77,39 +59,5 @@ impl Place<'_> {
             })
             .fold(0.0, f64::max);
         tooth(self.order) - slower
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diagnose::spectra::Slot;
-
-    /// Returns the mean of all spectra with these levels at these multiples of 25 Hz.
-    fn random(lines: &[(f64, f64)]) -> Random {
-        let df_hz = 0.125;
-        let mut levels = vec![0.0; 4000];
-        for (order, level) in lines {
-            levels[(order * 25.0 / df_hz).round() as usize] = *level;
-        }
-        let spectrum = LogSpectrum {
-            slot: Slot { division: 0, index: 0, is_fine: true },
-            band: Band::new(0.0, 10_000.0).expect("a band"),
-            is_whole: false,
-            is_fine: true,
-            block_turns: 100.0,
-            df_hz,
-            levels,
-        };
-        let found = PerPart::from_fn(|_| Found { excess: 0.0, order: 0.0 });
-        Random { speeds: vec![(25.0, spectrum, found)] }
-    }
-
-    /// Paderborn's inverter: a line of 52.5 Hz is twice a speed stated 5 % high, and no shaft.
-    #[test]
-    fn the_second_multiple_alone_shows_no_shaft() {
-        assert_eq!(random(&[(2.0, 14.0)]).shaft_hz(25.0), None);
-        let shown = random(&[(1.0, 6.0), (2.0, 8.0)]).shaft_hz(25.0).expect("both stand");
-        assert!((shown - 25.0).abs() < 0.1, "{shown}");
     }
 }

@@ -56,7 +56,8 @@ pub enum Against<'a> {
 pub(super) struct Taken {
     pub(super) as_it_is: Vec<LogSpectrum>,
     pub(super) clipped: Vec<LogSpectrum>,
-    /// The shaft frequency that their blocks were cut by, Hz, and its turns in the record.
+    /// The shaft frequency that their blocks were cut by, Hz, or a few percent from it the one that the envelope
+    /// shows, and its turns in the record.
     pub(super) stated: (f64, f64),
 }
 
@@ -81,6 +82,13 @@ impl Taken {
             log_spectra(&clip_lines(sources.record), band, limits, transforms)
         };
         Self { as_it_is, clipped, stated: (stated_hz, turns) }
+    }
+
+    /// Takes the first of these shaft frequencies for that of the record.
+    pub(super) fn read_at(&mut self, tried: &Tried) {
+        let (cut_hz, turns) = self.stated;
+        let shaft_hz = tried.hz.first().copied().unwrap_or(cut_hz);
+        self.stated = (shaft_hz, turns * shaft_hz / cut_hz);
     }
 
     pub(super) fn take_off(&mut self, past: &Past) {

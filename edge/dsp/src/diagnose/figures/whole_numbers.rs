@@ -3,7 +3,7 @@
 //! Vanes, teeth, poles and looseness turn with the shaft. How near to a whole number a line may be is a
 //! matter of how well the speed is known.
 
-use super::{Random, WHOLE_CONFIRMED, WHOLE_OTHER, WHOLE_STATED, off_whole};
+use super::{WHOLE_CONFIRMED, WHOLE_OTHER, WHOLE_STATED, off_whole};
 use crate::diagnose::speed::{SpeedFit, Tried};
 
 /// The shaft frequencies with which a record's lines are compared.
@@ -16,9 +16,12 @@ pub(super) struct WholeNumbers<'a> {
 }
 
 impl<'a> WholeNumbers<'a> {
-    /// Collects the speeds that are tried and the envelope's own shaft lines.
-    pub(super) fn new(tried: &'a Tried, random: &Random, stated_hz: f64, turns: f64) -> Self {
-        let by_envelope = random.shaft_hz(stated_hz);
+    /// Collects the speeds that are tried and the one by the envelope's own shaft lines, Hz.
+    pub(super) fn new(
+        tried: &'a Tried,
+        by_envelope: Option<f64>,
+        (stated_hz, turns): (f64, f64),
+    ) -> Self {
         let known_hz = tried.confirmed_hz.into_iter().chain(by_envelope).collect();
         Self { tried, known_hz, stated_hz, turns }
     }

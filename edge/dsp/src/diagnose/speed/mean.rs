@@ -21,7 +21,7 @@ const STEP: f64 = 0.001;
 const STEPS: usize = 101;
 /// The deviation from which a speed is another than the stated one, as a ratio: below it, the
 /// search of every look ([`super::tried`]) sharpens the stated one.
-const DIFFERS: f64 = 0.005;
+pub(in crate::diagnose) const DIFFERS: f64 = 0.005;
 /// Windows that a mean needs at least (chosen: the fewest seconds of a sound recording at hand, Paderborn's).
 const LEAST_WINDOWS: u32 = 4;
 /// Teeth that have to stand at least, and their level, dB: a line of mains or of vanes is one.

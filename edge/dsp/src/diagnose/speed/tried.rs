@@ -68,6 +68,11 @@ impl Tried {
     fn open(shaft_hz: f64) -> Self {
         Self { hz: vec![shaft_hz], confirmed_hz: None, fit: SpeedFit::Open, posed: None }
     }
+
+    /// Another speed than the stated one, which the record shows.
+    pub(in crate::diagnose) fn other(shaft_hz: f64) -> Self {
+        Self { confirmed_hz: Some(shaft_hz), fit: SpeedFit::Other, ..Self::open(shaft_hz) }
+    }
 }
 
 /// The speeds at which defect orders are tried.
@@ -99,7 +104,7 @@ pub fn tried(acceleration: &Spectrum, request: &Request) -> Tried {
     }
     let Some((hz, _)) = inside else { return Tried { fit, ..first } };
     match seen.posed(hz) {
-        None => Tried { confirmed_hz: Some(hz), fit: SpeedFit::Other, ..Tried::open(hz) },
+        None => Tried::other(hz),
         Some(multiple) => Tried { fit, posed: Some((hz, multiple)), ..first },
     }
 }
