@@ -83,7 +83,7 @@ fn is_of_the_form(topic: &str, told: &Value) {
 fn rendered(template: &str, payload: &str) -> String {
     let payload: Value = serde_json::from_str(payload).expect("JSON");
     let environment = Environment::new();
-    let context = minijinja::context! { value_json => minijinja::Value::from_serialize(&payload) };
+    let context = minijinja::context! { value_json => minijinja::Value::from(minijinja::value::Serde(&payload)) };
     environment.render_str(template, context).unwrap_or_else(|error| panic!("{template}: {error}"))
 }
 
