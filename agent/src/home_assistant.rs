@@ -137,7 +137,7 @@ fn judged(language: Language) -> Vec<Entity> {
     let life = Text::new("잔여 수명(하한)", "Remaining life (lower bound)");
     let life = Entity::sensor("life", life, of, figure("rul_assessment.hours"));
     let alarm = Text::new("경보", "Alarm");
-    let alarm = Entity::sensor("alarm", alarm, BearingTopic::Episode, word("state"));
+    let alarm = Entity::sensor("alarm", alarm, BearingTopic::Episode, word("episode_state"));
     vec![
         risk.with(json!({
             "device_class": "enum",
