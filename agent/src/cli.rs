@@ -11,6 +11,7 @@ pub mod chat;
 pub mod check;
 pub mod episodes;
 mod event_lines;
+pub mod export;
 pub mod follow_up;
 pub mod forget;
 pub mod gateways;
@@ -106,6 +107,8 @@ pub enum Command {
     Forget(forget::Args),
     /// Give a bearing, a machine or a site its new name
     Rename(rename::Args),
+    /// Describe the bearings to other programs: Home Assistant
+    Export(export::Args),
     /// Say why staff was told of an event or a bearing, or was not
     Why(why::Args),
     /// Play sequences of events and measure the agent
@@ -151,6 +154,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Gateways(args) => gateways::run(&args),
         Command::Forget(args) => forget::run(&args),
         Command::Rename(args) => rename::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Why(args) => why::run(&args),
         Command::Scenario(args) => scenario::run(&args),
         Command::RunProgram => run_program::run(),

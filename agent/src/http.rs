@@ -11,6 +11,7 @@ pub(crate) mod door;
 mod duty;
 pub(crate) mod health;
 mod knowledge;
+mod library;
 mod orders;
 mod plant;
 mod rows;
@@ -130,8 +131,10 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
         repeats,
     });
     let acts = Acts { store: store.clone(), clock: Arc::clone(&clock) };
+    let uploads = knowledge::Uploads::new(knowledge);
     let pages = pdm_web::router(Site {
         plant,
+        library: Some(Arc::new(library::Shelf(uploads.clone()))),
         talk: Some(talk),
         access: access.clone(),
         accounts: Arc::new(store.accounts()),
@@ -155,7 +158,7 @@ pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
     let router = Router::new()
         .merge(health::routes(health))
         .merge(access.guard_reads(metrics))
-        .nest("/knowledge", knowledge::router(knowledge, &access, acts.clone()))
+        .nest("/knowledge", knowledge::router(uploads, &access, acts.clone()))
         .nest("/series", series::router(series, &access, acts))
         .nest("/mcp", mcp::http::router(tools, access, stop.child_token()))
         .merge(captures::router(captures, &owners))

@@ -10,6 +10,7 @@ mod backtest;
 pub mod cli;
 pub mod configuration;
 pub mod documents;
+pub mod home_assistant;
 pub mod judging;
 pub mod preview;
 pub mod progress;

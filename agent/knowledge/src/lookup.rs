@@ -44,6 +44,31 @@ impl Knowledge {
         Ok(found)
     }
 
+    /// All passages of a collection, by document and place.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Store`].
+    pub async fn documents(&self, collection: Collection) -> Result<Vec<Chunk>, KnowledgeError> {
+        let stored = self.store.list(collection, &Filter::default()).await?;
+        Ok(stored.into_iter().map(|stored| stored.chunk).collect())
+    }
+
+    /// Takes a document out of a collection; false if it is not there.
+    ///
+    /// # Errors
+    /// [`KnowledgeError::Store`].
+    pub async fn remove(
+        &self,
+        collection: Collection,
+        document: &str,
+    ) -> Result<bool, KnowledgeError> {
+        if self.store.list(collection, &Filter::document(document)).await?.is_empty() {
+            return Ok(false);
+        }
+        self.store.replace(collection, &[document.to_owned()], Vec::new()).await?;
+        Ok(true)
+    }
+
     /// The sections of a document with `number`, and those below them; `number` may be written `3`,
     /// `3.`, `§3`, `제3절`, `3장`. All sections for an empty number. Empty if there is no such document or
     /// section. A document's name may be written in small letters.

@@ -6,6 +6,8 @@ use pdm_web::plant::{DutyGap, DutyOverride, DutyRow};
 
 /// The number of days for which gaps and changes are looked for.
 const DAYS: u32 = 14;
+/// Days beyond them in which the end of the last gap is looked for.
+const BEYOND: u32 = 7;
 
 /// The rotas of a table at a time.
 pub(super) fn rows(table: &Table, now: Timestamp) -> Vec<DutyRow> {
@@ -20,7 +22,10 @@ fn row(table: &Table, rota: &Rota, now: Timestamp) -> DutyRow {
     // gaps begin at whole minutes
     let minute = now.plus_seconds(-(now.unix_ms().rem_euclid(60_000) as f64) / 1000.0);
     let names = |who: &[&str]| who.iter().map(|name| (*name).to_owned()).collect();
-    let gaps = rota.gaps(table.zone, minute, DAYS);
+    // a gap that goes on beyond the listed days ends where it ends, not where the list does
+    let last = minute.plus_seconds(f64::from(DAYS) * 86_400.0);
+    let gaps = rota.gaps(table.zone, minute, DAYS + BEYOND);
+    let gaps = gaps.into_iter().filter(|gap| gap.from < last);
     let stands_in = rota.overrides.iter().filter_map(|one| {
         let (from, to) = (zone.instant(one.from)?, zone.instant(one.to)?);
         (to > now).then(|| DutyOverride { from, to, who: one.who.clone() })
@@ -31,7 +36,7 @@ fn row(table: &Table, rota: &Rota, now: Timestamp) -> DutyRow {
         now: names(&current),
         until: change,
         next: change.map(|at| names(&on(at))).unwrap_or_default(),
-        gaps: gaps.into_iter().map(|gap| DutyGap { from: gap.from, to: gap.to }).collect(),
+        gaps: gaps.map(|gap| DutyGap { from: gap.from, to: gap.to }).collect(),
         overrides: stands_in.collect(),
     }
 }

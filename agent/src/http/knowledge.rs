@@ -22,7 +22,7 @@ use pdm_service::http::guard::{Access, Caller};
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::acts::Acts;
 use pdm_knowledge::document::DocumentError;
@@ -44,14 +44,13 @@ struct Asked {
     collection: Option<String>,
 }
 
-/// The state of the route.
+/// The uploads of everybody: by this route and by the page, under the same limits.
 #[derive(Debug, Clone)]
-struct Uploads {
+pub(super) struct Uploads {
     knowledge: Knowledge,
     turns: Arc<Semaphore>,
     room: Arc<Semaphore>,
     callers: Arc<Mutex<BTreeMap<String, usize>>>,
-    acts: Acts,
 }
 
 /// An upload of a caller on its way, counted until it is dropped.
@@ -72,13 +71,37 @@ impl Drop for OnTheWay {
     }
 }
 
+/// Room for an upload.
+pub(super) struct Place {
+    _caller: OnTheWay,
+    _room: OwnedSemaphorePermit,
+}
+
+/// Why there is no room.
+pub(super) enum NoPlace {
+    /// The caller has its share.
+    Share,
+    /// The agent stops.
+    Stops,
+}
+
 impl Uploads {
-    /// A place for a caller's upload, if one is free.
-    fn place(&self, caller: &Caller) -> Option<OnTheWay> {
-        let name = caller.identity.as_ref().map(|identity| identity.name.clone());
-        let peer =
-            || caller.peer.map_or_else(|| "local".to_owned(), |peer| peer.0.ip().to_string());
-        let caller = name.unwrap_or_else(peer);
+    pub(super) fn new(knowledge: Knowledge) -> Self {
+        Self {
+            knowledge,
+            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            room: Arc::new(Semaphore::new(ON_THE_WAY_KIB as usize)),
+            callers: Arc::default(),
+        }
+    }
+
+    /// The knowledge base that uploads go into.
+    pub(super) const fn knowledge(&self) -> &Knowledge {
+        &self.knowledge
+    }
+
+    /// Counts an upload of this caller, if it may have another one.
+    fn counted(&self, caller: String) -> Option<OnTheWay> {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         let count = callers.entry(caller.clone()).or_default();
         if *count >= OF_CALLER {
@@ -87,30 +110,47 @@ impl Uploads {
         *count += 1;
         Some(OnTheWay { callers: Arc::clone(&self.callers), caller })
     }
+
+    /// Room for an upload of a caller; waits until so many bytes may come. A body that comes slowly holds its
+    /// own bytes and no turn.
+    pub(super) async fn place(&self, caller: String, bytes: u64) -> Result<Place, NoPlace> {
+        let counted = self.counted(caller).ok_or(NoPlace::Share)?;
+        let kib = u32::try_from(bytes / 1024 + 1).unwrap_or(ON_THE_WAY_KIB).min(ON_THE_WAY_KIB);
+        let room = Arc::clone(&self.room).acquire_many_owned(kib).await;
+        Ok(Place { _caller: counted, _room: room.map_err(|_closed| NoPlace::Stops)? })
+    }
+
+    /// Reads a document and keeps it, in its turn; `None` if the agent stops. The upload stands in the log.
+    pub(super) async fn ingest(
+        &self,
+        by: (&str, &str),
+        name: &str,
+        bytes: &[u8],
+        collection: Collection,
+    ) -> Option<Result<IngestOutcome, KnowledgeError>> {
+        // closed only when the program ends
+        let _turn = self.turns.acquire().await.ok()?;
+        let taken = self.knowledge.ingest_bytes(Path::new(name), bytes.to_vec(), collection).await;
+        log(by, name, bytes, &taken);
+        Some(taken)
+    }
 }
 
-/// Kibibytes that a body may take: as many as it says, at most as a file of this name may have.
-fn kib_of(headers: &HeaderMap, name: &str) -> u32 {
+/// Bytes that a body may take: as many as it says, at most as a file of this name may have.
+fn bytes_of(headers: &HeaderMap, name: &str) -> u64 {
     let most = ingest::max_bytes(Path::new(name)).unwrap_or(0);
     let told = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    let kib = told.unwrap_or(most).min(most) / 1024 + 1;
-    u32::try_from(kib).unwrap_or(ON_THE_WAY_KIB).min(ON_THE_WAY_KIB)
+    told.unwrap_or(most).min(most)
 }
 
 /// The router, to be nested at `/knowledge`.
-pub(crate) fn router(knowledge: Knowledge, access: &Access, acts: Acts) -> Router {
-    let uploads = Uploads {
-        knowledge,
-        turns: Arc::new(Semaphore::new(AT_ONCE)),
-        room: Arc::new(Semaphore::new(ON_THE_WAY_KIB as usize)),
-        callers: Arc::default(),
-        acts,
-    };
-    access.guard_uploads(Router::new().route("/", post(take)).with_state(uploads), "http.token")
+pub(crate) fn router(uploads: Uploads, access: &Access, acts: Acts) -> Router {
+    let route = Router::new().route("/", post(take)).with_state((uploads, acts));
+    access.guard_uploads(route, "http.token")
 }
 
 async fn take(
-    State(uploads): State<Uploads>,
+    State((uploads, acts)): State<(Uploads, Acts)>,
     Extension(caller): Extension<Caller>,
     Query(asked): Query<Asked>,
     headers: HeaderMap,
@@ -121,31 +161,32 @@ async fn take(
         Some(Ok(collection)) => collection,
         Some(Err(told)) => return refusal(StatusCode::BAD_REQUEST, &told),
     };
-    let Some(_on_the_way) = uploads.place(&caller) else {
-        let told =
-            format!("{OF_CALLER} uploads of this caller are on their way, which is the most");
-        return refusal(StatusCode::TOO_MANY_REQUESTS, &told);
-    };
-    // a body that comes slowly holds its own bytes and no turn; closed only when the program ends
-    let Ok(_room) = uploads.room.acquire_many(kib_of(&headers, &asked.name)).await else {
-        return refusal(StatusCode::SERVICE_UNAVAILABLE, "the agent stops");
+    let by = caller.identity.as_ref().map(|identity| identity.name.clone());
+    let peer = caller.peer.map(|peer| peer.0.ip().to_string());
+    let who = by.clone().or(peer).unwrap_or_else(|| "local".to_owned());
+    let _place = match uploads.place(who, bytes_of(&headers, &asked.name)).await {
+        Ok(place) => place,
+        Err(NoPlace::Share) => {
+            let told =
+                format!("{OF_CALLER} uploads of this caller are on their way, which is the most");
+            return refusal(StatusCode::TOO_MANY_REQUESTS, &told);
+        }
+        Err(NoPlace::Stops) => {
+            return refusal(StatusCode::SERVICE_UNAVAILABLE, "the agent stops");
+        }
     };
     let bytes = match whole(&asked.name, body).await {
         Ok(bytes) => bytes,
         Err(refusal) => return refusal,
     };
-    let Ok(_turn) = uploads.turns.acquire().await else {
+    let from = caller.peer.map_or_else(String::new, |peer| peer.to_string());
+    let by = by.unwrap_or_else(|| "local".to_owned());
+    let Some(taken) = uploads.ingest((&by, &from), &asked.name, &bytes, collection).await else {
         return refusal(StatusCode::SERVICE_UNAVAILABLE, "the agent stops");
     };
-    let name = Path::new(&asked.name);
-    let taken = uploads.knowledge.ingest_bytes(name, bytes.to_vec(), collection).await;
-    audit(&caller, &asked.name, &bytes, &taken);
     match taken {
         Ok(done) => {
-            uploads
-                .acts
-                .note(&caller, "upload", format!("{:?} {:?}", asked.name, done.document))
-                .await;
+            acts.note(&caller, "upload", format!("{:?} {:?}", asked.name, done.document)).await;
             Json(json!({
                 "document": done.document,
                 "collection": done.collection,
@@ -193,18 +234,16 @@ async fn whole(name: &str, body: Body) -> Result<Bytes, Response> {
 
 /// The line in the log about one upload. Names come from outside: they are quoted, so that one
 /// cannot look like another line.
-fn audit(
-    caller: &Caller,
+fn log(
+    (by, peer): (&str, &str),
     name: &str,
-    bytes: &Bytes,
+    bytes: &[u8],
     taken: &Result<IngestOutcome, KnowledgeError>,
 ) {
-    let peer = caller.peer.map_or_else(String::new, |peer| peer.to_string());
     let mut sha256 = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
         let _infallible = write!(sha256, "{byte:02x}");
     }
-    let by = caller.identity.as_ref().map_or("local", |identity| identity.name.as_str());
     let bytes = bytes.len();
     match taken {
         Ok(done) => {

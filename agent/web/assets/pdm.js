@@ -1,5 +1,7 @@
 // Every page: printing, live updates.
 
+import './kept.js';
+
 /** The lists of a part of the page that stand in no other list: their entries change, the rest seldom does. */
 const listsOf = (root) => [...root.querySelectorAll('tbody, ul')].filter((list) => !list.parentElement.closest('tbody, ul'));
 
@@ -60,6 +62,12 @@ async function refresh() {
   around = rest;
   listsOf(next).forEach((list, number) => list.append(...lists[number]));
   main.replaceChildren(...next.childNodes);
+  unfold();
+}
+
+/** Where there is room, further filters stand open. */
+function unfold() {
+  if (innerWidth >= 640) for (const fold of document.querySelectorAll('details.fold')) fold.open = true;
 }
 
 const REFRESH_MS = 2000;
@@ -126,8 +134,9 @@ const MOST_PHOTOS = 40 * 1024 * 1024;
 function sizing() {
   for (const form of document.querySelectorAll('form[data-too-large]')) {
     form.addEventListener('submit', (event) => {
-      const sizes = [...form.elements.photo.files].map((file) => file.size);
-      const fits = sizes.every((size) => size <= MOST_PHOTO) && sizes.reduce((sum, size) => sum + size, 0) <= MOST_PHOTOS;
+      const sizes = [...form.querySelector('input[type=file]').files].map((file) => file.size);
+      const most = form.dataset.most ? form.dataset.most * 1024 * 1024 : MOST_PHOTO;
+      const fits = sizes.every((size) => size <= most) && sizes.reduce((sum, size) => sum + size, 0) <= Math.max(most, MOST_PHOTOS);
       form.querySelector('output').textContent = fits ? '' : form.dataset.tooLarge;
       if (!fits) event.preventDefault();
     });
@@ -150,13 +159,12 @@ printing();
 choosing();
 ticking();
 sizing();
-// without a network a page says so; a browser without a secure connection has no such thing
-navigator.serviceWorker?.register('/worker.js').catch(() => {});
 const main = document.querySelector('main[data-live]');
 if (main) {
   live();
   setTimeout(learn, 0, main); // in a task of its own, after the page is shown
 }
+setTimeout(unfold, 0); // after it was learned what the server told
 
 /** A demand that waits is asked after every three seconds; the part of the page that shows it changes with it. */
 async function awaitAnswer() {

@@ -2,7 +2,7 @@
 /* global uPlot */
 
 import { colour, cursorsOf, drawCursors, positive } from './cursors.js';
-import { plantTime } from './times.js';
+import { height, plantTime } from './times.js';
 
 const figure = document.querySelector('#spectrum');
 const canvas = figure.querySelector('.canvas');
@@ -96,7 +96,7 @@ function draw() {
   const axis = { stroke: colour('--soft'), grid: { stroke: colour('--line') }, ticks: { stroke: colour('--line') } };
   const other = overLines();
   plot = new uPlot({
-    width: canvas.clientWidth, height: 288, scales: { x: { time: false } },
+    width: canvas.clientWidth, height: height(), scales: { x: { time: false } },
     series: [{ label: 'Hz' }, { label: unit, stroke: colour('--link'), width: 1, points: { show: false } }, ...(other ? [{ label: words.beside, stroke: colour('--warning'), width: 1, points: { show: false } }] : [])],
     axes: [{ ...axis, label: 'Hz' }, axis],
     hooks: { draw: [(self) => drawCursors(self, cursors())], setCursor: [(self) => { if (self.cursor.idx !== null) { cursor = self.cursor.idx; say(cursor); } }] },
@@ -151,7 +151,7 @@ for (const button of buttons) button.addEventListener('click', () => setLine(but
 for (const input of [fundamental, spacing]) input.addEventListener('input', () => plot?.redraw(false));
 kind.addEventListener('change', () => { draw(); tellOver(); });
 for (const input of [beside, besideAt, besideBearing]) input?.addEventListener('change', () => { if (event) layOver(); });
-addEventListener('resize', () => plot?.setSize({ width: canvas.clientWidth, height: 288 }));
+addEventListener('resize', () => plot?.setSize({ width: canvas.clientWidth, height: height() }));
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 
 const answer = await fetch(`${figure.dataset.api}/spectra`);

@@ -1,7 +1,7 @@
 // The trend of a bearing: one feature over time with its baseline and limit, read by mouse or keys.
 /* global uPlot */
 
-import { plantDate, plantTime } from './times.js';
+import { height, plantDate, plantTime } from './times.js';
 
 const figure = document.querySelector('#trend');
 const canvas = figure.querySelector('.canvas');
@@ -40,7 +40,7 @@ function draw() {
   const line = (label, stroke, extra) => ({ label, stroke, width: 1.5, spanGaps: false, ...extra });
   const axis = { stroke: colour('--soft'), grid: { stroke: colour('--line') }, ticks: { stroke: colour('--line') } };
   plot = new uPlot({
-    width: canvas.clientWidth, height: 288, cursor: { drag: { x: true, y: false } }, tzDate: plantDate,
+    width: canvas.clientWidth, height: height(), cursor: { drag: { x: true, y: false } }, tzDate: plantDate,
     series: [{ label: words.time }, line(words.value, colour('--link'), { points: { show: windows.length < 200 } }), line(words.baseline, colour('--normal'), { dash: [6, 4] }), line(words.limit, colour('--warning'), { dash: [2, 3] })],
     axes: [axis, axis],
     hooks: { setCursor: [(self) => { if (self.cursor.idx !== null) say(self.cursor.idx); }] },
@@ -58,7 +58,17 @@ canvas.addEventListener('keydown', (event) => {
 });
 choice.addEventListener('change', () => load().catch(failed));
 range.addEventListener('change', () => load().catch(failed));
-addEventListener('resize', () => plot?.setSize({ width: canvas.clientWidth, height: 288 }));
+// range and feature stand in the address: it is sent to a colleague, and survives a reload
+const named = new URLSearchParams(location.hash.slice(1));
+for (const field of [range, choice]) {
+  const value = named.get(field.name);
+  if ([...field.options].some((option) => option.value === value)) field.value = value;
+  field.addEventListener('change', () => {
+    named.set(field.name, field.value);
+    history.replaceState(null, '', `#${named}`);
+  });
+}
+addEventListener('resize', () => plot?.setSize({ width: canvas.clientWidth, height: height() }));
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 
 let asked = 0;
@@ -91,8 +101,9 @@ async function load(feature = choice.value) {
   return trend;
 }
 
-const first = await load('').catch(failed);
-if (first && [...choice.options].some((option) => option.value === first.limited) && choice.value !== first.limited) {
+const chosen = named.get('feature') === choice.value;
+const first = await load(chosen ? choice.value : '').catch(failed);
+if (!chosen && first && [...choice.options].some((option) => option.value === first.limited) && choice.value !== first.limited) {
   choice.value = first.limited;
   draw();
 }

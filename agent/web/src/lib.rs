@@ -23,6 +23,7 @@ pub mod configuration;
 mod cursor;
 mod headers;
 mod language;
+pub mod library;
 pub mod link;
 mod live;
 mod login;
@@ -62,6 +63,8 @@ use talk::Talk;
 pub struct Site {
     /// The plant that the pages read.
     pub plant: Arc<dyn Plant>,
+    /// The documents of the knowledge base, which a page changes; `None` in a program without one.
+    pub library: Option<Arc<dyn library::Library>>,
     /// The part that answers the questions of the chat; `None` in a program without one.
     pub talk: Option<Arc<dyn Talk>>,
     /// Who may enter.
@@ -115,7 +118,7 @@ pub fn bearing_path(key: &BearingKey) -> String {
 }
 
 /// The routes of pages and API: `/`, `/bearings/…`, `/equipment/…`, `/analyses/…`, `/episodes`, `/work`,
-/// `/notifications`, `/gateways`, `/users`, `/audit`, `/settings`, `/removal`, `/chat`, `/language`, `/api/chat/…`, `/api/v1/…`,
+/// `/notifications`, `/gateways`, `/users`, `/audit`, `/library`, `/settings`, `/removal`, `/chat`, `/language`, `/api/chat/…`, `/api/v1/…`,
 /// `/documents/…`, `/reports/…`, `/live`, `/assets/…`, `/login`, `/login/provider`, `/logout`, `/setup`, `/ack/…`,
 /// and what a browser asks for by itself: `/favicon.ico`, `/manifest.webmanifest`, `/worker.js`, `/offline`.
 pub fn router(site: Site) -> Router {

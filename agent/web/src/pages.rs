@@ -7,7 +7,7 @@
 //! stands and what is done about it, `forms` the forms that stand on several pages; `work` the actions
 //! that wait, `work_order` those of a judgement as a sheet to print, `reports` what people report of them; `ack` an alarm by its link; `lists`
 //! notifications and gateways; `channels` the ways to staff; `people` users and their acts, `tokens`
-//! those of a user; `templates` how a page is rendered; `removal` taking out, renaming, replacing; `chat` questions and answers; `documents` reports and work orders as files; `refused` refusals in the
+//! those of a user; `templates` how a page is rendered; `removal` taking out, renaming, replacing; `chat` questions and answers; `documents` reports and work orders as files; `library` the documents of the knowledge base; `refused` refusals in the
 //! reader's language; `installed` what a phone needs; `show` what templates use, `matching` the search of lists, `suppressed` the
 //! mark of a bearing that staff is not told of.
 
@@ -31,6 +31,7 @@ mod forms;
 mod installed;
 mod knowledge;
 mod labels;
+mod library;
 mod lists;
 mod matching;
 mod people;
@@ -41,6 +42,7 @@ mod removal;
 mod reports;
 mod settings;
 mod settings_fields;
+mod settings_people;
 mod several;
 pub(crate) mod show;
 mod spectrum;
@@ -57,7 +59,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Extension, Form, Request};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
@@ -115,6 +117,11 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/work/{event_id}/photos", post(photos::add).layer(DefaultBodyLimit::disable()))
         .route("/photos/{id}", get(photos::serve))
         .route("/photos/{id}/remove", post(photos::remove))
+        .route(
+            "/library",
+            get(library::page).post(library::bring).layer(DefaultBodyLimit::disable()),
+        )
+        .route("/library/remove", post(library::remove))
         .route("/labels", get(labels::page))
         .route("/duty", get(duty::page))
         .route("/search", get(knowledge::search))
@@ -188,6 +195,8 @@ pub(crate) struct Reader {
     /// The user's name; `None` for the token and for this machine, where people type their names.
     user: Option<String>,
     role: Option<Role>,
+    /// The path of the page that the reader comes from, of this server.
+    came_from: Option<String>,
 }
 
 impl Reader {
@@ -197,14 +206,29 @@ impl Reader {
             has_session: viewer.has_session(),
             user: viewer.user().map(str::to_owned),
             role: Some(viewer.role()),
+            came_from: came_from(headers),
             ..Self::nobody(language::language_of(headers))
         }
     }
 
     /// Somebody who has not entered.
     const fn nobody(language: Language) -> Self {
-        Self { language, form_key: String::new(), has_session: false, user: None, role: None }
+        Self {
+            language,
+            form_key: String::new(),
+            has_session: false,
+            user: None,
+            role: None,
+            came_from: None,
+        }
     }
+}
+
+/// The page that a request comes from, by its path alone: the host may be anything.
+fn came_from(headers: &HeaderMap) -> Option<String> {
+    let from = headers.get(header::REFERER)?.to_str().ok()?;
+    let from: axum::http::Uri = from.parse().ok()?;
+    Some(inner(from.path_and_query()?.as_str()).to_owned())
 }
 
 /// The page of a template.
@@ -247,16 +271,24 @@ fn refusal(reader: &Reader, problem: &Problem) -> Response {
     let of = context! {
         status => problem.status().as_u16(),
         heading => refused::heading(problem.status()),
+        back => &reader.came_from,
         is_foreign => told.is_none(),
         detail => told.unwrap_or_else(|| problem.detail().to_owned()),
     };
     page("problem.html", reader, problem.status(), of)
 }
 
-/// Shows the refusal of somebody who has entered as a page.
+/// Shows the refusal of somebody who has entered as a page. The address of a form that is opened as a page, as by
+/// a reload after the server was away, leads to the page of its form.
 pub(crate) async fn show_refusals(request: Request, next: Next) -> Response {
     let headers = request.headers().clone();
+    let above = request.uri().path().rsplit_once('/').map(|(above, _)| above.to_owned());
+    let is_opened = request.method() == Method::GET;
     let answer = next.run(request).await;
+    if is_opened && answer.status() == StatusCode::METHOD_NOT_ALLOWED {
+        let above = above.filter(|above| !above.is_empty()).unwrap_or_else(|| "/".to_owned());
+        return Redirect::to(inner(&above)).into_response();
+    }
     match answer.extensions().get::<Refused>() {
         Some(Refused { viewer, problem }) => refusal(&Reader::of(viewer, &headers), problem),
         None => answer,
@@ -325,15 +357,11 @@ async fn choose(
         let told = Problem::parameter("language", &choice.language, "ko, en");
         return told.into_response();
     };
-    // back to the page that the form was on, by its path alone: the host may be anything
-    let back = headers.get(header::REFERER).and_then(|value| value.to_str().ok());
-    let back = back.and_then(|text| text.parse::<axum::http::Uri>().ok());
-    let back = back.as_ref().and_then(|uri| uri.path_and_query()).map_or("/", |path| path.as_str());
-    let back = inner(back);
+    let back = came_from(&headers).unwrap_or_else(|| "/".to_owned());
     let cookie = format!(
         "{}={}; Path=/; SameSite=Lax; Max-Age=31536000",
         language::COOKIE,
         language::code(chosen)
     );
-    ([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response()
+    ([(header::SET_COOKIE, cookie)], Redirect::to(&back)).into_response()
 }

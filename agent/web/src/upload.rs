@@ -33,6 +33,8 @@ pub(crate) struct Part<'a> {
     pub(crate) name: String,
     /// Whether it is a file.
     pub(crate) is_file: bool,
+    /// The name of the file; empty where it is none.
+    pub(crate) file_name: String,
     /// Its content.
     pub(crate) content: &'a [u8],
 }
@@ -125,7 +127,12 @@ fn part(bytes: &[u8]) -> Option<Part<'_>> {
         name.trim().eq_ignore_ascii_case("content-disposition").then_some(value)
     })?;
     let name = told.split("; name=\"").nth(1)?.split('"').next()?;
-    Some(Part { name: name.to_owned(), is_file: told.contains("; filename="), content })
+    let file_name = told.split("; filename=\"").nth(1).and_then(|rest| rest.split('"').next());
+    // browsers send a name alone; a path of another program is cut to its last part
+    let file_name = file_name.unwrap_or_default();
+    let file_name = file_name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    let is_file = told.contains("; filename=");
+    Some(Part { name: name.to_owned(), is_file, file_name, content })
 }
 
 #[cfg(test)]

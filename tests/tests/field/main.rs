@@ -6,6 +6,7 @@
 #[allow(dead_code, reason = "the suites share this plant, and each uses a part of it")]
 mod open_plant;
 
+mod beside;
 mod blind;
 mod broker;
 mod channels;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::watched::{PATIENCE, Watched};
 
-fn project(file: &str) -> PathBuf {
+pub(crate) fn project(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file)
 }
 
@@ -48,6 +48,11 @@ fn scraped(port: u16) -> Option<String> {
 
 /// An edge with the simulator, whose broker is away.
 fn edge(folder: &Path, port: u16) -> Child {
+    edge_at(folder, port, free_port())
+}
+
+/// An edge with the simulator, at the broker of this port.
+pub(crate) fn edge_at(folder: &Path, port: u16, broker: u16) -> Child {
     let text = format!(
         "gateway_id = \"gw-01\"\nsite = \"ulsan-1\"\n\
          [broker]\naddresses = [\"127.0.0.1:{}\"]\n[spool]\npath = \"{}\"\n\
@@ -57,7 +62,7 @@ fn edge(folder: &Path, port: u16) -> Child {
          snapshot_s = 1.0\nseed = 1\n[[source.channel]]\nchannel = 0\nequipment = \"P-101\"\n\
          bearing = \"DE\"\nmeasuring_point = \"DE-H\"\nbearing_type = \"6205\"\n\
          rpm = 1797.0\nmachine_group = \"medium_rigid\"\n",
-        free_port(),
+        broker,
         folder.join("spool.db").display()
     );
     std::fs::write(folder.join("edge.toml"), text).expect("written");

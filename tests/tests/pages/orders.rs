@@ -16,14 +16,14 @@ use crate::plant::{Plant, TOKEN, client, token_of};
 use crate::roles::{form_key, row};
 
 /// A user of a plant.
-struct User<'a> {
+pub(crate) struct User<'a> {
     plant: &'a Plant,
     session: String,
     key: String,
 }
 
 impl<'a> User<'a> {
-    async fn of(plant: &'a Plant, name: &str) -> Self {
+    pub(crate) async fn of(plant: &'a Plant, name: &str) -> Self {
         let session = plant.login(name).await;
         let key = form_key(plant, &session).await;
         Self { plant, session, key }
@@ -34,7 +34,7 @@ impl<'a> User<'a> {
         asked.send().await.expect("answers")
     }
 
-    async fn page(&self, path: &str) -> String {
+    pub(crate) async fn page(&self, path: &str) -> String {
         let answer = self.get(path).await;
         assert_eq!(answer.status(), StatusCode::OK, "{path}");
         answer.text().await.expect("text").replace("&#x2f;", "/")
@@ -47,7 +47,7 @@ impl<'a> User<'a> {
         text.replace("&#x2f;", "/")
     }
 
-    async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Response {
+    pub(crate) async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Response {
         let form = [&[("form_key", self.key.as_str())][..], fields].concat();
         let sent = client().post(format!("{}{path}", self.plant.url)).form(&form);
         sent.header(COOKIE, &self.session).send().await.expect("answers")
@@ -84,7 +84,7 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
 }
 
 /// The work order that waits, once its document is written.
-async fn order(user: &User<'_>) -> (String, Value) {
+pub(crate) async fn order(user: &User<'_>) -> (String, Value) {
     let list = user.page("/work").await;
     let event = between(&list, "href=\"/work/", "\"").expect("work waits").to_owned();
     let folder = user.plant.folder().join("reports");

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
-use super::{Database, ways};
+use super::{Database, bulk, ways};
 use crate::database::{Connection, Dialect, Lock, Numbers, Row, Spelt, Transaction};
 use crate::due::DueRow;
 use crate::encoding::{count_of, time_of};
@@ -140,6 +140,14 @@ pub struct OutboxStore {
 }
 
 impl OutboxStore {
+    /// Puts rows into the outbox that belong to no judgement and no message to staff.
+    pub async fn put(&self, rows: &[Outgoing], now: Timestamp) -> Result<(), StoreError> {
+        let rows: Vec<_> = rows.iter().map(|row| (row, now)).collect();
+        let mut transaction = self.database.write().await?;
+        bulk::insert_outbox(&mut transaction.connection(), &rows).await?;
+        transaction.commit().await
+    }
+
     /// Claims due rows of a lane in their order, at most `limit`. A claim ends by
     /// [`OutboxStore::settle`] or at `until`.
     pub async fn claim(

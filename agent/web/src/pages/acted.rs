@@ -47,6 +47,7 @@ fn name_of(action: &str, language: Language) -> String {
         "token add" => ("토큰 발급", "made a token"),
         "token revoke" => ("토큰 폐기", "took a token away"),
         "upload" => ("문서 올림", "uploaded a document"),
+        "remove document" => ("문서 삭제", "removed a document"),
         "series" => ("측정값 입력", "sent values"),
         "settings" => ("설정 변경", "changed settings"),
         "duty override" => ("당직 대행", "changed who stands in"),

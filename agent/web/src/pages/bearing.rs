@@ -14,9 +14,12 @@ use pdm_shared::delivery::Notification;
 use pdm_shared::episode::Suppression;
 use pdm_shared::fault::Fault;
 use pdm_shared::feature::Feature;
+use pdm_shared::follow_up::FollowUpState;
+use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
 
+use super::places::Places;
 use super::reports::{self, RecordedAsked};
 use super::{
     Reader, captures, demands, documents, episode, equipment, fleet, forms, show, spectrum,
@@ -25,13 +28,15 @@ use super::{
 use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{Names, key_of};
-use crate::plant::{SHOWN_FEATURES, WindowRow};
+use crate::plant::{BearingRow, SHOWN_FEATURES, WindowRow, WorkRow};
 use crate::problem::Problem;
 
 /// Windows in the table: as many as a person scrolls through.
 const IN_TABLE: u32 = 60;
 /// Windows in the CSV file.
 const IN_FILE: u32 = 10_000;
+/// Reports that are looked through for one of a repair.
+const LOOKED_AT: u32 = 20;
 /// Notifications beside the plots.
 const TOLD: u32 = 20;
 
@@ -74,15 +79,17 @@ async fn gather(
     let of_alarm = diagnosis.as_ref().map(|found| found.event_id);
     let of_work = work.first().map(|row| row.event_id).or(of_alarm);
     let files = documents::links(shared, of_work, reader).await?;
-    let work = work.iter().map(|row| {
+    let actions = work.iter().map(|row| {
         context! { text => row.action.in_language(reader.language), ..show::value(row) }
     });
     Ok(context! {
         levels => levels(reader),
+        machine_name => Places::of(shared).await?.name(&key).map(str::to_owned),
+        contradicted => contradicted(shared, &key, &row, &work).await?,
         files,
         captures => captures::rows(shared, &key, reader).await?,
         demand => demands::demand_shown(shared, &key, reader).await?,
-        work => work.collect::<Vec<_>>(),
+        work => actions.collect::<Vec<_>>(),
         recorded => asked.shown(shared, &address).await?,
         reports => reports::rows(shared, &key).await?,
         report => reports::form(shared, &key, None, &address, None),
@@ -112,6 +119,39 @@ async fn gather(
     })
 }
 
+/// A report that the bearing was repaired or replaced, while damage is measured after it and no work is open:
+/// the report is mistaken, the repair did not help, or the new bearing was not learned. Its work can be opened
+/// again. `None` where nothing speaks against it.
+async fn contradicted(
+    shared: &Shared,
+    key: &BearingKey,
+    row: &BearingRow,
+    open: &[WorkRow],
+) -> Result<Option<Value>, Problem> {
+    if !open.is_empty() || row.risk_level < RiskLevel::Warning {
+        return Ok(None);
+    }
+    let plant = &shared.site.plant;
+    let reports = plant.reports(key, LOOKED_AT).await?;
+    let mut standing = reports.into_iter().filter(|report| report.withdrawn_at.is_none());
+    let Some(report) = standing.find(|report| report.repaired) else { return Ok(None) };
+    if row.measured_at.is_none_or(|measured| measured <= report.at) {
+        return Ok(None);
+    }
+    let actions = match report.event_id {
+        Some(event_id) => plant.work_of(event_id).await?,
+        None => Vec::new(),
+    };
+    let done = actions.into_iter().filter(|one| one.state == FollowUpState::Done);
+    Ok(Some(context! {
+        by => &report.by,
+        at => show::value(report.at),
+        event_id => show::value(report.event_id),
+        numbers => done.map(|one| one.number).collect::<Vec<_>>(),
+        report_id => EventId::at(shared.site.clock.now().unix_ms()).to_string(),
+    }))
+}
+
 /// A notification of the bearing.
 fn notice(told: &Notification, reader: &Reader) -> Value {
     context! {
@@ -132,7 +172,7 @@ fn levels(reader: &Reader) -> BTreeMap<&'static str, String> {
 /// The remaining life of a window as its interval with the median: one figure, said the same wherever the page
 /// shows it.
 fn life(window: &WindowRow, language: Language) -> String {
-    let hours = |number: f64| show::hours(number, language);
+    let hours = |number: f64| show::life(number, language);
     let Some(median) = window.rul_hours.map(hours) else { return show::dash() };
     let (Some(low), Some(high)) = (window.rul_low_hours, window.rul_high_hours) else {
         return median;
@@ -171,9 +211,15 @@ pub(super) async fn csv(
 ) -> Result<Response, Problem> {
     let key = key_of(&names)?;
     let windows = shared.site.plant.windows(&key, None, IN_FILE).await?;
+    // two bearings in one folder are two files
+    let name = format!("{}-{}-{}.csv", key.site, key.equipment, key.bearing);
+    let name = crate::access::encoded(&name).replace('/', "%2F");
     let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (header::CONTENT_DISPOSITION, "attachment; filename=\"windows.csv\""),
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"windows.csv\"; filename*=UTF-8''{name}"),
+        ),
     ];
     Ok((headers, written(&windows)).into_response())
 }
@@ -283,9 +329,9 @@ mod tests {
 
     #[test]
     fn the_life_is_told_as_its_interval_with_the_median() {
-        assert_eq!(life(&window(), Language::En), "<1 h–12 d (median 3 d)");
+        assert_eq!(life(&window(), Language::En), "<1 h–12 d (median 90 h)");
         let bare = WindowRow { rul_low_hours: None, ..window() };
-        assert_eq!(life(&bare, Language::Ko), "3일");
+        assert_eq!(life(&bare, Language::Ko), "90시간");
         assert_eq!(life(&WindowRow { rul_hours: None, ..bare }, Language::Ko), "–");
     }
 }

@@ -380,6 +380,10 @@ pub(super) fn bearing_shown(row: &BearingRow, now: Timestamp, reader: &Reader) -
         address => show::address(&row.key),
         label => label.in_language(reader.language),
         mark => episode.and_then(|one| suppressed::mark(&one.suppression, reader.language)),
+        // what was told is told as it was: the judgement of now may be of another stage
+        told_title => row.alarm.as_ref().filter(|alarm| alarm.title != row.standing_title()).map(
+            |alarm| alarm.title.in_language(reader.language).to_owned(),
+        ),
         alarm_title => row.alarm.is_some().then(|| {
             row.standing_title().in_language(reader.language).to_owned()
         }),

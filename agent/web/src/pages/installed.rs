@@ -33,14 +33,16 @@ pub(super) async fn manifest(headers: HeaderMap) -> Response {
     ([(header::CONTENT_TYPE, "application/manifest+json")], manifest.to_string()).into_response()
 }
 
-/// The script that answers for the server while it cannot be reached. It keeps one page, of nobody.
+/// The script that answers for the server while it cannot be reached. Its first line names the assets of this
+/// version: a browser takes a script of other bytes for a new one.
 pub(super) async fn worker() -> Response {
+    let script = format!("const FOLDER = '{}';\n{}", assets::folder(), assets::WORKER);
     let headers = [
         (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
         (header::CACHE_CONTROL, "no-cache"),
         (HeaderName::from_static("service-worker-allowed"), "/"),
     ];
-    (headers, assets::WORKER).into_response()
+    (headers, script).into_response()
 }
 
 /// The page without a network, in both languages: whose browser it is cannot be asked.

@@ -91,7 +91,7 @@ fn article_row(row: &ArticleRow, language: Language) -> Value {
 }
 
 /// The address of a document's page.
-fn address(id: &str) -> String {
+pub(super) fn address(id: &str) -> String {
     format!("/knowledge/{}", encoded(id).replace('/', "%2F"))
 }
 

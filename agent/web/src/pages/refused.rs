@@ -34,7 +34,9 @@ pub(super) fn refusal_in_language(detail: &str, language: Language) -> Option<St
             .or_else(|| change(detail))
             .or_else(|| unknown(detail))
             .or_else(|| parameter(detail))
-            .or_else(|| role(detail)),
+            .or_else(|| role(detail))
+            .or_else(|| writer(detail))
+            .or_else(|| document(detail)),
     }
 }
 
@@ -55,6 +57,17 @@ fn whole(detail: &str) -> Option<&'static str> {
         }
         "the acknowledgement is older than ten minutes and stands" => {
             "확인한 지 10분이 지나 되돌릴 수 없습니다."
+        }
+        "no document was chosen" => "문서를 고르지 않았습니다.",
+        "the check mark is missing" => "확인 표시를 하지 않았습니다.",
+        "the document comes with the program and stays" => {
+            "프로그램과 함께 온 문서라 지울 수 없습니다."
+        }
+        "uploads of yours are still on their way: send this one when they have arrived" => {
+            "먼저 보낸 문서가 아직 오는 중입니다. 도착한 뒤에 다시 보내 주십시오."
+        }
+        "the knowledge base does not answer at the moment" => {
+            "지식 저장소가 지금 답하지 않습니다. 잠시 후 다시 시도해 주십시오."
         }
         "nothing was chosen" => "고른 항목이 없습니다.",
         "at most 100 alarms can be chosen at once" => "한 번에 100건까지 고를 수 있습니다.",
@@ -109,6 +122,38 @@ fn whole(detail: &str) -> Option<&'static str> {
         _ => return None,
     };
     Some(told)
+}
+
+/// A report that was kept in a browser and written by another user.
+fn writer(detail: &str) -> Option<String> {
+    let name = detail.strip_prefix("the report was written by ")?;
+    let name = name.strip_suffix("; log in as that user")?.trim_matches('"');
+    Some(format!("{name} 사용자가 쓴 보고입니다. 그 사용자로 로그인하면 보냅니다."))
+}
+
+/// A file that is no document of the knowledge base.
+fn document(detail: &str) -> Option<String> {
+    if let Some(most) = detail.strip_prefix("a document has at most ") {
+        return Some(format!("문서 하나는 {most}까지입니다."));
+    }
+    let (name, why) = detail.split_once(": ")?;
+    let why = if why.starts_with("only .md, .txt and .pdf are read") {
+        "읽을 수 있는 형식은 .md, .txt, .pdf입니다. HWP, HWPX, DOCX 문서는 PDF로 저장해 올리십시오."
+            .to_owned()
+    } else if why == "no text in it" {
+        "글이 들어 있지 않습니다. 스캔한 문서라면 글자를 인식(OCR)해 다시 저장하십시오.".to_owned()
+    } else if let Some(rest) = why.strip_prefix("larger than ") {
+        let bytes: u64 = rest.split(' ').next()?.parse().ok()?;
+        format!("너무 큽니다. 이 형식은 {} MB까지 읽습니다.", bytes / (1024 * 1024))
+    } else if let Some(rest) = why.strip_prefix("the id ") {
+        let id = rest.split(" is that of a document of the program").next()?;
+        format!("문서 번호 {id}는 프로그램과 함께 온 문서의 것입니다. 다른 번호를 쓰십시오.")
+    } else if why.starts_with("no readable PDF") {
+        "읽을 수 없는 PDF입니다. 암호가 걸려 있거나 손상되었습니다.".to_owned()
+    } else {
+        return None;
+    };
+    Some(format!("{name}: {why}"))
 }
 
 fn shelf(detail: &str) -> Option<String> {

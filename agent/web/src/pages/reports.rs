@@ -16,12 +16,13 @@ use pdm_shared::fault::Fault;
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found, Verdict};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Language;
+use pdm_shared::time::Timestamp;
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::episode::word;
 use super::{Reader, refusal, show};
-use crate::access::{Technician, inner};
+use crate::access::{Technician, Viewer, inner};
 use crate::api::{Names, event_id_of, key_of};
 use crate::plant::{EpisodeDetail, ReportRow, UNDO_S, Withdrawn};
 use crate::problem::Problem;
@@ -59,6 +60,46 @@ pub(super) struct FoundForm {
     repaired: Option<String>,
     #[serde(default)]
     state: String,
+    #[serde(flatten)]
+    kept: Kept,
+}
+
+/// What the browser adds to a report that it kept while the server was away.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Kept {
+    /// When it was written; empty where it is sent at once.
+    #[serde(default)]
+    pub(super) written_at: String,
+    /// The user whose page it was written on; empty where nobody had logged in.
+    #[serde(default)]
+    pub(super) written_by: String,
+}
+
+/// Longest time that a report may wait in a browser, s. Chosen: a month, longer than a phone lies in a drawer.
+const LONGEST_KEPT_S: f64 = 30.0 * 86_400.0;
+
+impl Kept {
+    /// Returns when the report was written, and refuses one of another user: a phone may have changed hands.
+    pub(super) fn at(&self, shared: &Shared, viewer: &Viewer) -> Result<Timestamp, Problem> {
+        let now = shared.site.clock.now();
+        let is_own = viewer.user().is_none_or(|user| user == self.written_by);
+        if !self.written_by.is_empty() && !is_own {
+            let told =
+                format!("the report was written by {:?}; log in as that user", self.written_by);
+            return Err(Problem::new(StatusCode::CONFLICT, told));
+        }
+        if self.written_at.is_empty() {
+            return Ok(now);
+        }
+        let allowed = "an instant of the last 30 days";
+        let wrong = || Problem::parameter("written_at", &self.written_at, allowed);
+        let at = Timestamp::parse(&self.written_at).map_err(|_other| wrong())?;
+        if now.seconds_since(at) > LONGEST_KEPT_S {
+            return Err(wrong());
+        }
+        // a phone's clock may be ahead; the report was not written after it came
+        Ok(at.min(now))
+    }
 }
 
 impl FoundForm {
@@ -66,10 +107,11 @@ impl FoundForm {
     /// Parts that were used stand in its note, below what the person wrote.
     fn report(
         self,
-        shared: &Shared,
+        (shared, viewer): (&Shared, &Viewer),
         of: Option<EventId>,
         language: Language,
     ) -> Result<FollowUpReport, Problem> {
+        let at = self.kept.at(shared, viewer)?;
         let element: Option<Fault> = match self.element.as_str() {
             "" => None,
             text => Some(word("element", text, "outer_race, inner_race, ball, cage")?),
@@ -110,7 +152,7 @@ impl FoundForm {
             number: None,
             state,
             by: self.by,
-            at: shared.site.clock.now(),
+            at,
             note,
             repaired: self.repaired.is_some(),
             found,
@@ -143,7 +185,7 @@ pub(super) async fn on_bearing(
             text => Some(event_id_of(text)?),
         };
         let back = if form.back.is_empty() { show::address(&key) } else { form.back.clone() };
-        let report = form.report(&shared, event_id, language::language_of(&headers))?;
+        let report = form.report((&shared, &viewer), event_id, language::language_of(&headers))?;
         let id = acts::report(&shared, &viewer, "page", &key, report).await?;
         Ok::<_, Problem>((back, id))
     };
@@ -166,7 +208,7 @@ pub(super) async fn on_episode(
         viewer.check_form(&form.form_key)?;
         let one = shared.episode(&id).await?;
         let report = form.report(
-            &shared,
+            (&shared, &viewer),
             judgement_of(&shared, &one).await?,
             language::language_of(&headers),
         )?;
@@ -237,14 +279,14 @@ impl RecordedAsked {
     }
 }
 
-/// Whether another person's report, sent at most a day before this one, says something else of the machine:
-/// both stand, and whoever comes second is told. A day (chosen): two people at one machine are of one shift or
+/// Whether another report, sent at most a day before this one, says something else of the machine: both stand,
+/// and whoever comes second is told, also of an own one that a second tab has sent. A day (chosen): two people at one machine are of one shift or
 /// of the next one.
 fn is_contrary(own: &ReportRow, other: &ReportRow) -> bool {
     let apart_s = own.received_at.seconds_since(other.received_at);
     let is_before = other.report_id != own.report_id && (0.0..=86_400.0).contains(&apart_s);
     let stand = own.withdrawn_at.is_none() && other.withdrawn_at.is_none();
-    if !is_before || !stand || other.by == own.by {
+    if !is_before || !stand {
         return false;
     }
     match (&own.found, &other.found) {
@@ -274,6 +316,7 @@ pub(super) fn form(
     context! {
         action => action.unwrap_or_else(|| format!("{}/found", show::address(key))),
         back,
+        about => key.to_string(),
         event_id => event_id.map(|event| event.to_string()),
         report_id => EventId::at(now.unix_ms()).to_string(),
     }

@@ -5,6 +5,7 @@
 use pdm_shared::text::{Language, Text};
 use toml::Value;
 
+use super::settings_people::{GROUP, QUIET, RECIPIENT};
 use crate::configuration::ConfigStep;
 use crate::problem::Problem;
 
@@ -40,8 +41,8 @@ pub(super) struct TableForm {
     /// The keys that lead to it from the table above.
     pub(super) way: &'static [&'static str],
     pub(super) is_list: bool,
-    ko: &'static str,
-    en: &'static str,
+    pub(super) ko: &'static str,
+    pub(super) en: &'static str,
     pub(super) fields: &'static [Field],
     pub(super) below: &'static [Self],
 }
@@ -56,16 +57,22 @@ pub(super) struct Section {
 const LEVELS: FieldKind = FieldKind::Choice(&["Watch", "Warning", "Critical"]);
 const ALL_LEVELS: FieldKind = FieldKind::Choice(&["Normal", "Watch", "Warning", "Critical"]);
 
-const fn field(key: &'static str, kind: FieldKind, ko: &'static str, en: &'static str) -> Field {
+pub(super) const fn field(
+    key: &'static str,
+    kind: FieldKind,
+    ko: &'static str,
+    en: &'static str,
+) -> Field {
     Field { key, kind, ko, en }
 }
 
 use FieldKind::{Choice, Count, List, Moment, Number, Text as Words};
 
 /// The parts of the page.
-pub(super) static SECTIONS: [Section; 4] = [
+pub(super) static SECTIONS: [Section; 5] = [
     Section { word: "settings_thresholds", tables: &[NOTIFY, SILENCE, INTAKE] },
     Section { word: "settings_rota", tables: &[ROTA] },
+    Section { word: "settings_people", tables: &[RECIPIENT, GROUP, QUIET] },
     Section { word: "settings_routes", tables: &[ROUTE] },
     Section { word: "settings_hooks", tables: &[HOOK] },
 ];
@@ -447,51 +454,4 @@ pub(super) fn table_of(word: &str) -> Option<(&'static TableForm, Vec<ConfigStep
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::configuration::dotted;
-
-    #[test]
-    fn a_table_is_found_by_its_way_and_no_other_is() {
-        for word in [
-            "notify",
-            "silence",
-            "notify.rota",
-            "notify.rota.3",
-            "notify.rota.0.shift.12",
-            "notify.rota.1.override",
-            "notify.route.0.step",
-            "notify.webhook.2",
-        ] {
-            let (form, steps) = table_of(word).expect(word);
-            assert_eq!(dotted(&steps), word, "{form:?}");
-        }
-        for word in [
-            "",
-            "notify.",
-            "broker",
-            "notify.email",
-            "notify.rota.shift",
-            "notify.rota.x",
-            "notify.rota.0.step",
-            "http.token",
-            "notify.rota.0.shift.0.0",
-            "silence.0",
-        ] {
-            assert!(table_of(word).is_none(), "{word}");
-        }
-    }
-
-    #[test]
-    fn what_is_typed_becomes_the_value_of_its_kind() {
-        let of = |kind: FieldKind, typed: &str| field("k", kind, "", "").value(typed);
-        assert_eq!(of(Number, " 4.5 ").expect("right"), Some(Value::Float(4.5)));
-        assert_eq!(of(Words, "  ").expect("right"), None);
-        let names = Value::Array(vec!["김".into(), "b c".into()]);
-        assert_eq!(of(List, "김,, b c ").expect("right"), Some(names.clone()));
-        assert_eq!(field("k", List, "", "").written(&names).as_deref(), Some("김, b c"));
-        for (kind, wrong) in [(Number, "NaN"), (Number, "8h"), (Count, "1.5"), (LEVELS, "Normal")] {
-            assert!(of(kind, wrong).is_err(), "{wrong}");
-        }
-    }
-}
+mod tests;

@@ -18,7 +18,7 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("figure", |value: Value| number(&value).map_or_else(dash, figure));
     environment.add_filter("hours", |value: Value, code: &str| {
         let language = crate::language::parse(code).unwrap_or_default();
-        number(&value).map_or_else(dash, |number| hours(number, language))
+        number(&value).map_or_else(dash, |number| life(number, language))
     });
     environment.add_filter("dash", |value: Value| {
         if matches!(value.kind(), ValueKind::None | ValueKind::Undefined) {
@@ -158,6 +158,23 @@ pub(super) fn hours(number: f64, language: Language) -> String {
     }
 }
 
+/// A remaining life, rounded as messages, documents and judgements round it (`pdm_expert`): one decimal below ten
+/// hours, whole hours below four days, whole days to the nearest from there. One figure is one figure everywhere.
+pub(super) fn life(number: f64, language: Language) -> String {
+    let (hour, day) = match language {
+        Language::Ko => ("시간", "일"),
+        Language::En => (" h", " d"),
+    };
+    if number < 1.0 {
+        return format!("<1{hour}");
+    }
+    if number < 9.95 {
+        let text = format!("{number:.1}");
+        return format!("{}{hour}", text.strip_suffix(".0").unwrap_or(&text));
+    }
+    if number < 96.0 { format!("{number:.0}{hour}") } else { format!("{:.0}{day}", number / 24.0) }
+}
+
 /// The age from which a figure is told with it, s. Chosen: above the period of the slowest gateways
 /// that measure by the hour.
 const TOLD_AGE_S: f64 = 2.0 * 3600.0;
@@ -240,6 +257,10 @@ mod tests {
         assert_eq!((en(47.6), en(480.0)), ("48 h".to_owned(), "20 d".to_owned()));
         assert_eq!((en(0.2), en(71.9)), ("<1 h".to_owned(), "2 d".to_owned()));
         assert_eq!((ko(0.2), ko(480.0)), ("<1시간".to_owned(), "20일".to_owned()));
+        let life = |number: f64| life(number, Language::En);
+        let told = [0.5, 6.46, 6.0, 34.2, 60.0, 95.0, 111.0, 119.7, 210.0, 388.5].map(life);
+        let wanted = ["<1 h", "6.5 h", "6 h", "34 h", "60 h", "95 h", "5 d", "5 d", "9 d", "16 d"];
+        assert_eq!(told, wanted, "as a message rounds them");
     }
 
     /// R-UI-1: documents lead to their pages, and a foreign text stays text.

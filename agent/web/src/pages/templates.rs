@@ -11,7 +11,7 @@ use minijinja::{Environment, UndefinedBehavior};
 
 use super::show;
 
-pub(super) const TEMPLATES: [(&str, &str); 43] = [
+pub(super) const TEMPLATES: [(&str, &str); 44] = [
     ("capture.html", include_str!("../../templates/capture.html")),
     ("demand.html", include_str!("../../templates/demand.html")),
     ("captures.html", include_str!("../../templates/captures.html")),
@@ -32,6 +32,7 @@ pub(super) const TEMPLATES: [(&str, &str); 43] = [
     ("recorded.html", include_str!("../../templates/recorded.html")),
     ("mark.html", include_str!("../../templates/mark.html")),
     ("labels.html", include_str!("../../templates/labels.html")),
+    ("library.html", include_str!("../../templates/library.html")),
     ("list_filters.html", include_str!("../../templates/list_filters.html")),
     ("statistics.html", include_str!("../../templates/statistics.html")),
     ("duty.html", include_str!("../../templates/duty.html")),

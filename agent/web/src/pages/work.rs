@@ -412,6 +412,11 @@ pub(super) struct WorkForm {
     note: String,
     #[serde(default)]
     back: String,
+    // not flattened: a number beside flattened fields is not read from a form
+    #[serde(default)]
+    written_at: String,
+    #[serde(default)]
+    written_by: String,
 }
 
 pub(super) async fn report(
@@ -435,6 +440,8 @@ async fn reported(
     form: WorkForm,
 ) -> Result<Uuid, Problem> {
     viewer.check_form(&form.form_key)?;
+    let kept = reports::Kept { written_at: form.written_at, written_by: form.written_by };
+    let at = kept.at(shared, viewer)?;
     let event_id: EventId = event_id_of(id)?;
     let allowed = "open, done, dropped";
     let state: FollowUpState = word("state", &form.state, allowed)?;
@@ -451,7 +458,7 @@ async fn reported(
         number: Some(form.number),
         state,
         by: form.by,
-        at: shared.site.clock.now(),
+        at,
         note: Some(form.note).filter(|note| !note.trim().is_empty()),
         repaired: false,
         found: None,

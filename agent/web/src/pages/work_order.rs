@@ -55,6 +55,13 @@ async fn gather(
     let standing = plant.bearing(&first.key).await?;
     let places = Places::of(shared).await?;
     let is_open = rows.iter().any(|row| row.state == FollowUpState::Open);
+    // an old link or a printed sheet leads to the order that holds
+    let is_superseded = rows.iter().all(|row| row.state == FollowUpState::Superseded);
+    let now_holds = plant.open_work_of(&first.key).await?;
+    let now_holds = now_holds.first().filter(|_| is_superseded).map(|row| {
+        let number = row.work_order.clone().unwrap_or_else(|| first.key.to_string());
+        context! { number, address => format!("/work/{}", row.event_id) }
+    });
     let label = found.as_ref().map(|found| found.risk_level.label());
     Ok(context! {
         actions,
@@ -70,7 +77,7 @@ async fn gather(
         sheet => show::value(&sheet),
         captures => captures::rows_for_work(shared, &first.key, event_id, reader).await?,
         photos => photos::rows(shared, event_id).await?,
-        is_open,
+        is_open, is_superseded, now_holds,
         due_at => show::value(rows.iter().filter_map(|row| row.due_at).min()),
         advice => found.as_ref().map(|found| found.recommendation.in_language(reader.language)),
         found => show::value(&found),
