@@ -15,7 +15,7 @@ use pdm_report::settings::ReportSettings;
 use pdm_report::{CaseFile, english, findings, gather, grounds, words};
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure, exit_of_input};
-use pdm_shared::diagnosis::{Diagnosis, Thought};
+use pdm_shared::diagnosis::{Diagnosis, Evidence, Thought};
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::{Language, Text};
