@@ -340,6 +340,14 @@ mod tests {
         assert_eq!(rul, remaining(None, &LifeModel::default()));
     }
 
+    /// Beyond the level at which bearings usually end, a share of the time watched grew while the bearing died.
+    #[test]
+    fn no_life_is_told_beyond_the_level_at_which_bearings_end() {
+        let course = rise(0.05, 90);
+        let rul = told(course, 89.0);
+        assert_eq!((rul.hours, rul.unknown.as_deref()), (None, Some(BEYOND_END)));
+    }
+
     /// The half of the growth, in the logarithm, is the half of the time.
     #[test]
     fn what_is_told_goes_with_the_growth_that_is_still_ahead() {

@@ -270,6 +270,19 @@ mod tests {
         assert_eq!(verdict(&event), "Verdict: no bearing fault found");
     }
 
+    #[test]
+    fn impacts_and_velocities_that_nothing_explains_are_not_told_as_no_fault() {
+        let mut event = healthy();
+        (event.time_domain.kurtosis, event.time_domain.peak_g) = (Some(14.0), Some(3.0));
+        let told = verdict(&event);
+        assert!(told.starts_with("Verdict: cannot say: impacts stand out (kurtosis 14"), "{told}");
+        let mut event = healthy();
+        event.time_domain.velocity_rms_mm_s = Some(5.5);
+        assert_eq!(verdict(&event), "Verdict: no bearing fault found", "its zone is known");
+        event.time_domain.iso_zone = None;
+        assert!(verdict(&event).contains("5.5 mm/s may be in zone C or D"), "{}", verdict(&event));
+    }
+
     /// Lines of an inverter were "bearing damaged, most likely" two parts.
     #[test]
     fn lines_without_a_name_are_told_as_lines_and_rank_no_part() {

@@ -69,3 +69,16 @@ fn a_lighter_load_is_judged_as_before() {
     (0..100).for_each(|n| drop(take(&mut monitor, of(n, 1.0))));
     assert!((100..200).all(|n| !take(&mut monitor, of(n, 0.2)).0));
 }
+
+/// A rise of a twentieth over days is how sound machines wander.
+#[test]
+fn a_rise_within_a_tenth_of_the_level_is_no_trend() {
+    let direction = |rise: f64| {
+        let mut monitor = Monitor::new(MonitorSettings::default());
+        let level = |n: i64| 1.0 + rise * (n - 300).max(0) as f64 / 100.0;
+        let judged = (0..400).map(|n| monitor.observe(&of(n, level(n)))).last();
+        judged.expect("one").trend.trend_direction
+    };
+    assert_eq!(direction(0.05), TrendDirection::Stable);
+    assert_eq!(direction(0.5), TrendDirection::Rising);
+}
