@@ -127,13 +127,32 @@ pub fn judge(
     if let Some(speed) = learnt {
         findings = Some(at(speed)?);
     }
+    let (quality, findings) = match findings {
+        Some(found) if is_silent(channel, &found) => (quality.of_standstill(), None),
+        findings => (quality, findings),
+    };
     let mut event = event(channel, machine, names, &quality, findings.as_ref());
-    if learnt.is_some() {
+    if learnt.is_some() && findings.is_some() {
         event.operating.speed_source = SpeedSource::Estimated;
         event.operating.speed_basis = Some(SpeedBasis::Learnt);
         event.operating.stated_speed_rpm = Some(machine.speed.get());
     }
     Ok(Judged { event, findings })
+}
+
+/// Level, g RMS, velocity, mm/s RMS, and raw kurtosis below all of which a recording shows no machine in service.
+/// IMS shows 0.002 g when stopped; 0.1 mm/s is a fourteenth of the lowest limit of zone A (ISO 20816-3), and
+/// noise has a kurtosis of 3. A slow machine is as quiet: with impacts or lines it is judged.
+const SILENT: (f64, f64, f64) = (0.002, 0.1, 4.0);
+
+/// Whether nothing was measured that a verdict can rest on: a dead sensor, or a machine that stands.
+fn is_silent(channel: &ReadChannel, found: &Findings) -> bool {
+    let time = time_block(channel, Some(found));
+    let is_open = found.dominant.is_none() && found.undetermined.is_none();
+    is_open
+        && time.rms_g.is_some_and(|rms| rms < SILENT.0)
+        && time.velocity_rms_mm_s.is_none_or(|velocity| velocity < SILENT.1)
+        && time.kurtosis.is_none_or(|kurtosis| kurtosis < SILENT.2)
 }
 
 /// A sound recording, ready to be compared with.
@@ -337,7 +356,9 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
         let flags: Vec<&str> = quality.signal.flags.iter().map(|&flag| flag_words(flag)).collect();
         format!("the signal cannot be judged: {}", flags.join(", "))
     } else {
-        "the machine stands".to_owned()
+        "no signal of a machine that runs: the machine stands, or the sensor does not measure; check that it ran, \
+         and sensor, cable and scale"
+            .to_owned()
     };
     FrequencyDomain {
         method: Method::Thorough,

@@ -25,6 +25,7 @@ mod gate;
 mod history;
 mod packed;
 mod period;
+mod presence;
 mod prospects;
 mod rul;
 mod settings;

@@ -92,11 +92,11 @@ pub fn recommend(
 fn second_measurement(part: &Text) -> Text {
     Text::new(
         format!(
-            "{} 재측정으로 확인: 센서 취부를 점검한 뒤 같은 측정점에서 같은 회전수·부하로 측정. 예비품 재고를 점검",
+            "{} 여부를 재측정으로 확인: 센서 취부를 점검한 뒤 같은 측정점에서 같은 회전수·부하로 측정. 예비품 재고를 점검",
             part.ko
         ),
         format!(
-            "Confirm the {} by a second measurement: check the sensor's mounting, then measure at the \
+            "Confirm by a second measurement that the {} is damaged: check the sensor's mounting, then measure at the \
              same point, speed and load. Check that a spare is in stock",
             part.en
         ),
@@ -130,6 +130,8 @@ fn keep_running() -> Text {
 fn check_of_machine(risk: RiskLevel, part: MachinePart) -> Text {
     match (risk, part) {
         (RiskLevel::Normal, _) => keep_running(),
+        (_, MachinePart::None) => back_to_usual(risk),
+        (_, MachinePart::Striking) => find_impacts(risk),
         (_, MachinePart::Sensor) => check_of_sensor(risk),
         (RiskLevel::Watch, MachinePart::Rotor) => Text::new(
             "불평형·축정렬·체결 상태를 점검하고 측정 주기를 단축",
@@ -159,6 +161,28 @@ fn check_of_machine(risk: RiskLevel, part: MachinePart) -> Text {
     }
 }
 
+/// The advice on heavy impacts that nothing names.
+fn find_impacts(risk: RiskLevel) -> Text {
+    let find = Text::new(
+        "충격의 원인을 찾을 것: 회전속도와 베어링 형번 입력을 확인하고 이완·러빙·인접 설비를 점검한 뒤 같은 측정점에서 재측정.",
+        "Find what strikes: check the speed and the bearing's designation, look for looseness, rubbing or a \
+         neighbour that strikes, and measure again at the same point.",
+    );
+    let then = if risk >= RiskLevel::Warning {
+        Text::new(
+            "원인이 밝혀지지 않으면 가까운 시일에 정지하여 베어링을 점검. 이상음이나 급격한 온도 상승 시 즉시 정지",
+            "Unless the cause is found, stop soon and inspect the bearing. Stop at once on unusual noise or a quick \
+             rise of temperature",
+        )
+    } else {
+        Text::new(
+            "원인이 설비에 없으면 베어링을 점검",
+            "If nothing of the machine explains it, inspect the bearing",
+        )
+    };
+    joined(&[find, then])
+}
+
 /// Returns the advice on settling a sign that is not confirmed.
 fn suspected(screening: &Screening) -> Text {
     if let Some(reason) = screening.reason {
@@ -171,7 +195,7 @@ fn suspected(screening: &Screening) -> Text {
         );
     }
     Text::new(
-        "불평형·축정렬·이완·접촉 등 설비 상태와 센서 취부를 점검하고 같은 측정점에서 재측정하여 확인",
+        "불평형·축정렬·이완·러빙 등 설비 상태와 센서 취부를 점검하고 같은 측정점에서 재측정하여 확인",
         "Check the machine (balance, alignment, looseness, rubbing) and the sensor's mounting, and \
          measure again at the same point to confirm",
     )
@@ -209,7 +233,7 @@ fn inspect(risk: RiskLevel, sign: UnnamedSign, remaining: &Remaining, rules: &Ru
              process (cavitation, flow)",
         ),
         UnnamedSign::Impulsive => Text::new(
-            "센서 취부, 이완·접촉, 베어링 순으로 충격의 원인을 점검",
+            "센서 취부, 이완·러빙, 베어링 순으로 충격의 원인을 점검",
             "Find the cause of the impacts: the sensor's mounting, looseness or rubbing, the bearing",
         ),
     };
@@ -218,7 +242,7 @@ fn inspect(risk: RiskLevel, sign: UnnamedSign, remaining: &Remaining, rules: &Ru
     let is_short = remaining.assessment.hours.is_some_and(|taken| taken <= lead_h)
         || remaining.median_h.is_some_and(|median| median <= lead_h);
     let within = if is_short {
-        Text::new("가능한 빨리", "as soon as possible")
+        Text::new("가능한 한 빨리", "as soon as possible")
     } else {
         let lead = hours(lead_h);
         Text::new(format!("{} 이내", lead.ko), format!("within {}", lead.en))
@@ -234,11 +258,11 @@ fn inspect(risk: RiskLevel, sign: UnnamedSign, remaining: &Remaining, rules: &Ru
         RiskLevel::Warning => {
             let plan = Text::new(
                 format!(
-                    "{}. 낮아지지 않으면 {} 베어링을 점검하고 손상이 확인되면 교체하도록 예비품을 준비.",
+                    "{}. 진동이 낮아지지 않으면 {} 베어링을 점검하고 손상이 확인되면 교체하도록 예비품을 준비.",
                     first.ko, within.ko
                 ),
                 format!(
-                    "{}. If it does not fall, inspect the bearing {}, with a spare at hand in \
+                    "{}. If the vibration does not fall, inspect the bearing {}, with a spare at hand in \
                      case damage is found.",
                     first.en, within.en
                 ),
@@ -293,7 +317,7 @@ fn watch(part: &Text) -> Text {
     Text::new(
         format!("{} 측정 주기를 단축해 추세를 확인하고 예비품 재고를 점검", part.ko),
         format!(
-            "Measure the {} more often, follow its trend, check that a spare is in stock",
+            "Measure more often at the {}, follow the trend, check that a spare is in stock",
             part.en
         ),
     )
@@ -331,7 +355,7 @@ fn warning(part: &Text, remaining: &Remaining, rules: &Rules) -> Text {
     }
     let within = hours(lead);
     let plan = Text::new(
-        format!("{} 이내 {} 교체 계획을 수립하고 부품을 발주.", within.ko, part.ko),
+        format!("{} 이내에 {} 교체 일정을 확정하고 부품을 발주.", within.ko, part.ko),
         format!(
             "Plan the replacement of the {}: set its date within {} and order the parts.",
             part.en, within.en

@@ -31,6 +31,12 @@ const ZONE_D_OF_EVERY_CLASS: f64 = 11.0;
 const SHORTEST_RING_S: f64 = 0.000_25;
 /// Turns of a cage in a turn of the shaft: bearings of every kind have 0.35 to 0.5 (names.md).
 const CAGE_ORDER: f64 = 0.4;
+/// How far a level may lie from the last normal one and still be the usual one, ratio. Source: the least ratio
+/// of a level that counts at the edge (ISO 20816-1, criterion II; `level_ratio`).
+const USUAL_RATIO: f64 = 1.3;
+/// The score of an anomaly below which its evidence is away and the flag only outlasts it: that of a distance below
+/// half of the alarm's, d / (d + 5) at d = 2.5 (`clear_sigma` of the edge).
+const OUTLASTING_SCORE: f64 = 0.34;
 /// The key of a bearing's only sensor, which has no name.
 const UNNAMED_POINT: &str = "-";
 
@@ -93,6 +99,41 @@ impl Case<'_> {
         let kurtosis = self.event.time_domain.kurtosis;
         let highest = rpm.map(|rpm| 1.5 / (SHORTEST_RING_S * CAGE_ORDER * rpm / 60.0));
         matches!((kurtosis, highest), (Some(kurtosis), Some(highest)) if kurtosis > highest)
+    }
+
+    /// Whether the window by itself is as the last normal ones of its point, although a flag or a former
+    /// judgement may still stand: the level is theirs, no element is named, and nothing strikes.
+    ///
+    /// A bearing that was replaced or greased is known by it before the medians of the latest windows are.
+    pub(crate) fn is_usual_again(&self, rules: &Rules) -> bool {
+        let normal = self.before().and_then(|before| before.normal_rms_g);
+        let (Some(normal), Some(rms)) = (normal, self.event.time_domain.rms_g) else {
+            return false;
+        };
+        let lines = &self.event.frequency_domain;
+        let is_named = lines.dominant_fault.is_some()
+            && lines.confidence >= rules.screening.name_confidence
+            || lines.damaged.is_some();
+        let kurtosis = self.event.time_domain.kurtosis;
+        let strikes = kurtosis.is_none_or(|kurtosis| kurtosis >= rules.stage.high_kurtosis);
+        let is_of_velocity = self.zone().is_some_and(|zone| zone >= rules.stage.limited_zone);
+        let is_level_usual = rms <= USUAL_RATIO * normal && rms * USUAL_RATIO >= normal;
+        let envelopes = self
+            .before()
+            .and_then(|before| before.normal_envelope_g)
+            .zip(self.event.time_domain.envelope_rms_g);
+        let is_envelope_usual = envelopes.is_none_or(|(normal, now)| now <= USUAL_RATIO * normal);
+        let is_usual = is_level_usual && is_envelope_usual && self.is_flag_of_the_past();
+        is_usual && !is_named && !strikes && !is_of_velocity
+    }
+
+    /// Whether a flag, if one stands, may be of the windows before this one: it was raised by levels, which this
+    /// window can be compared with, or only outlasts its evidence.
+    fn is_flag_of_the_past(&self) -> bool {
+        let anomaly = &self.event.anomaly;
+        let outlasts = anomaly.score.is_some_and(|score| score < OUTLASTING_SCORE);
+        let is_by_level = || self.event.contributing().any(|feature| feature.kind().is_level());
+        !self.event.anomaly_detected || outlasts || is_by_level()
     }
 
     /// The event is of samples; false for ready-made values of a transmitter, in which no line of the
@@ -210,6 +251,11 @@ pub struct PointState {
     pub calm_stages: [u32; 4],
     /// Judgements in a row with evidence that the anomaly flag does not carry.
     pub unflagged: u32,
+    /// RMS of the acceleration at the last of them, g.
+    pub unflagged_rms_g: Option<f64>,
+    /// Since when, and for how many judgements in a row, the windows have been as usual while the risk stands
+    /// above Watch.
+    pub usual: Option<UsualAgain>,
     /// Judgements in a row in which a short remaining life stood without a name for the fault.
     pub short_life: u32,
     /// Judgements in a row in which level and impulsiveness were up together without a name.
@@ -220,6 +266,8 @@ pub struct PointState {
     pub normal_floor_g: Option<f64>,
     /// RMS of the acceleration at the last normal judgement, g.
     pub normal_rms_g: Option<f64>,
+    /// RMS of the envelope at the last normal judgement, g.
+    pub normal_envelope_g: Option<f64>,
     /// The state of the sensor.
     pub sensor: Sensor,
     /// Whether its baseline was complete.
@@ -229,6 +277,15 @@ pub struct PointState {
     pub damaged_when_learnt: Option<Fault>,
     /// When its baseline was begun anew while the risk stood above Normal.
     pub relearning_since: Option<Timestamp>,
+}
+
+/// A run of windows that are as usual.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct UsualAgain {
+    /// The time of the first.
+    pub since: Timestamp,
+    /// How many they are.
+    pub windows: u32,
 }
 
 impl Default for PointState {
@@ -241,11 +298,14 @@ impl Default for PointState {
             calm: [0; 3],
             calm_stages: [0; 4],
             unflagged: 0,
+            unflagged_rms_g: None,
+            usual: None,
             short_life: 0,
             spreading: 0,
             highest_kurtosis: None,
             normal_floor_g: None,
             normal_rms_g: None,
+            normal_envelope_g: None,
             sensor: Sensor::default(),
             learnt: false,
             damaged_when_learnt: None,

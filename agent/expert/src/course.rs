@@ -200,7 +200,7 @@ fn outlived_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     case.memory.recent.iter().find(is_outlived)?;
     let text = Text::new(
         "· 이전에 알린 잔여수명이 이미 지나 추정이 너무 짧았음: 참고로만 사용",
-        "· a life that was told before has been outlived: the estimate was too short, take it as a guide",
+        "· the bearing has run longer than an earlier estimate said: that one was too short, take this one as a guide",
     );
     Some((text, vec![fact("memory.rul_is_outlived", true, "MEM-6")]))
 }
@@ -212,7 +212,7 @@ fn standing_note(risk: RiskLevel, state: &BearingState, at: Timestamp) -> Option
     let higher = state.standing.levels.iter().filter(|(level, _)| **level > risk);
     let or_above = or_above(higher.into_iter().any(|(_, higher)| higher.until >= stand.since));
     let text = Text::new(
-        format!("· {}{} 상태로 {}", risk.label().ko, or_above.ko, told.ko),
+        format!("· {}{} 상태가 {}째 이어짐", risk.label().ko, or_above.ko, told.ko),
         format!("· {risk}{} for {}", or_above.en, told.en),
     );
     Some((text, vec![fact("memory.risk_for_h", standing, "MEM-5")]))

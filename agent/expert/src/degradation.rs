@@ -2,7 +2,7 @@
 //!
 //! Rules: DEGR-1 direction and slope; DEGR-2 rising with time to plan is slow; DEGR-3 acceleration is
 //! rapid; DEGR-4 a falling level after stage 3 is no recovery (rise then fall); DEGR-5 no trend yet; DEGR-6 after a step the
-//! height of the level is told; without an anomaly nothing degrades, whatever the slope.
+//! height of the level is told; DEGR-7 a window at its usual level grows no more; without an anomaly nothing degrades, whatever the slope.
 
 use pdm_shared::bounds::{MAX_WORD, in_one_line};
 use pdm_shared::diagnosis::{Degradation, DegradationSpeed, Evidence, Thought, ThoughtTitle};
@@ -45,7 +45,11 @@ pub fn degrade(case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules)
     let rising = trend.trend_direction == TrendDirection::Rising;
     let grows = trend.slope.is_none_or(|slope| slope >= 0.0);
     let accelerates = trend.acceleration_detected && grows;
-    let class = if accelerates && trend.trend_direction != TrendDirection::Falling {
+    // a growth that is not significant cannot speed up, and a level that has come back grows no more
+    let is_usual_again = case.is_usual_again(rules);
+    let class = if is_usual_again {
+        TrendClass::Stable
+    } else if accelerates && rising {
         TrendClass::Accelerating
     } else if rising {
         TrendClass::Rising
@@ -94,6 +98,12 @@ fn conclusion(
             format!("({} slope {slope} {unit})", feature.en),
         )
     });
+    if is_anomaly && case.is_usual_again(rules) {
+        return Text::new(
+            "이번 측정의 수준은 평소와 같아 이전의 상승을 현재의 열화로 보지 않음",
+            "This window is at its usual level: the rise before it is no growth now",
+        );
+    }
     let head = match (class, speed) {
         (TrendClass::Accelerating | TrendClass::Rising, _) if !is_anomaly => Text::new(
             "이상 없이 수준만 상승: 부하·회전수·계절의 영향일 수 있음",
@@ -111,7 +121,7 @@ fn conclusion(
             "The level fell back, which is no recovery at an advanced stage",
         ),
         (TrendClass::Stable, _) => match trend.trend_direction {
-            TrendDirection::Falling => Text::new("하강 추세", "Falling"),
+            TrendDirection::Falling => Text::new("하강 추세", "The level is falling"),
             TrendDirection::Unknown => {
                 Text::new("추세를 판단할 자료가 부족함", "Too little data for a trend")
             }

@@ -17,11 +17,35 @@ use crate::risk::{Proposal, latch, propose};
 use crate::rul::{Remaining, Urgency, assess};
 use crate::rules::Rules;
 use crate::screening::{Finding, Screening, screen};
-use crate::wording::{Doubt, fact, joined};
+use crate::unsettled::OpenReason;
+use crate::wording::{Doubt, fact, figure, joined};
 use crate::{course, memory, repair};
 
 /// Medium doubts from which the whole is highly uncertain. Chosen: three independent gaps.
 const MANY_DOUBTS: usize = 3;
+
+/// The head of a last thought that gives no verdict.
+struct Head {
+    ko: &'static str,
+    en: &'static str,
+}
+
+const NOT_JUDGED: Head = Head { ko: "판정 보류:", en: "Not judged:" };
+
+impl Head {
+    fn text(&self) -> Text {
+        Text::new(self.ko, self.en)
+    }
+}
+
+/// Whether a judgement gives no verdict: its risk is Normal for want of grounds, and a headline says so.
+pub fn is_not_judged(diagnosis: &Diagnosis) -> bool {
+    diagnosis.risk_level == RiskLevel::Normal
+        && diagnosis.thoughts.iter().any(|thought| {
+            thought.title == ThoughtTitle::OverallRisk
+                && thought.conclusion.en.starts_with(NOT_JUDGED.en)
+        })
+}
 
 /// The intermediate results of the five thoughts.
 struct Thoughts {
@@ -62,7 +86,8 @@ fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgeme
         return judge_ahead(case, rules, thoughts);
     }
     let mut point = latch(case, &thoughts.screening, own_stage, thoughts.proposal.risk, rules);
-    if point.stage > own_stage && thoughts.screening.is_anomaly() && !case.is_late() {
+    let may_repropose = !case.is_late() && !case.is_usual_again(rules);
+    if point.stage > own_stage && thoughts.screening.is_anomaly() && may_repropose {
         // the row of the matrix that is told is that of the stage that is told
         let (class, remaining) = (thoughts.degrading.class, &thoughts.remaining);
         thoughts.proposal =
@@ -125,8 +150,9 @@ fn is_back(case: &Case<'_>, thoughts: &Thoughts, state: &BearingState, rules: &R
         && screening.open.is_none();
     let ratio = case.event.anomaly.level_ratio;
     // the ratio is a median of the latest windows: a window without an anomaly is usual by itself
-    let is_low =
-        !screening.is_anomaly() || ratio.is_none_or(|ratio| ratio < rules.risk.warning_level_ratio);
+    let is_low = !screening.is_anomaly()
+        || case.is_usual_again(rules)
+        || ratio.is_none_or(|ratio| ratio < rules.risk.warning_level_ratio);
     is_usual && is_low && own == Some(state.risk()) && state.risk() > RiskLevel::Watch
 }
 
@@ -241,7 +267,7 @@ fn uncertainty(case: &Case<'_>, mut doubts: Vec<Doubt>) -> Uncertainty {
 fn overall(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Thought {
     let label = shown.risk.label();
     let head = if is_undecided(case, thoughts, shown) {
-        Text::new("판정 보류:", "Not judged:")
+        NOT_JUDGED.text()
     } else {
         Text::new(
             format!("{}({}):", label.ko, shown.risk.as_str()),
@@ -300,13 +326,10 @@ fn kept_note(case: &Case<'_>, thoughts: &Thoughts) -> Option<Text> {
 }
 
 /// The reason for the risk where the window shows no anomaly.
-fn without_anomaly(thoughts: &Thoughts, risk: RiskLevel) -> Text {
+fn without_anomaly(case: &Case<'_>, thoughts: &Thoughts, risk: RiskLevel) -> Text {
     let is_suspected = thoughts.screening.finding == Finding::Suspected;
     if risk == RiskLevel::Normal && thoughts.screening.finding == Finding::Open {
-        return Text::new(
-            "결함선을 판정하지 못하여 베어링 손상 여부는 미확정",
-            "defect lines are not judged, so bearing damage is neither found nor excluded",
-        );
+        return thoughts.screening.reason.map_or_else(OpenReason::left_open, |r| r.verdict(case));
     }
     if risk > RiskLevel::Normal && is_suspected {
         Text::new("이번 측정의 징후는 확인되지 않음", "the signs of this window are not confirmed")
@@ -319,6 +342,22 @@ fn without_anomaly(thoughts: &Thoughts, risk: RiskLevel) -> Text {
         )
     } else {
         Text::new("조치가 필요한 징후 없음", "nothing that asks for action")
+    }
+}
+
+/// Says what stands in for a trend: after a step the height of the level.
+fn without_trend(case: &Case<'_>, thoughts: &Thoughts) -> Text {
+    let by_level = |fact: &&Evidence| fact.rule.as_deref() == Some("RISK-11");
+    let is_by_level = thoughts.proposal.evidence.iter().any(|fact| by_level(&fact));
+    match case.event.anomaly.level_ratio.filter(|_| is_by_level) {
+        Some(ratio) => {
+            let told = figure(ratio);
+            Text::new(
+                format!("수준이 기준 대비 {told}배"),
+                format!("the level stands at {told} times its baseline"),
+            )
+        }
+        None => Text::new("뚜렷한 상승 추세 없음", "no rising trend"),
     }
 }
 
@@ -338,12 +377,15 @@ fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Text {
         );
     }
     if !thoughts.screening.is_anomaly() {
-        return without_anomaly(thoughts, shown.risk);
+        return without_anomaly(case, thoughts, shown.risk);
+    }
+    if thoughts.staging.machine == Some(MachinePart::None) {
+        return Text::new("이번 측정은 평소 수준", "this window is at its usual level");
     }
     let trend = match thoughts.degrading.class {
-        TrendClass::Stable => Text::new("뚜렷한 상승 추세 없음", "no rising trend"),
+        TrendClass::Stable => without_trend(case, thoughts),
         TrendClass::Rising => Text::new("상승 추세", "rising"),
-        TrendClass::Accelerating => Text::new("가속 상승", "accelerating"),
+        TrendClass::Accelerating => Text::new("상승이 가속됨", "rising ever faster"),
     };
     if thoughts.screening.is_of_machine {
         return Text::new(

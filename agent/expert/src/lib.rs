@@ -30,4 +30,4 @@ mod unsettled;
 
 pub use advice::hurries_parts;
 pub use case::Judgement;
-pub use judge::{judge, judge_raised};
+pub use judge::{is_not_judged, judge, judge_raised};

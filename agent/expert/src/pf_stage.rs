@@ -7,7 +7,7 @@
 //! (impacts, envelope, a line); a level without one is a matter of the machine and stage 0;
 //! STAGE-3A many harmonics with sidebands; STAGE-3B level up and impulsive; STAGE-3C line and zone
 //! C; STAGE-3D cage; STAGE-3E level up and kurtosis fallen back: damage spreads; STAGE-3F a second
-//! family of lines; STAGE-4A line and zone D; STAGE-4B the floor has drowned the lines. STAGE-2C one
+//! family of lines; STAGE-3G signs of the bearing at a level that stops a machine; STAGE-4A line and zone D; STAGE-4B the floor has drowned the lines. STAGE-2C one
 //! recording without a history names the element with certainty: stage 2, until a second measurement
 //! confirms more; the zones of the velocity are absolute and count at once. STAGE-2D damage whose
 //! element is open, in one recording without a history or beside a flag: stage 2.
@@ -24,8 +24,9 @@ use symptoms::Symptoms;
 
 use crate::case::Case;
 use crate::rules::Rules;
-use crate::screening::{Finding, Screening};
-use crate::wording::{Doubt, fact, joined};
+use crate::screening::{Finding, Screening, is_impulsive, is_severe};
+use crate::unsettled::OpenReason;
+use crate::wording::{Doubt, fact, joined, velocity_without_zone, zone_words};
 
 /// The second thought and what the others take from it.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,10 @@ pub enum MachinePart {
     Whole,
     /// The signal is that of a bad cable or contact.
     Sensor,
+    /// Heavy impacts, of the bearing or of the machine.
+    Striking,
+    /// Nothing any more: the window is at its usual level again.
+    None,
 }
 
 /// Signs of a bearing without a name.
@@ -80,7 +85,7 @@ pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
         return none(case, screening);
     }
     if screening.is_of_machine {
-        return of_machine(case, screening);
+        return of_machine(case, screening, rules);
     }
     let symptoms = Symptoms::of(case, rules);
     let unnamed_spread = symptoms.level && symptoms.impulsive && screening.fault.is_none();
@@ -106,7 +111,9 @@ pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
     let second = lines::second_family(case, screening, rules)
         .filter(|_| screening.finding != Finding::Single);
     let stage = if second.is_some() && stage > 0 { (stage + 1).min(4) } else { stage };
-    let part = if case.has_spikes_of_cable() {
+    let part = if case.is_usual_again(rules) {
+        MachinePart::None
+    } else if case.has_spikes_of_cable() {
         MachinePart::Sensor
     } else if symptoms.low_frequency {
         MachinePart::Rotor
@@ -139,6 +146,16 @@ fn none(case: &Case<'_>, screening: &Screening) -> Staging {
         Finding::Suspected => {
             Text::new("확인 전이므로 단계를 부여하지 않음", "Not confirmed yet: no stage is given")
         }
+        Finding::Open if screening.reason == Some(OpenReason::LevelMoved) => Text::new(
+            "결함선은 없음. 수준 변화의 원인을 확인하기 전까지 단계를 부여하지 않음",
+            "No defect line; no stage is given until it is known what moved the level",
+        ),
+        Finding::Open if screening.reason == Some(OpenReason::Ungrouped) => {
+            Text::new("P-F 곡선상 손상 징후 없음", "No sign of damage on the P-F curve")
+        }
+        Finding::Open if screening.reason == Some(OpenReason::NoSignal) => {
+            Text::new("신호가 없어 단계를 부여하지 않음", "Without a signal no stage is given")
+        }
         Finding::Open => Text::new(
             "결함선이 판정되지 않아 단계를 부여하지 않음",
             "The defect lines are not judged: no stage is given",
@@ -170,14 +187,26 @@ fn none(case: &Case<'_>, screening: &Screening) -> Staging {
 }
 
 /// One recording that asks for a check of the machine and shows no bearing.
-fn of_machine(case: &Case<'_>, screening: &Screening) -> Staging {
-    let machine = Some(MachinePart::Rotor);
+fn of_machine(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
+    let part = if is_severe(case, rules) || is_impulsive(case, rules) {
+        MachinePart::Striking
+    } else {
+        MachinePart::Rotor
+    };
+    let machine = Some(part);
     let mut thought = thought(case, 0, &[], None, machine);
-    thought.conclusion = Text::new(
-        "베어링 손상 징후는 확인되지 않음: 불평형·축정렬·이완·접촉 등 설비 문제부터 확인",
-        "No bearing damage is seen: check the machine first for unbalance, misalignment, looseness or \
-         rubbing",
-    );
+    thought.conclusion = if is_impulsive(case, rules) {
+        Text::new(
+            "충격의 부위가 특정되지 않아 단계를 부여하지 않음: 베어링 손상을 배제할 수 없음",
+            "No stage is given, as no line names what strikes; damage of the bearing is not ruled out",
+        )
+    } else {
+        Text::new(
+            "베어링 손상 징후는 확인되지 않음: 불평형·축정렬·이완·러빙 등 설비 문제부터 확인",
+            "No bearing damage is seen: check the machine first for unbalance, misalignment, looseness \
+             or rubbing",
+        )
+    };
     thought.evidence.push(case.zone_fact("STAGE-0"));
     let peak = fact("time_domain.peak_g", case.event.time_domain.peak_g, "STAGE-0");
     thought.evidence.push(peak);
@@ -205,6 +234,10 @@ fn thought(
         |part| without_sign_of_bearing(case, part),
     );
     let mut evidence: Vec<Evidence> = Vec::new();
+    if case.event.time_domain.iso_zone.is_none() {
+        let velocity = case.event.time_domain.velocity_rms_mm_s;
+        evidence.extend(velocity.map(|_| case.zone_fact("STAGE-0")));
+    }
     for fact in asks.iter().chain(second.as_ref()).flat_map(|ask| &ask.evidence) {
         if !evidence.contains(fact) {
             evidence.push(fact.clone());
@@ -225,9 +258,17 @@ fn without_sign_of_bearing(case: &Case<'_>, part: MachinePart) -> Text {
     let is_level = case.event.contributing().any(|feature| feature.kind().is_level());
     match part {
         MachinePart::Sensor => Text::new(
-            "충격보다 짧은 스파이크: 베어링이 아니라 센서·케이블 접촉 불량 의심",
-            "Spikes shorter than any impact: a contact of sensor or cable rather than the bearing",
+            "베어링 충격으로 보기에는 너무 짧거나 드문 스파이크: 센서·케이블 접촉 불량 또는 공정의 단발 충격 의심",
+            "Spikes too short or too rare for a bearing: a contact of sensor or cable, or single strokes of \
+             the process",
         ),
+        MachinePart::None => Text::new(
+            "이번 측정은 평소 수준이며 베어링 손상 징후 없음",
+            "This window is at its usual level and shows no sign of damage",
+        ),
+        MachinePart::Striking => {
+            Text::new("충격의 부위가 특정되지 않음", "No line names what strikes")
+        }
         MachinePart::Rotor => Text::new(
             "베어링 손상 징후 없이 저주파 진동만 상승: 불평형·축정렬·이완 등 회전체 문제 의심",
             "Low-frequency vibration is up without a sign of bearing damage: unbalance, misalignment \
@@ -250,7 +291,7 @@ fn doubts(case: &Case<'_>, screening: &Screening, stage: u8) -> Vec<Doubt> {
     if case.event.time_domain.iso_zone.is_none() {
         doubts.push(Doubt {
             level: pdm_shared::diagnosis::UncertaintyLevel::Low,
-            cause: Text::new("진동속도 구역 정보가 없음", "No velocity zone is known"),
+            cause: zone_doubt(case),
         });
     }
     if stage >= 3 && screening.fault.is_none() {
@@ -260,6 +301,18 @@ fn doubts(case: &Case<'_>, screening: &Screening, stage: u8) -> Vec<Doubt> {
         ));
     }
     doubts
+}
+
+/// The doubt about a velocity whose machine has no stated group.
+fn zone_doubt(case: &Case<'_>) -> Text {
+    if case.zone().is_none() {
+        return velocity_without_zone(case);
+    }
+    let words = zone_words(case);
+    Text::new(
+        format!("기계 그룹이 입력되지 않음: {}", words.ko),
+        format!("The machine's group is not stated: {}", words.en),
+    )
 }
 
 /// Tells the stage that the bearing stands at, and that a former judgement holds it there.

@@ -13,7 +13,8 @@
 //! quiet because that baseline raises no flag, and stands as long as it is named; RISK-15 a level below
 //! the ratio that asks for Warning, outside the bad zones and before the lines drown, stops no machine
 //! (Randall: a change below 6 dB is not significant); RISK-16 spikes that are too short for an impact are
-//! of the cable, and ask for Watch.
+//! of the cable, and ask for Watch; RISK-17 one recording with heavy impacts and a velocity in a bad zone is Warning;
+//! RISK-18 a level that has been as usual for days, without lines or impacts, stands no higher than Watch.
 //!
 //! A machine is stopped by stage 3 in a rising trend's last row, by zone D, by a level far above
 //! its baseline, or by a life that is shorter than the lead time by its median, with growth that is
@@ -24,11 +25,12 @@ use pdm_shared::diagnosis::Evidence;
 use pdm_shared::event::BaselineState;
 use pdm_shared::risk::RiskLevel;
 
-use crate::case::{Case, PointState};
+use crate::case::{Case, PointState, UsualAgain};
 use crate::degradation::TrendClass;
 use crate::rul::{Remaining, Urgency};
 use crate::rules::Rules;
-use crate::screening::{Finding, Screening};
+use crate::screening::{Finding, Screening, is_severe};
+use crate::unsettled::OpenReason;
 use crate::wording::fact;
 
 /// Path of the risk that a language model sees.
@@ -85,6 +87,9 @@ pub fn propose(
     if in_damage_zone && anomaly {
         proposal.at_least(RiskLevel::Warning, || case.zone_fact("RISK-3"));
     }
+    if screening.is_of_machine && is_severe(case, rules) {
+        proposal.at_least(RiskLevel::Warning, || case.zone_fact("RISK-17"));
+    }
     let lead_h = rules.lead_time.total_h();
     let stood = screening.fault.is_some() || remaining.short_life >= rules.screening.confirm_after;
     match remaining.urgency {
@@ -108,6 +113,10 @@ pub fn propose(
 impl Proposal {
     /// Holds the risk to how far the level stands above its baseline, where that is told.
     fn weigh_level(&mut self, case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules) {
+        if case.is_usual_again(rules) {
+            // the ratio is a median of windows before this one
+            return;
+        }
         let anomaly = &case.event.anomaly;
         let Some(ratio) = anomaly.level_ratio.filter(|_| case.event.anomaly_detected) else {
             return;
@@ -201,6 +210,11 @@ pub fn latch(
         return state;
     }
     state.unflagged = screening.unflagged;
+    if screening.unflagged == 0 {
+        state.unflagged_rms_g = None;
+    } else if case.before().is_none_or(|before| before.unflagged < screening.unflagged) {
+        state.unflagged_rms_g = case.event.time_domain.rms_g;
+    }
     if screening.fault.is_some() && screening.is_anomaly() {
         state.fault = screening.fault;
     }
@@ -217,9 +231,32 @@ pub fn latch(
     } else if comparable {
         state.stage = state.stage.min(calm_stage(&state, rules));
     }
+    fall_to_usual(case, rules, own_stage, &mut state);
     remember_start(case, screening, rules, &mut state);
     remember_extremes(case, screening, &mut state);
     state
+}
+
+/// Windows in a row, and the hours over which they must have come, that are as usual before a risk falls to Watch.
+/// Chosen: the six windows of the edge's shortest rule, and three days; a damage whose level falls back keeps its
+/// lines (IMS test 2 stays named through its false recovery).
+const USUAL: (u32, f64) = (6, 72.0);
+
+/// Lets a risk fall to Watch once the windows have been as usual for days: a bearing that was replaced or greased
+/// without a word is not stopped for weeks.
+fn fall_to_usual(case: &Case<'_>, rules: &Rules, own_stage: u8, state: &mut PointState) {
+    if state.risk <= RiskLevel::Watch || !case.is_usual_again(rules) {
+        state.usual = None;
+        return;
+    }
+    let at = case.event.measured_at;
+    let mut usual = state.usual.unwrap_or(UsualAgain { since: at, windows: 0 });
+    usual.windows = usual.windows.saturating_add(1);
+    state.usual = Some(usual);
+    let hours = at.seconds_since(usual.since) / 3600.0;
+    if usual.windows >= USUAL.0 && hours >= USUAL.1 {
+        (state.risk, state.stage, state.usual) = (RiskLevel::Watch, own_stage, None);
+    }
 }
 
 /// Remembers the element that is damaged while the baseline is learnt.
@@ -266,10 +303,14 @@ fn remember_extremes(case: &Case<'_>, screening: &Screening, state: &mut PointSt
         if state.stage == 0 {
             state.fault = None;
         }
-        if matches!(screening.finding, Finding::Normal | Finding::Open) {
+        if matches!(screening.finding, Finding::Normal | Finding::Open)
+            && screening.reason != Some(OpenReason::LevelMoved)
+        {
             let event = case.event;
             state.normal_floor_g = event.frequency_domain.noise_floor_g.or(state.normal_floor_g);
             state.normal_rms_g = event.time_domain.rms_g.or(state.normal_rms_g);
+            let envelope = event.time_domain.envelope_rms_g;
+            state.normal_envelope_g = envelope.or(state.normal_envelope_g);
         }
     } else if let Some(kurtosis) = case.event.time_domain.kurtosis
         && !case.has_spikes_of_cable()

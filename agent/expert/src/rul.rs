@@ -5,16 +5,18 @@
 //! against exp(-d/13) early); RUL-4 compared with the lead time; RUL-5 weak or wide intervals; RUL-6 a
 //! median below the lead time stops a machine only at an advanced stage, or where growth is significant
 //! and the interval is narrow enough: a lower bound by itself asks for a plan; RUL-7 a level that is not of the
-//! bearing, or that is about the usual one without a name, has no remaining life.
+//! bearing, or that is about the usual one without a name, has no remaining life; RUL-8 an interval that no plan fits is not told as a life; RUL-9 a window at its
+//! usual level has none.
 
 use pdm_shared::bounds::{MAX_LINE, in_one_line};
 use pdm_shared::diagnosis::{Evidence, RulAssessment, Thought, ThoughtTitle};
 use pdm_shared::event::{Rul, TrendDirection};
+use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::text::Text;
 
 use crate::case::Case;
 use crate::degradation::TrendClass;
-use crate::pf_stage::Staging;
+use crate::pf_stage::{Staging, UnnamedSign};
 use crate::rules::Rules;
 use crate::screening::{Finding, Screening};
 use crate::wording::{Doubt, fact, hours, joined, life};
@@ -71,6 +73,11 @@ pub fn assess(
         let evidence = fact("rul.unknown", &reason, "RUL-1");
         return unknown(reason, evidence, screening, stage);
     };
+    if case.is_usual_again(rules) {
+        let reason = "the level is back at its usual one".to_owned();
+        let evidence = fact("time_domain.rms_g", case.event.time_domain.rms_g, "RUL-9");
+        return unknown(reason, evidence, screening, stage);
+    }
     let accelerating = class == TrendClass::Accelerating;
     let cautious = accelerating || stage >= 2;
     let (taken, basis, conservative) = match rul.ci_low_hours {
@@ -94,6 +101,10 @@ pub fn assess(
         let unknown = unknown(reason.to_owned(), evidence, screening, stage);
         // the level of the machine, extrapolated, still asks for a plan
         return Remaining { urgency: urgency.min(Urgency::Plan), ..unknown };
+    }
+    if is_useless(rul, rules) {
+        let told = open_yet(rul, urgency.min(Urgency::Plan), rules);
+        return Remaining { urgency: urgency.min(Urgency::Plan), ..told };
     }
     let before = case.before().map_or(0, |state| state.short_life);
     let short_life =
@@ -119,6 +130,62 @@ pub fn assess(
     }
 }
 
+/// Whether the interval is so wide that no plan fits both of its ends.
+fn is_useless(rul: &Rul, rules: &Rules) -> bool {
+    let bounds = rul.ci_low_hours.zip(rul.ci_high_hours);
+    bounds.is_some_and(|(low, high)| high > rules.rul.useless_ratio * low)
+}
+
+/// The thought that the end cannot be told yet, with the interval that the growth leaves open.
+fn open_yet(rul: &Rul, urgency: Urgency, rules: &Rules) -> Remaining {
+    let (low, high) = (rul.ci_low_hours.unwrap_or(0.0), rul.ci_high_hours.unwrap_or(0.0));
+    let (low_told, high_told) = (life(low), life(high));
+    let head = Text::new(
+        format!(
+            "잔여수명은 아직 말할 수 없음: 하한 {}, 상한 {} 폭이 너무 넓음",
+            low_told.ko,
+            with_particle(&high_told.ko, Particle::Towards)
+        ),
+        format!(
+            "The remaining life cannot be told yet: lower bound {}, upper bound {}, too wide to plan by",
+            low_told.en, high_told.en
+        ),
+    );
+    let lead = hours(rules.lead_time.total_h());
+    let note = (urgency == Urgency::Plan).then(|| {
+        Text::new(
+            format!("· 하한이 조달·계획 리드타임 {}에 비해 여유가 적어 교체 준비를 시작", lead.ko),
+            format!(
+                "· the lower bound leaves little beside the lead time of {}: prepare a replacement",
+                lead.en
+            ),
+        )
+    });
+    let conclusion = note.map_or_else(|| head.clone(), |note| joined(&[head.clone(), note]));
+    Remaining {
+        assessment: RulAssessment {
+            hours: None,
+            basis: None,
+            conservative: false,
+            unknown: Some("the interval is too wide to plan by".to_owned()),
+        },
+        median_h: None,
+        urgency,
+        short_life: 0,
+        thought: Thought {
+            title: ThoughtTitle::Rul,
+            conclusion,
+            evidence: vec![
+                fact("rul.ci_low_hours", low, "RUL-8"),
+                fact("rul.ci_high_hours", high, "RUL-8"),
+                fact("config.lead_time_h", rules.lead_time.total_h(), "RUL-4"),
+            ],
+            model_words: None,
+        },
+        doubts: Vec::new(),
+    }
+}
+
 /// Returns why an extrapolation says nothing about the life of a bearing: no standing sign is of
 /// the bearing, or a level below the ratio that asks for Warning is extrapolated without a name.
 fn no_life(
@@ -129,6 +196,11 @@ fn no_life(
 ) -> Option<&'static str> {
     if !screening.is_anomaly() || screening.fault.is_some() {
         return None;
+    }
+    if staging.unnamed == Some(UnnamedSign::Broadband) {
+        return Some(
+            "noise without lines or impacts is no growth of a damage: lubrication comes first",
+        );
     }
     if staging.machine.is_some() && case.before().is_none_or(|before| before.fault.is_none()) {
         return Some("the anomaly is of the machine, not of the bearing");
@@ -233,7 +305,10 @@ fn evidence(case: &Case<'_>, basis: &str, rule: &str, lead_h: f64) -> Vec<Eviden
 
 fn unknown(reason: String, evidence: Evidence, screening: &Screening, stage: u8) -> Remaining {
     let doubts = if stage > 0 && screening.finding != Finding::CannotJudge {
-        vec![Doubt::medium("잔여수명을 산정할 수 없음", "The remaining life cannot be estimated")]
+        vec![Doubt::medium(
+            "열화 속도를 모르므로 남은 기간을 가늠할 수 없음",
+            "How long it will last is open, as its growth is not known",
+        )]
     } else {
         Vec::new()
     };

@@ -134,6 +134,8 @@ pub struct Rul {
     pub weak_confidence: f64,
     /// Upper / lower bound above which an interval is wide.
     pub wide_ratio: f64,
+    /// Upper / lower bound above which no life is told.
+    pub useless_ratio: f64,
 }
 
 /// The risk matrix and its hysteresis.
@@ -210,7 +212,7 @@ impl Rules {
         self.check_matrix()
     }
 
-    fn positive_values(&self) -> [(&'static str, f64); 15] {
+    fn positive_values(&self) -> [(&'static str, f64); 16] {
         [
             ("screening.suspicious_snr_db", self.screening.suspicious_snr_db),
             ("screening.suspicious_kurtosis", self.screening.suspicious_kurtosis),
@@ -225,6 +227,7 @@ impl Rules {
             ("lead_time.stop_window_h", self.lead_time.stop_window_h),
             ("rul.warning_lead_times", self.rul.warning_lead_times),
             ("rul.wide_ratio", self.rul.wide_ratio),
+            ("rul.useless_ratio", self.rul.useless_ratio),
             ("risk.warning_level_ratio", self.risk.warning_level_ratio),
             ("risk.critical_level_ratio", self.risk.critical_level_ratio),
         ]

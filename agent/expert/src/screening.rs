@@ -6,7 +6,8 @@
 //! history counts at once, and any name where one recording is all there is: a technician may have no
 //! other; SCREEN-7 the same of damage whose part is open; SCREEN-8 what the gateway cannot name or exclude is
 //! told as that, and never as sound; SCREEN-9 one recording in zone D, or with impacts that no sound machine
-//! has, counts at once too: it asks for a check of the machine.
+//! has, counts at once too: it asks for a check of the machine; SCREEN-10 a window at half of the level or less
+//! resets no count of signs; SCREEN-11 a record without a signal, or with impacts that nothing names, is not sound.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::{BaselineState, Method, OpenDamage, QualityFlag};
@@ -15,14 +16,14 @@ use pdm_shared::text::Text;
 
 use crate::case::Case;
 use crate::rules::Rules;
-use crate::unsettled::{OpenReason, open_reason};
+use crate::unsettled::{OpenReason, open_by_figures, open_reason};
 use crate::wording::{Doubt, fact};
 
 mod words;
 
 pub use words::flags;
 pub(crate) use words::likely_elements;
-use words::{conclusion, of_machine, with_open, with_reason, with_second};
+use words::{conclusion, flag_outlasts, of_machine, with_open, with_reason, with_second};
 
 /// The kurtosis' place in the event.
 const KURTOSIS: &str = "time_domain.kurtosis";
@@ -94,13 +95,17 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     let open = open_damage(case, fault);
     let suspicious = suspicious(case, rules, fault, open);
     let before = case.before().map_or(0, |state| state.unflagged);
-    let unflagged =
-        if is_carried(&suspicious, case) && !case.event.anomaly_detected { before + 1 } else { 0 };
+    let unflagged = match is_carried(&suspicious, case) && !case.event.anomaly_detected {
+        true => before.saturating_add(1),
+        false if is_much_quieter(case, rules) => before,
+        false => 0,
+    };
     let is_certain = is_certain(case, rules, fault);
     let is_named_at_once = is_learning(case) && is_certain || is_alone(case) && fault.is_some();
     let is_of_machine =
         is_alone(case) && fault.is_none() && open.is_none() && speaks_by_itself(case, rules);
-    let reason = open_reason(case, rules).filter(|_| fault.is_none());
+    let by_figures = || open_by_figures(case, rules).filter(|_| open.is_none());
+    let reason = open_reason(case, rules).or_else(by_figures).filter(|_| fault.is_none());
     let finding = if case.event.anomaly_detected {
         Finding::Anomalous
     } else if suspicious.is_empty() {
@@ -114,10 +119,15 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     };
     let first = match reason {
         Some(reason) if finding == Finding::Open => reason.conclusion(case),
+        Some(reason @ OpenReason::Impacts) if finding == Finding::Suspected => {
+            reason.conclusion(case)
+        }
         _ if is_of_machine => of_machine(case, rules),
+        _ if finding == Finding::Anomalous && case.is_usual_again(rules) => flag_outlasts(),
         _ => conclusion(case, finding, (fault, is_certain)),
     };
-    let first = with_reason(reason.filter(|_| finding == Finding::Suspected), case, first);
+    let is_beside = finding == Finding::Suspected && reason != Some(OpenReason::Impacts);
+    let first = with_reason(reason.filter(|_| is_beside), case, first);
     let mut evidence = evidence(case, fault, open, &suspicious);
     evidence.extend(reason.map(|reason| reason.evidence(case)));
     let thought = Thought {
@@ -165,16 +175,21 @@ fn is_alone(case: &Case<'_>) -> bool {
 /// the highest of the sound recordings at hand with a kurtosis above 6 (5 g, Paderborn K001).
 const HEAVY_PEAK_G: f64 = 10.0;
 
-/// The velocity is in the zone of damage, or the impacts are heavy.
+/// The velocity is in a zone of limited operation or of damage, or the impacts are heavy.
 fn speaks_by_itself(case: &Case<'_>, rules: &Rules) -> bool {
-    in_damage_zone(case, rules) || is_impulsive(case, rules) && is_heavy(case)
+    in_limited_zone(case, rules) || is_impulsive(case, rules) && is_heavy(case)
 }
 
-fn in_damage_zone(case: &Case<'_>, rules: &Rules) -> bool {
-    case.zone().is_some_and(|zone| zone >= rules.stage.damage_zone)
+fn in_limited_zone(case: &Case<'_>, rules: &Rules) -> bool {
+    case.zone().is_some_and(|zone| zone >= rules.stage.limited_zone)
 }
 
-fn is_impulsive(case: &Case<'_>, rules: &Rules) -> bool {
+/// Whether one recording shows heavy impacts and a velocity in a bad zone together.
+pub(crate) fn is_severe(case: &Case<'_>, rules: &Rules) -> bool {
+    in_limited_zone(case, rules) && is_impulsive(case, rules) && is_heavy(case)
+}
+
+pub(crate) fn is_impulsive(case: &Case<'_>, rules: &Rules) -> bool {
     let kurtosis = case.event.time_domain.kurtosis;
     kurtosis.is_some_and(|kurtosis| kurtosis >= rules.screening.suspicious_kurtosis)
 }
@@ -188,6 +203,14 @@ fn is_heavy(case: &Case<'_>) -> bool {
 fn is_certain(case: &Case<'_>, rules: &Rules, fault: Option<Fault>) -> bool {
     let confidence = case.event.frequency_domain.confidence;
     fault.is_some() && confidence >= rules.screening.sure_confidence
+}
+
+/// Whether the window is so much quieter than the last one with a sign that it is no counter-evidence: a machine
+/// that idles or stands shows no line of a damage that is plain under load.
+fn is_much_quieter(case: &Case<'_>, rules: &Rules) -> bool {
+    let with_sign = case.before().and_then(|before| before.unflagged_rms_g);
+    let levels = with_sign.zip(case.event.time_domain.rms_g);
+    levels.is_some_and(|(with_sign, now)| now * rules.risk.warning_level_ratio <= with_sign)
 }
 
 /// Whether the evidence may move the risk once it has stood. Kurtosis by itself does not where the
@@ -305,7 +328,7 @@ fn doubts(case: &Case<'_>, rules: &Rules, finding: Finding, fault: Option<Fault>
             "Names of the cage were tried on simulated damage alone: no recording is at hand",
         ));
     }
-    if finding == Finding::Anomalous && fault.is_none() {
+    if finding == Finding::Anomalous && fault.is_none() && !case.is_usual_again(rules) {
         doubts.push(Doubt::medium(
             "이상 징후는 뚜렷하나 결함 부위가 특정되지 않음",
             "The anomaly is clear, the element at fault is not",

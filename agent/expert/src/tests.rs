@@ -9,6 +9,7 @@ use crate::{Judgement, judge};
 
 mod claims;
 mod features;
+mod grounds;
 mod open_questions;
 mod properties;
 mod reader;

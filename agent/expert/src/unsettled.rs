@@ -13,7 +13,8 @@ use pdm_shared::text::Text;
 
 use crate::case::Case;
 use crate::rules::Rules;
-use crate::wording::{element, fact, figure, frequency};
+use crate::screening::is_impulsive;
+use crate::wording::{ZONE_C_OF_SMALLEST, element, fact, figure, frequency, velocity_without_zone};
 
 /// Where the gateway's reason stands in an event.
 const REASON: &str = "frequency_domain.undetermined";
@@ -57,8 +58,50 @@ pub(crate) enum OpenReason {
     PlainLine(Fault),
     /// Ready-made values, in which no line can be looked for.
     NoWaveform,
+    /// No signal that a judgement can rest on.
+    NoSignal,
+    /// Impacts stand out, and no line names what strikes.
+    Impacts,
+    /// The level has moved from its baseline and no flag is up for it.
+    LevelMoved,
+    /// The velocity would be in a bad zone for some machines, and nobody said which this one is.
+    Ungrouped,
     /// Any other reason of the gateway.
     Other,
+}
+
+/// Level, g RMS, velocity, mm/s RMS, and kurtosis below all of which one record shows no machine in service:
+/// IMS shows 0.002 g when stopped, and a kurtosis of 3 is noise. Slow machines are as quiet: with impacts they
+/// are judged.
+const SILENT: (f64, f64, f64) = (0.002, 0.1, 4.0);
+
+/// Ratios of a level to its baseline outside which somebody is asked what changed, though nothing is wrong.
+/// Chosen: 3 dB, half of the change that Randall (Vibration-based Condition Monitoring, 2011) calls significant;
+/// sound levels wander by up to 1.28 times.
+const MOVED: (f64, f64) = (0.71, 1.41);
+
+/// Returns what the figures of this window leave open, where neither lines nor the gateway say anything.
+pub(crate) fn open_by_figures(case: &Case<'_>, rules: &Rules) -> Option<OpenReason> {
+    let event = case.event;
+    if event.anomaly.baseline.state == BaselineState::Ready {
+        let ratio = event.anomaly.level_ratio.filter(|_| !event.anomaly_detected)?;
+        let has_moved = ratio < MOVED.0 || ratio > MOVED.1;
+        return has_moved.then_some(OpenReason::LevelMoved);
+    }
+    let time = &event.time_domain;
+    let is_silent = case.has_waveform()
+        && time.rms_g.is_some_and(|rms| rms < SILENT.0)
+        && time.velocity_rms_mm_s.is_none_or(|velocity| velocity < SILENT.1)
+        && time.kurtosis.is_none_or(|kurtosis| kurtosis < SILENT.2);
+    if is_silent {
+        return Some(OpenReason::NoSignal);
+    }
+    if is_impulsive(case, rules) && !case.has_spikes_of_cable() {
+        return Some(OpenReason::Impacts);
+    }
+    let is_ungrouped = case.zone().is_none()
+        && time.velocity_rms_mm_s.is_some_and(|velocity| velocity >= ZONE_C_OF_SMALLEST);
+    is_ungrouped.then_some(OpenReason::Ungrouped)
 }
 
 /// Returns the open question of this window, if no element is named.
@@ -90,6 +133,15 @@ impl OpenReason {
             Self::PlainLine(fault) => {
                 let path = format!("frequency_domain.{}.snr_db", fault.frequency_key());
                 fact(path, case.event.frequency_domain.line(fault).snr_db, "SCREEN-8")
+            }
+            Self::NoSignal => fact("time_domain.rms_g", case.event.time_domain.rms_g, "SCREEN-11"),
+            Self::Impacts => fact("time_domain.peak_g", case.event.time_domain.peak_g, "SCREEN-11"),
+            Self::LevelMoved => {
+                fact("anomaly.level_ratio", case.event.anomaly.level_ratio, "SCREEN-8")
+            }
+            Self::Ungrouped => {
+                let velocity = case.event.time_domain.velocity_rms_mm_s;
+                fact("time_domain.velocity_rms_mm_s", velocity, "SCREEN-8")
             }
             Self::TooFewTurns
             | Self::SpeedMisfit
@@ -141,6 +193,13 @@ impl OpenReason {
                 "lines of the cage stand out: the cage or a rolling element may be damaged",
             ),
             Self::PlainLine(fault) => plain(case, fault),
+            Self::NoSignal => Text::new(
+                "운전 중인 설비로 볼 수 있는 신호가 없음",
+                "there is no signal of a machine that runs",
+            ),
+            Self::Impacts => impacts(case),
+            Self::LevelMoved => moved(case),
+            Self::Ungrouped => velocity_without_zone(case),
             Self::NoWaveform => Text::new(
                 "파형이 없어 결함선을 볼 수 없음",
                 "without a waveform no defect line can be looked for",
@@ -185,6 +244,25 @@ impl OpenReason {
                 "Check the sensor's mounting and the speed, and measure again under the same \
                  conditions, longer",
             ),
+            Self::NoSignal => Text::new(
+                "설비가 운전 중이었는지 확인하고, 운전 중이었다면 센서·케이블·감도 설정을 점검한 뒤 다시 측정",
+                "Check that the machine ran; if it did, check sensor, cable and sensitivity, and measure again",
+            ),
+            Self::Impacts => Text::new(
+                "회전속도와 장착된 베어링의 형번을 확인하고, 이완·러빙·인접 설비의 충격인지 점검한 뒤 같은 측정점에서 재측정",
+                "Check the speed and the designation of the bearing, look for looseness, rubbing or a \
+                 neighbour that strikes, and measure again at the same point",
+            ),
+            Self::LevelMoved => Text::new(
+                "부하·회전속도·공정이 바뀌었는지, 센서를 옮겼거나 감도가 변했는지 확인. 계속될 변경이면 기록하고 기준선을 다시 학습",
+                "Find what changed: load, speed or process, or the sensor (moved, loose, losing sensitivity). If \
+                 it is to stay, record it and have the baseline learnt anew",
+            ),
+            Self::Ungrouped => Text::new(
+                "기계 그룹(출력·지지 조건)을 입력한 뒤 다시 판정하고, 불평형·축정렬·체결 상태를 점검",
+                "State the machine's group (power, support) and judge again; check balance, alignment and \
+                 fastening",
+            ),
             Self::NoWaveform => Text::new(
                 "베어링 손상 여부는 파형을 측정하여 확인",
                 "Measure a waveform to look for bearing damage",
@@ -192,9 +270,49 @@ impl OpenReason {
         }
     }
 
+    /// What an open question leaves of the verdict.
+    pub(crate) fn verdict(self, case: &Case<'_>) -> Text {
+        match self {
+            Self::NoSignal => Text::new(
+                "판정할 근거가 되는 신호가 없음",
+                "nothing was measured that a judgement can rest on",
+            ),
+            Self::LevelMoved => Text::new(
+                "손상 징후는 없으나 수준이 달라진 원인을 확인해야 함",
+                "no sign of damage, but it is to be found what moved the level",
+            ),
+            Self::Ungrouped => velocity_without_zone(case),
+            _ => Self::left_open(),
+        }
+    }
+
+    /// The verdict where lines are not judged.
+    pub(crate) fn left_open() -> Text {
+        Text::new(
+            "결함선을 판정하지 못하여 베어링 손상 여부는 미확정",
+            "defect lines are not judged, so bearing damage is neither found nor excluded",
+        )
+    }
+
     /// The conclusion of the screening.
     pub(crate) fn conclusion(self, case: &Case<'_>) -> Text {
         let why = self.why(case);
+        match self {
+            Self::NoSignal => {
+                return Text::new(
+                    format!("판정할 근거가 측정되지 않음: {}", why.ko),
+                    format!("Nothing was measured that a judgement can rest on: {}", why.en),
+                );
+            }
+            Self::LevelMoved => return why,
+            Self::Ungrouped => {
+                return Text::new(
+                    format!("뚜렷한 결함선 없음. {}", why.ko),
+                    format!("No defect line stands out. {}", why.en),
+                );
+            }
+            _ => {}
+        }
         if case.event.anomaly.baseline.state == BaselineState::Ready {
             Text::new(
                 format!("수준은 평소와 같으나 베어링 손상 여부는 미확정: {}", why.ko),
@@ -210,6 +328,42 @@ impl OpenReason {
             )
         }
     }
+}
+
+fn impacts(case: &Case<'_>) -> Text {
+    let kurtosis = figure(case.event.time_domain.kurtosis.unwrap_or_default());
+    let peak = figure(case.event.time_domain.peak_g.unwrap_or_default());
+    Text::new(
+        format!(
+            "충격이 뚜렷하나(첨도 {kurtosis}, 최대 {peak} g) 무엇이 충격을 내는지 특정되지 않음"
+        ),
+        format!(
+            "impacts stand out (kurtosis {kurtosis}, peak {peak} g), but no line names what strikes"
+        ),
+    )
+}
+
+fn moved(case: &Case<'_>) -> Text {
+    let ratio = case.event.anomaly.level_ratio.unwrap_or(1.0);
+    let told = figure(ratio);
+    if ratio < 1.0 {
+        return Text::new(
+            format!(
+                "이상 미감지. 수준이 기준 대비 {told}배로 낮아짐: 부하·회전수 변화 또는 센서 감도 저하"
+            ),
+            format!(
+                "No anomaly, but the level has fallen to {told} times its baseline: a lighter load, or a sensor \
+                 that loses its grip or sensitivity"
+            ),
+        );
+    }
+    Text::new(
+        format!("이상 미감지. 수준이 기준 대비 {told}배로 달라짐: 부하·공정 또는 센서 위치의 변화"),
+        format!(
+            "No anomaly, but the level has moved to {told} times its baseline: load, process, or a sensor that \
+             was moved"
+        ),
+    )
 }
 
 fn plain(case: &Case<'_>, fault: Fault) -> Text {

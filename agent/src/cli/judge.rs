@@ -15,7 +15,7 @@ use pdm_report::settings::ReportSettings;
 use pdm_report::{CaseFile, english, findings, gather, grounds, words};
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure, exit_of_input};
-use pdm_shared::diagnosis::{Diagnosis, Thought};
+use pdm_shared::diagnosis::{Diagnosis, Evidence, Thought};
 use pdm_shared::event::Event;
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::{Language, Text};
@@ -254,15 +254,18 @@ fn card(diagnosis: &Diagnosis, language: Language) -> String {
         || label("결함 부위 미특정", "no element named"),
         |fault| format!("{} {}", say(&element(fault)), label("결함", "fault")),
     );
+    let stage = diagnosis.fault_stage;
+    let (risk, stage) = if pdm_expert::is_not_judged(diagnosis) {
+        (label("판정 보류", "not judged"), String::new())
+    } else {
+        let told = Text::new(format!(", P-F {stage}단계"), format!(", P-F stage {stage}"));
+        (say(&risk.label()), say(&told))
+    };
     // writing to a String cannot fail
     let _infallible = writeln!(
         card,
-        "{} {}  [{}]  {named}, {} {}",
-        diagnosis.equipment_id,
-        diagnosis.bearing_id,
-        say(&risk.label()),
-        label("P-F 단계", "P-F stage"),
-        diagnosis.fault_stage,
+        "{} {}  [{risk}]  {named}{stage}",
+        diagnosis.equipment_id, diagnosis.bearing_id,
     );
     for (number, thought) in diagnosis.thoughts.iter().enumerate() {
         let title = say(&words::thought(thought.title));
@@ -286,6 +289,17 @@ fn card(diagnosis: &Diagnosis, language: Language) -> String {
     card
 }
 
+fn say(text: &Text, language: Language) -> String {
+    text.in_language(language).to_owned()
+}
+
+/// A value as it came; a text of the gateway is English, and a reader of Korean is told so.
+fn of_gateway(fact: &Evidence, language: Language) -> String {
+    let is_said = matches!(fact.path.as_str(), "frequency_domain.undetermined" | "rul.unknown");
+    let note = if is_said && language == Language::Ko { " (게이트웨이 원문)" } else { "" };
+    format!("{}{note}", fact.value)
+}
+
 /// One line for each fact: its rule, its name where it has one, its value and where it stands.
 fn evidence(card: &mut String, thought: &Thought, language: Language) {
     for fact in &thought.evidence {
@@ -294,7 +308,11 @@ fn evidence(card: &mut String, thought: &Thought, language: Language) {
         let value = match (words::names_of_features(fact), fact.value.as_f64()) {
             (Some(names), _) => names.in_language(language).to_owned(),
             (None, Some(value)) => words::quantity(value, words::unit(&fact.path)),
-            (None, None) => fact.value.to_string(),
+            (None, None) => fact
+                .value
+                .as_str()
+                .and_then(words::word_of_value)
+                .map_or_else(|| of_gateway(fact, language), |word| say(&word, language)),
         };
         // writing to a String cannot fail
         let _infallible = match name {

@@ -197,7 +197,7 @@ async fn what_research_changed_stands_in_the_trace() {
     assert!(changes.iter().any(|change| change["effect"] == "contradiction"), "{changes:#?}");
     assert_eq!(step.detail["ungrounded"], json!([]));
     let diagnosis = run.state.diagnosis_result.expect("judged").diagnosis;
-    let told = diagnosis.thoughts[4].conclusion.en.contains("speaks against it");
+    let told = diagnosis.thoughts[4].conclusion.en.contains("is a case to the contrary");
     assert!(told, "{:#?}", diagnosis.thoughts[4]);
 }
 

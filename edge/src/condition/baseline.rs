@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::feature::FeatureKind;
 use super::packed::Packed;
+use super::presence::InService;
 use super::{Features, MonitorSettings};
 
 /// Most features that a state keeps, by order of their keys: a bound on the state's size.
@@ -136,6 +137,9 @@ impl Baseline {
             return;
         }
         self.block.push(features);
+        if self.learnt.is_none() {
+            self.block.forget_absent();
+        }
         let since_h = *self.block_since_h.get_or_insert(now_h);
         let settles = self.resettling || self.learnt.is_none();
         self.offered = self.offered.saturating_add(u32::from(settles));
@@ -170,6 +174,14 @@ impl Baseline {
         };
         let above: Vec<f64> = features.iter().filter_map(above).collect();
         median(&above).is_some_and(|above| above >= settings.level_ratio.ln())
+    }
+
+    /// The levels in service: those that were learnt first, or that the windows being collected show.
+    pub(super) fn in_service(&self) -> Option<InService> {
+        match &self.learnt {
+            Some(learnt) => InService::of(|key| Some(learnt.get(key)?.first_level())),
+            None => self.block.in_service(),
+        }
     }
 
     /// The levels that have grown by [`MonitorSettings::strong_ratio`] and more while they were being
@@ -273,6 +285,29 @@ impl Block {
             column.0.push(*value as f32);
         }
         self.windows += 1;
+    }
+
+    fn in_service(&self) -> Option<InService> {
+        InService::reached(|key| self.columns.get(key).map(Packed::finite).unwrap_or_default())
+    }
+
+    /// Lets go of the windows that show no machine in service, by what the others show: a point that was
+    /// switched on while its machine stood.
+    fn forget_absent(&mut self) {
+        let Some(service) = self.in_service() else { return };
+        let is_kept = |at: usize| {
+            let value = |key: &str| self.columns.get(key)?.0.get(at).map(|v| f64::from(*v));
+            !service.is_absent(value)
+        };
+        let kept: Vec<bool> = (0..self.windows).map(is_kept).collect();
+        if kept.iter().all(|kept| *kept) {
+            return;
+        }
+        for column in self.columns.values_mut() {
+            let mut kept = kept.iter();
+            column.0.retain(|_| kept.next().copied().unwrap_or(true));
+        }
+        self.windows = kept.iter().filter(|kept| **kept).count();
     }
 
     fn forget_oldest(&mut self, windows: usize) {
@@ -379,6 +414,11 @@ impl Normal {
     /// The healthy level in the feature's own unit.
     pub(super) fn level(&self) -> f64 {
         self.unscaled(self.centre)
+    }
+
+    /// The level that was learnt first, in the feature's own unit.
+    pub(super) fn first_level(&self) -> f64 {
+        self.unscaled(self.anchor)
     }
 
     /// The lowest level that is known as healthy: what was learnt after a standstill, or followed with a

@@ -17,6 +17,16 @@ const TYPICAL_THRESHOLD: f64 = 0.7;
 /// Windows whose median is told as the level's ratio: that of the shortest rule.
 pub(super) const RATIO_WINDOWS: usize = 6;
 
+/// Change over the stretch looked at, as a share of the healthy level, below which a level is stable. Chosen: the
+/// levels of sound machines wander by a tenth over weeks; a damage that ends a bearing multiplies its level.
+const LEAST_RISE: f64 = 0.1;
+
+/// The least change of a feature that makes a trend, in its unit.
+fn least_rise(normal: &Normal) -> f64 {
+    let least = if normal.is_log() { LEAST_RISE * normal.level().abs() } else { 0.0 };
+    normal.scatter().max(least)
+}
+
 impl Monitor {
     /// Trend and remaining life by the history.
     pub(super) fn prospects(
@@ -31,7 +41,7 @@ impl Monitor {
         let mut trend = match (normal, self.history.last_hours()) {
             (Some(normal), Some(now)) => {
                 let recent = self.history.course(&leader, self.recent(now), trend::BINS);
-                trend::trend(&leader, &recent, normal.scatter())
+                trend::trend(&leader, &recent, least_rise(normal))
             }
             _ => trend::unknown(&leader),
         };

@@ -25,6 +25,9 @@ use pdm_shared::event::Rul;
 const CONFIDENCE: f64 = 0.8;
 /// Why nothing is told.
 const NOT_SIGNIFICANT: &str = "the growth of the damage is not significant yet";
+/// Why nothing is told of a level at which most bearings have ended.
+const BEYOND_END: &str =
+    "the level is beyond that at which bearings usually end: the end may come at any time";
 /// Name of the model on the wire.
 const MODEL_GROWTH: &str = "bayesian_exponential";
 
@@ -128,6 +131,9 @@ impl Grown {
         let line = posterior(&self.course, age_h, self.model)
             .filter(|line| line.b > SIGNIFICANT * line.var_b.sqrt());
         let Some(line) = line else { return Rul::unknown(NOT_SIGNIFICANT) };
+        if self.is_beyond_end() {
+            return Rul::unknown(BEYOND_END);
+        }
         let left = Left::of(age_h, &Ahead::of(line, self.model));
         let (low, high) = widened(left.quantile(0.1), left.quantile(0.9), model.widened);
         let hours = model.share * age_h * self.ahead(model);
@@ -139,6 +145,13 @@ impl Grown {
             model: Some(MODEL_GROWTH.to_owned()),
             unknown: None,
         }
+    }
+
+    /// Whether the level stands beyond that at which bearings usually end: how long one lasts there is no matter of
+    /// the growth so far, and a share of the time watched would grow while the bearing dies.
+    fn is_beyond_end(&self) -> bool {
+        let latest: Vec<f64> = self.course.iter().rev().take(3).map(|point| point.1).collect();
+        median(&latest).is_some_and(|level| level >= self.model.failure)
     }
 
     /// The share of the growth that is still ahead. An exponential growth takes the same time for each
@@ -325,6 +338,14 @@ mod tests {
         let rul = told(flat, 49.0);
         assert!(rul.hours.is_none() && rul.unknown.is_some(), "{rul:?}");
         assert_eq!(rul, remaining(None, &LifeModel::default()));
+    }
+
+    /// Beyond the level at which bearings usually end, a share of the time watched grew while the bearing died.
+    #[test]
+    fn no_life_is_told_beyond_the_level_at_which_bearings_end() {
+        let course = rise(0.05, 90);
+        let rul = told(course, 89.0);
+        assert_eq!((rul.hours, rul.unknown.as_deref()), (None, Some(BEYOND_END)));
     }
 
     /// The half of the growth, in the logarithm, is the half of the time.

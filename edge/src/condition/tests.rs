@@ -7,6 +7,7 @@ use pdm_shared::event::TrendDirection;
 use super::*;
 
 mod machine;
+mod presence;
 
 fn window(n: i64, state: &str, features: &[(&str, f64)]) -> Observation {
     Observation {

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fft_plans::FftPlans;
 use super::repeats::Standstill;
-use crate::condition::{self, Monitor, Neighbour, Observation};
+use crate::condition::{self, Features, Monitor, Neighbour, Observation};
 use crate::event::{DEFAULT_STATE, EventNames, Measured, assemble, features};
 use crate::quality::{Quality, QualityContext, assess};
 use crate::settings::PointSettings;
@@ -309,15 +309,16 @@ impl Point {
         let tachometer = turned.as_ref().map(|turned| turned.speed);
         let tag = told.and_then(ShaftSpeed::turning);
         let WindowSpeed { speed, state, stated, learnt } = self.window_speed(tachometer, tag, at);
-        let fast = if usable { self.fast(accel_m_s2, speed.0) } else { None };
-        let (time_domain, frequency) = self.fast_blocks(accel_m_s2, fast.as_ref(), speed.0);
-        let turns = accel_m_s2.len() as f64 / self.rate.get() * speed.0.shaft_hz();
+        let Taken { fast, time_domain, frequency, features, is_absent } =
+            self.take_in(accel_m_s2, usable, (speed.0, &state));
+        let usable = usable && !is_absent;
+        let quality = if is_absent { quality.of_standstill() } else { quality };
         let observation = Observation {
             at,
             state: state.clone(),
             usable: fast.is_some(),
             turns_per_h: Some(speed.0.shaft_hz() * 3600.0),
-            features: features(&time_domain, &frequency, turns >= LEAST_TURNS),
+            features,
         };
         let judgement = self.memory.monitor.observe_beside(&observation, neighbours);
         if fast.is_some() {
@@ -355,6 +356,25 @@ impl Point {
             spectra,
         };
         assemble(&self.place, EventId::at(now.unix_ms()), measured, judgement)
+    }
+
+    /// Measures the figures of a window; without lines where they show no machine in service.
+    fn take_in(&mut self, accel_m_s2: &[f64], usable: bool, (speed, state): (Rpm, &str)) -> Taken {
+        let fast = if usable { self.fast(accel_m_s2, speed) } else { None };
+        let (time_domain, frequency) = self.fast_blocks(accel_m_s2, fast.as_ref(), speed);
+        let turns = accel_m_s2.len() as f64 / self.rate.get() * speed.shaft_hz();
+        let features = features(&time_domain, &frequency, turns >= LEAST_TURNS);
+        let is_absent = fast.is_some() && self.memory.monitor.shows_no_service(state, &features);
+        if is_absent {
+            return Taken {
+                fast: None,
+                time_domain,
+                frequency: nothing_seen(),
+                features,
+                is_absent,
+            };
+        }
+        Taken { fast, time_domain, frequency, features, is_absent }
     }
 
     /// The quality of a window whose shaft stands by its tag; a tachometer knows better.
@@ -439,6 +459,16 @@ impl Point {
         time.low_band_rms_g = low_band.map(blocks::to_g);
         (time, blocks::fast_block(fast, speed))
     }
+}
+
+/// The figures of a window.
+struct Taken {
+    fast: Option<FastFindings>,
+    time_domain: TimeDomain,
+    frequency: FrequencyDomain,
+    features: Features,
+    /// They show no machine in service.
+    is_absent: bool,
 }
 
 fn nothing_seen() -> FrequencyDomain {

@@ -9,7 +9,7 @@ use super::Ask;
 use crate::case::Case;
 use crate::rules::Rules;
 use crate::screening::Screening;
-use crate::wording::{element, fact, frequency};
+use crate::wording::{element, fact, frequency, zone_words};
 
 pub(super) fn asks(case: &Case<'_>, fault: Fault, rules: &Rules) -> Vec<Ask> {
     let asked = [
@@ -115,10 +115,13 @@ fn by_velocity(case: &Case<'_>, rules: &Rules) -> Option<Ask> {
         if zone >= rules.stage.damage_zone { (4, "STAGE-4A") } else { (3, "STAGE-3C") };
     Some(Ask {
         stage,
-        why: Text::new(
-            format!("결함선과 함께 진동속도가 {zone:?}구역"),
-            format!("lines and velocity in zone {zone:?}"),
-        ),
+        why: {
+            let words = zone_words(case);
+            Text::new(
+                format!("결함선과 함께 {}", words.ko),
+                format!("defect lines, and {}", words.en),
+            )
+        },
         evidence: vec![case.zone_fact(rule)],
     })
 }

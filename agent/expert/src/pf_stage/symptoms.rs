@@ -7,7 +7,7 @@ use super::Ask;
 use crate::case::Case;
 use crate::rules::Rules;
 use crate::screening::Screening;
-use crate::wording::fact;
+use crate::wording::{fact, figure};
 
 /// The symptoms in the anomaly's contributors and the kurtosis.
 pub(super) struct Symptoms {
@@ -27,6 +27,11 @@ impl Symptoms {
         if case.event.anomaly_detected {
             case.event.contributing().for_each(|feature| symptoms.add(feature.kind()));
         }
+        if case.is_usual_again(rules) {
+            // the flag is of the windows before this one
+            (symptoms.level, symptoms.low_frequency) = (false, false);
+            (symptoms.impulsive, symptoms.envelope) = (false, false);
+        }
         if is_of_cable {
             // a spike raises every feature of the high frequencies
             (symptoms.impulsive, symptoms.envelope) = (false, false);
@@ -42,6 +47,23 @@ impl Symptoms {
             FeatureKind::Envelope | FeatureKind::LineLevel => self.envelope = true,
             FeatureKind::LinePlace | FeatureKind::Verdict | FeatureKind::Unknown => {}
         }
+    }
+
+    /// Stage 3 for signs of the bearing at a level that stops a machine.
+    fn by_height(&self, case: &Case<'_>, rules: &Rules) -> Option<Ask> {
+        let ratio =
+            case.event.anomaly.level_ratio.filter(|_| self.level && self.is_of_bearing())?;
+        (ratio >= rules.risk.critical_level_ratio).then(|| {
+            let told = figure(ratio);
+            Ask {
+                stage: 3,
+                why: Text::new(
+                    format!("수준이 기준 대비 {told}배"),
+                    format!("the level stands at {told} times its baseline"),
+                ),
+                evidence: vec![fact("anomaly.level_ratio", ratio, "STAGE-3G")],
+            }
+        })
     }
 
     /// Whether anything speaks of the bearing itself.
@@ -79,6 +101,7 @@ impl Symptoms {
                 vec![contributors("STAGE-2B"), fact("time_domain.rms_g", time.rms_g, "STAGE-2B")];
             asks.push(Ask { stage: 2, why, evidence });
         }
+        asks.extend(self.by_height(case, rules));
         let stood = screening.fault.is_some() || spreading >= rules.screening.confirm_after;
         if self.level && self.impulsive && stood {
             let why = if screening.fault.is_some() {
@@ -88,7 +111,7 @@ impl Symptoms {
                 )
             } else {
                 Text::new(
-                    "수준과 충격성이 함께 상승(손상 확대, 이완 또는 접촉)",
+                    "수준과 충격성이 함께 상승(손상 확대, 이완 또는 러빙)",
                     "level and impulsiveness up together: growing damage, looseness or rubbing",
                 )
             };

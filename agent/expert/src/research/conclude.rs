@@ -282,7 +282,7 @@ fn contradiction(at: usize, one: &Comparison) -> Change {
     };
     let text = Text::new(
         format!("반대 사례 {document}: 같은 징후({})였으나 {}", signs.ko, end.ko),
-        format!("{case} speaks against it: with the same signs ({}) {}", signs.en, end.en),
+        format!("{case} is a case to the contrary: with the same signs ({}) {}", signs.en, end.en),
     );
     Change::of(ResearchEffect::Contradiction, at, one, text)
 }

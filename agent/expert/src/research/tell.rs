@@ -174,7 +174,10 @@ fn add(thought: &mut Thought, inquiry: &Inquiry, research: bool, cited: &Cited<'
         thought.evidence.push(fact("tools.rounds", rounds, "RESEARCH-6"));
         parts.push(Text::new(
             format!("· 심층 조사 {rounds}회 수행"),
-            format!("· researched in {rounds} rounds"),
+            match rounds {
+                1 => "· documents and cases were searched once".to_owned(),
+                _ => format!("· documents and cases were searched {rounds} times"),
+            },
         ));
     }
     let quotes: Vec<(usize, &str, &Learnt)> = quotes(inquiry);

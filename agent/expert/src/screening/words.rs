@@ -4,11 +4,11 @@ use pdm_shared::event::{IsoZone, OpenDamage, QualityFlag};
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
 
-use super::{Finding, in_damage_zone, is_learning};
+use super::{Finding, in_limited_zone, is_learning, is_severe};
 use crate::case::Case;
 use crate::rules::Rules;
 use crate::unsettled::OpenReason;
-use crate::wording::{element, figure, frequency};
+use crate::wording::{element, figure, frequency, zone_words};
 
 pub(super) fn conclusion(
     case: &Case<'_>,
@@ -26,8 +26,8 @@ pub(super) fn conclusion(
         (Finding::Single, Some(fault)) if is_certain => named(
             case,
             fault,
-            "비교할 이력이 없는 측정이나 결함 징후가 뚜렷함.",
-            "No history to compare with, but the defect is plain.",
+            "비교할 이력은 없으나 결함선이 뚜렷함.",
+            "No history to compare with, but the defect line is plain.",
         ),
         (Finding::Single, Some(fault)) => named(
             case,
@@ -80,16 +80,14 @@ fn nothing_found(case: &Case<'_>) -> Text {
 
 /// Returns the sign that is out of the ordinary in a window without a name.
 fn sign(case: &Case<'_>) -> Text {
-    if let Some(zone) = case.zone().filter(|zone| *zone >= IsoZone::C) {
-        return Text::new(
-            format!("진동속도가 {zone:?}구역"),
-            format!("the velocity is in zone {zone:?}"),
-        );
+    if case.zone().is_some_and(|zone| zone >= IsoZone::C) {
+        return zone_words(case);
     }
     if case.has_spikes_of_cable() {
         return Text::new(
-            "충격보다 짧은 스파이크가 있어 센서·케이블 접촉이 의심됨",
-            "there are spikes shorter than any impact: a contact of sensor or cable",
+            "베어링 충격으로 보기에는 너무 짧거나 드문 스파이크가 있어 센서·케이블 접촉 또는 공정의 단발 충격이 의심됨",
+            "there are spikes too short or too rare for a bearing: a contact of sensor or cable, or single \
+             strokes of the process",
         );
     }
     Text::new("충격성 신호가 나타남", "the signal is impulsive")
@@ -97,15 +95,33 @@ fn sign(case: &Case<'_>) -> Text {
 
 /// The only recording, whose velocity or impacts ask for a check of the machine.
 pub(super) fn of_machine(case: &Case<'_>, rules: &Rules) -> Text {
-    if in_damage_zone(case, rules) {
+    if is_severe(case, rules) {
+        let zone = zone_words(case);
         return Text::new(
-            "비교할 이력은 없으나 진동속도가 손상을 일으킬 수 있는 D구역",
-            "No history to compare with, but the velocity is in zone D, which may cause damage",
+            format!("비교할 이력은 없으나 큰 충격이 나타나고 {}", zone.ko),
+            format!("No history to compare with, but impacts are heavy, and {}", zone.en),
+        );
+    }
+    if in_limited_zone(case, rules) {
+        let zone = zone_words(case);
+        return Text::new(
+            format!("비교할 이력은 없으나 {}", zone.ko),
+            format!("No history to compare with, but {}", zone.en),
         );
     }
     Text::new(
-        "비교할 이력은 없으나 정상 설비에서 볼 수 없는 큰 충격이 나타남",
-        "No history to compare with, but impacts are as heavy as no sound machine has them",
+        "비교할 이력은 없으나 정상 설비에서 볼 수 없는 큰 충격이 나타남. 부위는 미확정",
+        "No history to compare with, but the impacts are heavier than any sound machine shows; the element \
+         is not named",
+    )
+}
+
+/// The anomaly flag of the windows before, beside a window that is as usual.
+pub(super) fn flag_outlasts() -> Text {
+    Text::new(
+        "이전 측정의 이상 감지가 아직 해제되지 않았으나 이번 측정은 평소 수준이며 결함선도 없음",
+        "The anomaly flag of the windows before still stands; this window is at its usual level and shows no \
+         defect line",
     )
 }
 

@@ -539,8 +539,10 @@ fn a_bearing_without_lines_still_goes_from_normal_to_critical() {
     let mut seen = vec![life.repeat(&event, 20).diagnosis.risk_level];
     event.anomaly_detected = true;
     event.anomaly.contributors = vec!["envelope_rms_g".to_owned()];
+    event.time_domain.envelope_rms_g = Some(0.08);
     seen.push(life.repeat(&event, 5).diagnosis.risk_level);
     event.anomaly.contributors = vec!["rms_g".to_owned(), "envelope_rms_g".to_owned()];
+    event.time_domain.rms_g = Some(0.16);
     event.trend.trend_direction = TrendDirection::Rising;
     seen.push(life.repeat(&event, 5).diagnosis.risk_level);
     event.time_domain.kurtosis = Some(6.0);

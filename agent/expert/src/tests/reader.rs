@@ -159,7 +159,8 @@ fn against_the_stage(diagnosis: &Diagnosis) -> Vec<String> {
 fn against_the_life(diagnosis: &Diagnosis) -> Vec<String> {
     let mut found = Vec::new();
     let text = thought(diagnosis, ThoughtTitle::Rul);
-    if text.en.contains("lower bound") && !text.en.contains("median") {
+    let is_told = !text.en.contains("cannot be told yet");
+    if is_told && text.en.contains("lower bound") && !text.en.contains("median") {
         found.push(format!("a bound without its median: {}", text.en));
     }
     let is_short = text.en.contains("shorter than the lead time");

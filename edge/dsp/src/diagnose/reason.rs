@@ -83,10 +83,14 @@ impl std::fmt::Display for ForeignCause {
 impl std::fmt::Display for Undetermined {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::TooFewTurns { turns } => write!(
-                f,
-                "the record holds {turns:.1} shaft turns, a verdict needs at least {LEAST_TURNS:.0}"
-            ),
+            Self::TooFewTurns { turns } => {
+                // rounded, 14.98 turns were "15.0, needs at least 15"
+                let turns = (turns * 100.0).floor() / 100.0;
+                write!(
+                    f,
+                    "the record holds {turns} shaft turns, a verdict needs at least {LEAST_TURNS:.0}"
+                )
+            }
             Self::SpeedMisfit { shown_rpm } => write!(
                 f,
                 "the stated speed does not fit: the lines of a shaft stand at {shown_rpm:.0} rpm, beyond the \

@@ -166,9 +166,9 @@ pub(super) fn verdict(event: &Event) -> String {
             )
         }
         (None, Some(why)) => format!("Verdict: cannot say: {why}"),
-        (None, None) => {
-            plain_line(event).unwrap_or_else(|| "Verdict: no bearing fault found".to_owned())
-        }
+        (None, None) => plain_line(event)
+            .or_else(|| open_by_figures(event))
+            .unwrap_or_else(|| "Verdict: no bearing fault found".to_owned()),
     }
 }
 
@@ -192,6 +192,31 @@ fn plain_line(event: &Event) -> Option<String> {
         "Verdict: cannot say: a line at {name} ({part}) stands {level:.0} dB above the floor with {count} \
          multiples, but not surely enough for a name; measure again, longer and with the true speed"
     ))
+}
+
+/// Raw kurtosis from which impacts stand out: that by which the agent calls a signal suspicious
+/// (`suspicious_kurtosis` of config/diagnosis.toml).
+const IMPULSIVE: f64 = 6.0;
+/// The lowest limit to zone C of any group of machines, mm/s (ISO 20816-3: medium machines on a rigid support).
+const ZONE_C_OF_SMALLEST: f64 = 2.8;
+
+/// The verdict where no line stands and the figures are not those of a sound machine.
+fn open_by_figures(event: &Event) -> Option<String> {
+    let time = &event.time_domain;
+    if let Some(kurtosis) = time.kurtosis.filter(|kurtosis| *kurtosis >= IMPULSIVE) {
+        let peak = time.peak_g.unwrap_or_default();
+        return Some(format!(
+            "Verdict: cannot say: impacts stand out (kurtosis {kurtosis:.0}, peak {peak:.1} g), but no line names \
+             what strikes; check the speed, the rate and the bearing that were stated, looseness and neighbours"
+        ));
+    }
+    let velocity = time.velocity_rms_mm_s.filter(|_| time.iso_zone.is_none())?;
+    (velocity >= ZONE_C_OF_SMALLEST).then(|| {
+        format!(
+            "Verdict: no bearing fault found; the velocity of {velocity:.1} mm/s may be in zone C or D, by the \
+             machine's group (power, support), which was not stated"
+        )
+    })
 }
 
 /// The damaged part in words.
@@ -243,6 +268,19 @@ mod tests {
         let stood = StoodLine { fault: Fault::OuterRace, level_db: 30.0 };
         event.frequency_domain.since_commissioning = vec![stood];
         assert_eq!(verdict(&event), "Verdict: no bearing fault found");
+    }
+
+    #[test]
+    fn impacts_and_velocities_that_nothing_explains_are_not_told_as_no_fault() {
+        let mut event = healthy();
+        (event.time_domain.kurtosis, event.time_domain.peak_g) = (Some(14.0), Some(3.0));
+        let told = verdict(&event);
+        assert!(told.starts_with("Verdict: cannot say: impacts stand out (kurtosis 14"), "{told}");
+        let mut event = healthy();
+        event.time_domain.velocity_rms_mm_s = Some(5.5);
+        assert_eq!(verdict(&event), "Verdict: no bearing fault found", "its zone is known");
+        event.time_domain.iso_zone = None;
+        assert!(verdict(&event).contains("5.5 mm/s may be in zone C or D"), "{}", verdict(&event));
     }
 
     /// Lines of an inverter were "bearing damaged, most likely" two parts.

@@ -59,12 +59,17 @@ impl Point {
         let state = self.state(speed.0);
         let frequency_domain =
             FrequencyDomain { undetermined: Some(NO_WAVEFORM.to_owned()), ..nothing_seen() };
+        let features = features(&time_domain, &frequency_domain, false);
+        let is_absent = quality.valid && self.memory.monitor.shows_no_service(&state, &features);
+        let judged = Quality { signal: quality, is_running };
+        let judged = if is_absent { judged.of_standstill() } else { judged };
+        let Quality { signal: quality, is_running } = judged;
         let observation = Observation {
             at,
             state: state.clone(),
             usable: quality.valid,
             turns_per_h: Some(speed.0.shaft_hz() * 3600.0),
-            features: features(&time_domain, &frequency_domain, false),
+            features,
         };
         let judgement = self.memory.monitor.observe(&observation);
         self.memory.alarmed = judgement.anomaly_detected;
