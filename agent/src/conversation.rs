@@ -6,14 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
-use chrono::{NaiveDateTime, Timelike as _};
 use pdm_expert::rules::Rules;
 use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
-    AlarmRoute, Answer, AnsweredBy, Chat, CoreFields, DUTY_DAYS, Desk, DeskTools, DutyRoster,
-    EarlierGrounds, Focus, FocusRecord, GatewayLine, InspectedJudgement, Listener, MeasuredWindow,
-    Onset, PAST_DUTY_DAYS, Question, RaisedAlarms, Said, Speaker, StandingAlarm, Step, ToldLine,
-    Watch, WorkLine,
+    AlarmRoute, Answer, AnsweredBy, Chat, CoreFields, Desk, DeskTools, DutyRoster, EarlierGrounds,
+    Focus, FocusRecord, GatewayLine, InspectedJudgement, Listener, MeasuredWindow, Onset, Question,
+    RaisedAlarms, Said, Speaker, StandingAlarm, Step, ToldLine, Watch, WorkLine,
 };
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
@@ -22,7 +20,7 @@ use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_reasoner::trouble::Trouble;
 use pdm_report::settings::ReportSettings;
-use pdm_routes::{Rota, Table, Zone};
+use pdm_routes::{Table, Zone};
 use pdm_script::ProgramHost;
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{NotificationReason, Presence};
@@ -44,6 +42,7 @@ use crate::model::LanguageModel;
 use places::QuestionPlaces;
 use record::{levels_of, lines_of, notes_of, onset_of, operation_of, told_to_of};
 
+mod duty;
 mod measured;
 mod places;
 mod raised;
@@ -398,15 +397,7 @@ impl Desk for StoreDesk {
     }
 
     async fn duty(&self) -> Result<Option<DutyRoster>, String> {
-        let (table, now) = (&self.routes, self.clock.now());
-        let rotas = table.rotas.iter();
-        Ok(Some(DutyRoster {
-            rotas: rotas.clone().map(|rota| (rota.name.clone(), self.people(rota, now))).collect(),
-            changes: rotas.clone().flat_map(|rota| self.changes_of(rota, now)).collect(),
-            past: rotas.clone().flat_map(|rota| self.past_of(rota, now)).collect(),
-            hours: rotas.flat_map(|rota| self.hours_of(rota, now)).collect(),
-            everybody: table.names.iter().cloned().collect(),
-        }))
+        Ok(Some(duty::roster(&self.routes, self.clock.now())))
     }
 
     async fn people(&self) -> Result<Vec<String>, String> {
@@ -435,37 +426,6 @@ impl StoreDesk {
         let abnormal_since = standing.as_ref().map(watch::began_at);
         let risen = standing.as_ref().map(watch::levels_reached).unwrap_or_default();
         Ok(CoreFields { watch, abnormal_since, risen, ..core_of(row, &self.reports) })
-    }
-
-    fn people(&self, rota: &Rota, at: Timestamp) -> Vec<String> {
-        self.routes.people(std::slice::from_ref(&rota.name), at).into_iter().collect()
-    }
-
-    /// Returns who is on duty in each of the next 24 hours, by the rota's clock.
-    fn hours_of(&self, rota: &Rota, now: Timestamp) -> Vec<(u32, String, Vec<String>)> {
-        let zone = rota.zone.unwrap_or(self.routes.zone);
-        let past_s = f64::from(zone.local(now).minute()) * 60.0;
-        let of_hour = |ahead: u32| {
-            let at = now.plus_seconds(f64::from(ahead) * 3600.0 - past_s);
-            (zone.local(at).hour(), rota.name.clone(), self.people(rota, at))
-        };
-        (1..=24).map(of_hour).collect()
-    }
-
-    /// Returns who is on duty after the changes of the next days, by the rota's clock.
-    fn changes_of(&self, rota: &Rota, now: Timestamp) -> Vec<(String, NaiveDateTime, Vec<String>)> {
-        let zone = rota.zone.unwrap_or(self.routes.zone);
-        let told = |at| (rota.name.clone(), zone.local(at), self.people(rota, at));
-        rota.changes(self.routes.zone, now, DUTY_DAYS).map(told).collect()
-    }
-
-    /// Returns who was on duty at the begin of the last days and after each change since, by the rota's clock.
-    fn past_of(&self, rota: &Rota, now: Timestamp) -> Vec<(String, NaiveDateTime, Vec<String>)> {
-        let zone = rota.zone.unwrap_or(self.routes.zone);
-        let told = |at| (rota.name.clone(), zone.local(at), self.people(rota, at));
-        let from = now.plus_seconds(-86_400.0 * f64::from(PAST_DUTY_DAYS));
-        let changes = rota.changes(self.routes.zone, from, PAST_DUTY_DAYS);
-        std::iter::once(from).chain(changes).map(told).collect()
     }
 
     /// The last abnormality of a bearing, and the figures of its last judged window.

@@ -25,6 +25,8 @@ const OF_INTAKE: &[Announced] = &[
     A::gauge("pdm_agent_refused_gateways", "gateways whose events are refused now"),
     A::gauge("pdm_agent_troubled_gateways", "gateways that say that they cannot measure or keep their events"),
     A::counter("pdm_agent_rival_counts_total", "statuses that named another count while events of the known one came"),
+    A::counter("pdm_agent_statuses_not_kept_total", "statuses of gateways beyond their share, which were not kept"),
+    A::counter("pdm_agent_identities_taken_total", "events whose identity another gateway had used before"),
     A::counter("pdm_agent_gateways_behind_total", "gateways whose live events lay behind the clock for ten minutes"),
     A::gauge("pdm_agent_twin_gateways", "names that two gateways seem to use"),
     A::gauge("pdm_agent_dead_letters", "refused messages that are kept with their reason"),

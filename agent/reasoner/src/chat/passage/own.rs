@@ -19,6 +19,7 @@ use units::{PlantSection, Unit, UnitKind};
 
 mod answers;
 mod documents;
+mod figures;
 mod machine;
 mod units;
 

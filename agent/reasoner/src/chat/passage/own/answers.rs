@@ -5,8 +5,8 @@
 use pdm_shared::text::Language;
 
 use super::super::super::desk::CoreFields;
-use super::super::small_words::QUANTITY_WORDS;
 use super::super::terms::{Term, telling};
+use super::figures::{asks_figure, has_free_figure, nearest, no_figure};
 use super::machine::{Machine, machines};
 use super::units::{PlantSection, Unit, UnitKind};
 use super::{documents, is_of_another_site};
@@ -239,31 +239,6 @@ fn next_best(
     told.filter_map(|piece| passage_of(sections, pieces, piece, fit)).collect()
 }
 
-/// Whether a question asks for a figure.
-fn asks_figure(clause: &str) -> bool {
-    let lower = clause.to_lowercase();
-    QUANTITY_WORDS.iter().any(|word| lower.contains(word.as_str()))
-}
-
-/// Whether a line has a figure that stands by itself: not in a name (`CH-1`), nor the number of a step.
-fn has_free_figure(line: &str) -> bool {
-    let line = line.trim_start();
-    let step = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
-    let line = if line[step..].starts_with('.') { &line[step..] } else { line };
-    let is_in_name = |c: char| c.is_ascii_alphabetic() || c == '-' || c == '_';
-    let mut before = ' ';
-    for c in line.chars() {
-        if c.is_ascii_digit() && !is_in_name(before) && !before.is_ascii_digit() {
-            return true;
-        }
-        // the digits of a name go on: `CHP-12`
-        if !(c.is_ascii_digit() && is_in_name(before)) {
-            before = c;
-        }
-    }
-    false
-}
-
 fn held<'s>(sections: &'s [PlantSection], terms: &[Term]) -> Vec<Held<'s>> {
     let mut all = Vec::new();
     for (at, section) in sections.iter().enumerate() {
@@ -360,33 +335,6 @@ pub(super) fn text_of_pieces(section: &PlantSection, chosen: &[&Unit]) -> String
     let is_cut = left_out && has_step && !with_steps;
     lines.extend(is_cut.then(|| "…".to_owned()));
     lines.join("\n")
-}
-
-/// Says that pieces are those that come nearest, and which words of the question they lack. Whether they answer, the
-/// reader sees: the same may be said in other words.
-fn nearest(words: &str, language: Language) -> String {
-    match (words.is_empty(), language) {
-        (true, Language::Ko) => {
-            "현장 문서에서 가장 가까운 곳입니다. 답이 맞는지 읽어 보십시오:".to_owned()
-        }
-        (false, Language::Ko) => format!(
-            "현장 문서에서 가장 가까운 곳입니다(문서에 없는 말: {words}). 답이 맞는지 읽어 보십시오:"
-        ),
-        (true, Language::En) => {
-            "What comes nearest in the plant's documents; read whether it answers:".to_owned()
-        }
-        (false, Language::En) => format!(
-            "What comes nearest in the plant's documents (they do not say: {words}); read whether it answers:"
-        ),
-    }
-}
-
-/// Says that the pieces about it state no figure.
-const fn no_figure(language: Language) -> &'static str {
-    match language {
-        Language::Ko => "현장 문서에 그 수치는 적혀 있지 않습니다. 관련된 곳:",
-        Language::En => "The plant's documents state no figure for that. What they say of it:",
-    }
 }
 
 /// The pieces that name the machines themselves, where they are few; none where they are many.
