@@ -81,6 +81,12 @@ impl Case<'_> {
         time.iso_zone.or_else(by_velocity)
     }
 
+    /// Whether impacts stand out of the window by themselves.
+    pub(crate) fn is_impulsive(&self, rules: &Rules) -> bool {
+        let kurtosis = self.event.time_domain.kurtosis;
+        kurtosis.is_some_and(|kurtosis| kurtosis >= rules.screening.suspicious_kurtosis)
+    }
+
     /// The fact behind [`Self::zone`].
     pub(crate) fn zone_fact(&self, rule: &str) -> Evidence {
         let time = &self.event.time_domain;
@@ -102,7 +108,7 @@ impl Case<'_> {
     }
 
     /// Whether the window by itself is as the last normal ones of its point, although a flag or a former
-    /// judgement may still stand: the level is theirs, no element is named, and nothing strikes.
+    /// judgement may still stand: the level had risen and is theirs again, no element is named, and nothing strikes.
     ///
     /// A bearing that was replaced or greased is known by it before the medians of the latest windows are.
     pub(crate) fn is_usual_again(&self, rules: &Rules) -> bool {
@@ -110,6 +116,8 @@ impl Case<'_> {
         let (Some(normal), Some(rms)) = (normal, self.event.time_domain.rms_g) else {
             return false;
         };
+        let highest = self.before().and_then(|before| before.highest_rms_g);
+        let was_raised = highest.is_some_and(|highest| highest > USUAL_RATIO * normal);
         let lines = &self.event.frequency_domain;
         let is_named = lines.dominant_fault.is_some()
             && lines.confidence >= rules.screening.name_confidence
@@ -124,7 +132,7 @@ impl Case<'_> {
             .zip(self.event.time_domain.envelope_rms_g);
         let is_envelope_usual = envelopes.is_none_or(|(normal, now)| now <= USUAL_RATIO * normal);
         let is_usual = is_level_usual && is_envelope_usual && self.is_flag_of_the_past();
-        is_usual && !is_named && !strikes && !is_of_velocity
+        was_raised && is_usual && !is_named && !strikes && !is_of_velocity
     }
 
     /// Whether a flag, if one stands, may be of the windows before this one: it was raised by levels, which this
@@ -132,7 +140,12 @@ impl Case<'_> {
     fn is_flag_of_the_past(&self) -> bool {
         let anomaly = &self.event.anomaly;
         let outlasts = anomaly.score.is_some_and(|score| score < OUTLASTING_SCORE);
-        let is_by_level = || self.event.contributing().any(|feature| feature.kind().is_level());
+        // this window's acceleration can be compared with the last normal one, its velocity cannot
+        let of_velocity = |name: &str| name.starts_with("velocity");
+        let is_by_level = || {
+            self.event.contributing().any(|feature| feature.kind().is_level())
+                && !anomaly.contributors.iter().any(|name| of_velocity(name))
+        };
         !self.event.anomaly_detected || outlasts || is_by_level()
     }
 
@@ -262,6 +275,8 @@ pub struct PointState {
     pub spreading: u32,
     /// Highest raw kurtosis while the risk stands above Normal.
     pub highest_kurtosis: Option<f64>,
+    /// Highest RMS of the acceleration while the risk stands above Normal, g.
+    pub highest_rms_g: Option<f64>,
     /// Noise floor at the last normal judgement, g.
     pub normal_floor_g: Option<f64>,
     /// RMS of the acceleration at the last normal judgement, g.
@@ -303,6 +318,7 @@ impl Default for PointState {
             short_life: 0,
             spreading: 0,
             highest_kurtosis: None,
+            highest_rms_g: None,
             normal_floor_g: None,
             normal_rms_g: None,
             normal_envelope_g: None,

@@ -27,6 +27,7 @@ mod repair;
 #[cfg(test)]
 mod tests;
 mod unsettled;
+mod velocity;
 
 pub use advice::hurries_parts;
 pub use case::Judgement;

@@ -24,9 +24,10 @@ use symptoms::Symptoms;
 
 use crate::case::Case;
 use crate::rules::Rules;
-use crate::screening::{Finding, Screening, is_impulsive, is_severe};
+use crate::screening::{Finding, Screening, is_severe};
 use crate::unsettled::OpenReason;
-use crate::wording::{Doubt, fact, joined, velocity_without_zone, zone_words};
+use crate::velocity::{velocity_without_zone, zone_words};
+use crate::wording::{Doubt, fact, joined};
 
 /// The second thought and what the others take from it.
 #[derive(Debug, Clone, PartialEq)]
@@ -188,14 +189,14 @@ fn none(case: &Case<'_>, screening: &Screening) -> Staging {
 
 /// One recording that asks for a check of the machine and shows no bearing.
 fn of_machine(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
-    let part = if is_severe(case, rules) || is_impulsive(case, rules) {
+    let part = if is_severe(case, rules) || case.is_impulsive(rules) {
         MachinePart::Striking
     } else {
         MachinePart::Rotor
     };
     let machine = Some(part);
     let mut thought = thought(case, 0, &[], None, machine);
-    thought.conclusion = if is_impulsive(case, rules) {
+    thought.conclusion = if case.is_impulsive(rules) {
         Text::new(
             "충격의 부위가 특정되지 않아 단계를 부여하지 않음: 베어링 손상을 배제할 수 없음",
             "No stage is given, as no line names what strikes; damage of the bearing is not ruled out",

@@ -298,6 +298,12 @@ fn calm_stage(state: &PointState, rules: &Rules) -> u8 {
 }
 
 fn remember_extremes(case: &Case<'_>, screening: &Screening, state: &mut PointState) {
+    state.highest_rms_g = match state.risk {
+        RiskLevel::Normal => None,
+        RiskLevel::Watch | RiskLevel::Warning | RiskLevel::Critical => {
+            state.highest_rms_g.into_iter().chain(case.event.time_domain.rms_g).reduce(f64::max)
+        }
+    };
     if state.risk == RiskLevel::Normal {
         state.highest_kurtosis = None;
         if state.stage == 0 {

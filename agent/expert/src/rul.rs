@@ -53,6 +53,28 @@ pub struct Remaining {
     pub doubts: Vec<Doubt>,
 }
 
+/// The median of the edge's estimate, h; or why there is none to plan with, and on what that rests.
+fn median_of(case: &Case<'_>, rules: &Rules) -> Result<f64, Box<(String, Evidence)>> {
+    let rul = &case.event.rul;
+    if case.is_life_of_population() {
+        let reason = "this bearing's own growth says nothing yet".to_owned();
+        return Err(Box::new((reason, fact("rul.model", &rul.model, "RUL-1"))));
+    }
+    let Some(median) = rul.hours else {
+        let reason =
+            rul.unknown.as_deref().map_or("not given".into(), |why| in_one_line(why, MAX_LINE));
+        let reason = reason.into_owned();
+        let evidence = fact("rul.unknown", &reason, "RUL-1");
+        return Err(Box::new((reason, evidence)));
+    };
+    if case.is_usual_again(rules) {
+        let reason = "the level is back at its usual one".to_owned();
+        let evidence = fact("time_domain.rms_g", case.event.time_domain.rms_g, "RUL-9");
+        return Err(Box::new((reason, evidence)));
+    }
+    Ok(median)
+}
+
 /// Assesses the remaining life.
 pub fn assess(
     case: &Case<'_>,
@@ -62,22 +84,13 @@ pub fn assess(
     rules: &Rules,
 ) -> Remaining {
     let (rul, stage) = (&case.event.rul, staging.stage);
-    if case.is_life_of_population() {
-        let reason = "this bearing's own growth says nothing yet".to_owned();
-        return unknown(reason, fact("rul.model", &rul.model, "RUL-1"), screening, stage);
-    }
-    let Some(median) = rul.hours else {
-        let reason =
-            rul.unknown.as_deref().map_or("not given".into(), |why| in_one_line(why, MAX_LINE));
-        let reason = reason.into_owned();
-        let evidence = fact("rul.unknown", &reason, "RUL-1");
-        return unknown(reason, evidence, screening, stage);
+    let median = match median_of(case, rules) {
+        Ok(median) => median,
+        Err(why) => {
+            let (reason, evidence) = *why;
+            return unknown(reason, evidence, screening, stage);
+        }
     };
-    if case.is_usual_again(rules) {
-        let reason = "the level is back at its usual one".to_owned();
-        let evidence = fact("time_domain.rms_g", case.event.time_domain.rms_g, "RUL-9");
-        return unknown(reason, evidence, screening, stage);
-    }
     let accelerating = class == TrendClass::Accelerating;
     let cautious = accelerating || stage >= 2;
     let (taken, basis, conservative) = match rul.ci_low_hours {

@@ -86,6 +86,16 @@ impl Screening {
     }
 }
 
+/// How many windows in a row have had signs without a flag. A much quieter one neither counts nor ends the row.
+fn unflagged_signs(case: &Case<'_>, rules: &Rules, has_signs: bool) -> u32 {
+    let before = case.before().map_or(0, |state| state.unflagged);
+    match has_signs && !case.event.anomaly_detected {
+        true => before.saturating_add(1),
+        false if is_much_quieter(case, rules) => before,
+        false => 0,
+    }
+}
+
 /// Screens one event.
 pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     if !case.event.signal_quality.valid || !case.event.operating.running {
@@ -94,12 +104,7 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     let fault = named_fault(case, rules);
     let open = open_damage(case, fault);
     let suspicious = suspicious(case, rules, fault, open);
-    let before = case.before().map_or(0, |state| state.unflagged);
-    let unflagged = match is_carried(&suspicious, case) && !case.event.anomaly_detected {
-        true => before.saturating_add(1),
-        false if is_much_quieter(case, rules) => before,
-        false => 0,
-    };
+    let unflagged = unflagged_signs(case, rules, is_carried(&suspicious, case));
     let is_certain = is_certain(case, rules, fault);
     let is_named_at_once = is_learning(case) && is_certain || is_alone(case) && fault.is_some();
     let is_of_machine =
@@ -177,7 +182,7 @@ const HEAVY_PEAK_G: f64 = 10.0;
 
 /// The velocity is in a zone of limited operation or of damage, or the impacts are heavy.
 fn speaks_by_itself(case: &Case<'_>, rules: &Rules) -> bool {
-    in_limited_zone(case, rules) || is_impulsive(case, rules) && is_heavy(case)
+    in_limited_zone(case, rules) || case.is_impulsive(rules) && is_heavy(case)
 }
 
 fn in_limited_zone(case: &Case<'_>, rules: &Rules) -> bool {
@@ -186,12 +191,7 @@ fn in_limited_zone(case: &Case<'_>, rules: &Rules) -> bool {
 
 /// Whether one recording shows heavy impacts and a velocity in a bad zone together.
 pub(crate) fn is_severe(case: &Case<'_>, rules: &Rules) -> bool {
-    in_limited_zone(case, rules) && is_impulsive(case, rules) && is_heavy(case)
-}
-
-pub(crate) fn is_impulsive(case: &Case<'_>, rules: &Rules) -> bool {
-    let kurtosis = case.event.time_domain.kurtosis;
-    kurtosis.is_some_and(|kurtosis| kurtosis >= rules.screening.suspicious_kurtosis)
+    in_limited_zone(case, rules) && case.is_impulsive(rules) && is_heavy(case)
 }
 
 fn is_heavy(case: &Case<'_>) -> bool {

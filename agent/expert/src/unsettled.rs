@@ -13,8 +13,8 @@ use pdm_shared::text::Text;
 
 use crate::case::Case;
 use crate::rules::Rules;
-use crate::screening::is_impulsive;
-use crate::wording::{ZONE_C_OF_SMALLEST, element, fact, figure, frequency, velocity_without_zone};
+use crate::velocity::{ZONE_C_OF_SMALLEST, velocity_without_zone};
+use crate::wording::{element, fact, figure, frequency};
 
 /// Where the gateway's reason stands in an event.
 const REASON: &str = "frequency_domain.undetermined";
@@ -96,7 +96,7 @@ pub(crate) fn open_by_figures(case: &Case<'_>, rules: &Rules) -> Option<OpenReas
     if is_silent {
         return Some(OpenReason::NoSignal);
     }
-    if is_impulsive(case, rules) && !case.has_spikes_of_cable() {
+    if case.is_impulsive(rules) && !case.has_spikes_of_cable() {
         return Some(OpenReason::Impacts);
     }
     let is_ungrouped = case.zone().is_none()
@@ -282,7 +282,18 @@ impl OpenReason {
                 "no sign of damage, but it is to be found what moved the level",
             ),
             Self::Ungrouped => velocity_without_zone(case),
-            _ => Self::left_open(),
+            Self::TooFewTurns
+            | Self::SpeedMisfit
+            | Self::MovingSpeed
+            | Self::OtherBearing
+            | Self::EstimatedOrders
+            | Self::OtherCause
+            | Self::WeakLines
+            | Self::CageLines
+            | Self::PlainLine(_)
+            | Self::NoWaveform
+            | Self::Impacts
+            | Self::Other => Self::left_open(),
         }
     }
 
@@ -311,7 +322,18 @@ impl OpenReason {
                     format!("No defect line stands out. {}", why.en),
                 );
             }
-            _ => {}
+            Self::TooFewTurns
+            | Self::SpeedMisfit
+            | Self::MovingSpeed
+            | Self::OtherBearing
+            | Self::EstimatedOrders
+            | Self::OtherCause
+            | Self::WeakLines
+            | Self::CageLines
+            | Self::PlainLine(_)
+            | Self::NoWaveform
+            | Self::Impacts
+            | Self::Other => {}
         }
         if case.event.anomaly.baseline.state == BaselineState::Ready {
             Text::new(

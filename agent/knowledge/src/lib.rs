@@ -173,7 +173,7 @@ impl Knowledge {
         let (store, set_aside) = settings.healed_store(embedder.dimensions()).await?;
         let store = Arc::new(GuardedStore::new(store));
         let pdf_reader = PdfReader::new(settings.pdf_reader.as_deref());
-        Ok(Self { set_aside, pdf_reader, ..Self::of(store, embedder) })
+        Ok(Self { pdf_reader, set_aside, ..Self::of(store, embedder) })
     }
 
     /// Whether the store answers and takes this agent's key, for reading and for writing. Nothing is

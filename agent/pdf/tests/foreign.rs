@@ -18,7 +18,7 @@ const PDFS: [&[u8]; 4] = [
 fn markdown(bytes: &[u8]) -> String {
     match pdm_pdf::text(bytes.to_vec()) {
         DocumentText::Markdown(text) => text,
-        other => panic!("{other:?}"),
+        other @ (DocumentText::Empty | DocumentText::Refused(_)) => panic!("{other:?}"),
     }
 }
 

@@ -27,6 +27,7 @@ fn window(machine: &str, bearing: &str, number: u64, ratio: f64) -> Event {
     event.event_id = EventId(Uuid::from_u128((salt << 32) + u128::from(number)));
     event.anomaly_detected = ratio >= 1.3;
     event.anomaly.level_ratio = Some(ratio);
+    event.time_domain.rms_g = Some(0.1 * ratio);
     event
 }
 

@@ -27,7 +27,7 @@ Examples:
   pdm tune --from events.jsonl --truth failures.csv --out proposal
   pdm-lake slice --lake ARCHIVE | pdm tune --from - --whole --truth failures.csv
 
-Some seventy configurations are played at once by the code of the service, as `pdm backtest` plays \
+Some forty configurations are played at once by the code of the service, as `pdm backtest` plays \
 one. Each machine is left out once: the others choose, and the choice is counted on it. Other \
 thresholds are proposed only if that costs less, in all, than what is configured; nothing is \
 proposed with known failures on fewer than three machines. Nothing is changed: --out writes \

@@ -37,6 +37,7 @@ impl Course {
         self.event.measured_at = self.now();
         self.event.anomaly_detected = ratio >= 1.3;
         self.event.anomaly.level_ratio = Some(ratio);
+        self.event.time_domain.rms_g = Some(0.1 * ratio);
         self.window += 1;
         self.preview.play(&self.event)
     }

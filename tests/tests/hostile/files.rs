@@ -100,7 +100,11 @@ fn a_shipped_document_cannot_be_replaced_and_an_upload_leaves_a_line() {
     let own = "# Own\nGrease the gearbox.\n";
     let answer = post(plant.agent, "/knowledge?name=own.md", Some(TOKEN), own.as_bytes());
     assert!(answer.expect("an answer").starts_with("HTTP/1.1 200"));
-    let log = plant.log();
+    // the log is written beside the answer
+    let log = pdm_harness::until("the upload's line in the log", 10, || {
+        let log = plant.log();
+        log.contains("a document was uploaded").then_some(log)
+    });
     for expected in
         ["a document was uploaded", "http.token", "127.0.0.1:", "own", "bytes=26", "sha256="]
     {

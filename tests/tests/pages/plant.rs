@@ -104,6 +104,8 @@ impl Plant {
         let mut settings = Self::settings(folder.path());
         settings.http.public_url = Some(PUBLIC.to_owned());
         settings.reports.folder = Some(folder.path().join("reports"));
+        // beside the programs, not beside this one
+        settings.knowledge.pdf_reader = Some(pdm_harness::binary("pdm-pdf"));
         settings.captures = Some(CapturesSettings {
             dir: Some(folder.path().join("captures")),
             ..CapturesSettings::default()

@@ -9,7 +9,8 @@ use super::Ask;
 use crate::case::Case;
 use crate::rules::Rules;
 use crate::screening::Screening;
-use crate::wording::{element, fact, frequency, zone_words};
+use crate::velocity::zone_words;
+use crate::wording::{element, fact, frequency};
 
 pub(super) fn asks(case: &Case<'_>, fault: Fault, rules: &Rules) -> Vec<Ask> {
     let asked = [

@@ -176,7 +176,7 @@ fn add(thought: &mut Thought, inquiry: &Inquiry, research: bool, cited: &Cited<'
             format!("· 심층 조사 {rounds}회 수행"),
             match rounds {
                 1 => "· documents and cases were searched once".to_owned(),
-                _ => format!("· documents and cases were searched {rounds} times"),
+                _ => format!("· documents and cases were searched in {rounds} rounds"),
             },
         ));
     }

@@ -8,7 +8,8 @@ use super::{Finding, in_limited_zone, is_learning, is_severe};
 use crate::case::Case;
 use crate::rules::Rules;
 use crate::unsettled::OpenReason;
-use crate::wording::{element, figure, frequency, zone_words};
+use crate::velocity::zone_words;
+use crate::wording::{element, figure, frequency};
 
 pub(super) fn conclusion(
     case: &Case<'_>,

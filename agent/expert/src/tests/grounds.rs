@@ -91,7 +91,8 @@ fn a_bearing_that_is_as_usual_again_neither_grows_nor_stays_critical_for_weeks()
     let mut new = healthy();
     // flag, ratio, trend and life are of the windows before
     new.anomaly_detected = true;
-    (new.anomaly.clone_from(&worn.anomaly), new.trend.clone_from(&worn.trend));
+    new.anomaly.clone_from(&worn.anomaly);
+    new.trend.clone_from(&worn.trend);
     new.rul.clone_from(&worn.rul);
     let first = life.next(&new).diagnosis;
     let said = all(&first);
@@ -113,7 +114,7 @@ fn a_bearing_that_is_as_usual_again_neither_grows_nor_stays_critical_for_weeks()
 #[test]
 fn an_interval_that_no_plan_fits_is_not_told_as_a_life() {
     let mut event = example();
-    (event.rul.hours, event.rul.ci_low_hours) = (Some(50.0), Some(6.0));
+    (event.rul.hours, event.rul.ci_low_hours) = (Some(50.0), Some(3.0));
     event.rul.ci_high_hours = Some(900.0);
     let diagnosis = judge_one(&event).diagnosis;
     assert_eq!(diagnosis.rul_assessment.hours, None);

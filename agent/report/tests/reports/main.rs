@@ -38,7 +38,9 @@ fn selected(written: &Written, ending: &str) -> String {
     let bytes = std::fs::read(&path).expect("there");
     match pdm_pdf::text(bytes) {
         DocumentText::Markdown(text) => text,
-        other => panic!("{}: {other:?}", path.display()),
+        other @ (DocumentText::Empty | DocumentText::Refused(_)) => {
+            panic!("{}: {other:?}", path.display())
+        }
     }
 }
 

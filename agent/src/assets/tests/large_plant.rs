@@ -25,6 +25,7 @@ fn plant_of(machines_in_all: usize) -> Assets {
         assets.edges.insert(EdgeName::new(kind, from.clone(), to.clone(), &own), own);
     };
     let a = &mut assets;
+    node(a, "Site", "s1".to_owned(), &[]);
     let lines: Vec<_> = (0..200).map(|i| node(a, "Line", format!("L{i}"), &[])).collect();
     let tags: Vec<_> = (0..100).map(|i| node(a, "Tag", format!("tag-{i}"), &[])).collect();
     let parts: Vec<_> =
@@ -41,7 +42,11 @@ fn plant_of(machines_in_all: usize) -> Assets {
             a,
             "Equipment",
             format!("P-{i}"),
-            &[("load", load.into()), ("speed_rpm", Value::Float(600.0 + (i % 3_000) as f64))],
+            &[
+                ("site", "s1".into()),
+                ("load", load.into()),
+                ("speed_rpm", Value::Float(600.0 + (i % 3_000) as f64)),
+            ],
         ));
         for seat in ["DE", "NDE", "AX"] {
             let model = format!("62{:02}", i % 20);

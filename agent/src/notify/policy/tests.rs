@@ -36,6 +36,7 @@ fn told(course: &[(f64, Option<f64>)]) -> Vec<(f64, NotificationReason, RiskLeve
         event.measured_at = begin.plus_seconds(3600.0 * hours);
         event.anomaly_detected = ratio.is_some_and(|ratio| ratio >= 1.3);
         event.anomaly.level_ratio = *ratio;
+        event.time_domain.rms_g = ratio.map(|ratio| 0.1 * ratio);
         event.signal_quality.valid = ratio.is_some();
         let flat = || vec![QualityFlag::FlatLine];
         event.signal_quality.flags = ratio.map_or_else(flat, |_| Vec::new());

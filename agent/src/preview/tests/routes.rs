@@ -189,6 +189,7 @@ fn bearings_of_one_machine_are_told_once_and_what_is_worse_is_told_with_its_like
             other.measured_at = course.now();
             other.anomaly_detected = ratio >= 1.3;
             other.anomaly.level_ratio = Some(ratio);
+            other.time_domain.rms_g = Some(0.1 * ratio);
             course.preview.play(other);
             course.window(1.5);
         }

@@ -62,22 +62,19 @@ async fn gather(
     let mut windows = plant.windows(&key, None, IN_TABLE).await?;
     windows.reverse();
     let told = plant.notifications(Some(&key), None, TOLD).await?;
-    let diagnosis = match row.event_id {
-        Some(id) => plant.diagnosis(id).await?,
-        None => None,
-    };
+    let diagnosis = if let Some(id) = row.event_id { plant.diagnosis(id).await? } else { None };
     let advice = diagnosis.as_ref().map(|found| found.recommendation.in_language(reader.language));
     let told: Vec<Value> = told.iter().map(|told| notice(told, reader)).collect();
     let (site, equipment) = (key.site.as_str(), key.equipment.as_str());
     let around = plant.surroundings(site, equipment).await?;
-    let of_kind = |kind: &str| equipment::of_kind(around.known(), kind);
-    let (parts, manuals) = (of_kind("Part"), of_kind("Document"));
+    let [parts, manuals] =
+        ["Part", "Document"].map(|kind| equipment::of_kind(around.known(), kind));
     let equipment_page = around.known().map(|_| equipment::address(site, equipment));
     let unclear_sites = around.unclear_sites().join(", ");
     let address = show::address(&key);
     let work = plant.open_work_of(&key).await?;
-    let of_alarm = diagnosis.as_ref().map(|found| found.event_id);
-    let of_work = work.first().map(|row| row.event_id).or(of_alarm);
+    let of_work = work.first().map(|row| row.event_id);
+    let of_work = of_work.or(diagnosis.as_ref().map(|found| found.event_id));
     let files = documents::links(shared, of_work, reader).await?;
     let actions = work.iter().map(|row| {
         context! { text => row.action.in_language(reader.language), ..show::value(row) }

@@ -137,7 +137,7 @@ pub(in crate::chat) async fn of_machines(
     {
         const PROCEDURE: &str = "LOTO 잠금 표지 작업 전 안전 (lock-out and tag-out before work)";
         let general = shipped(tools, PROCEDURE, language).await;
-        told.extend(general.map(|text| format!("{}\n{text}", no_lock_out(language))));
+        told.push(no_lock_out(general.as_deref(), language));
         stated.push(Stated::Isolation);
     }
     let call = call_for(clause);
@@ -190,17 +190,18 @@ pub(in crate::chat) async fn of_some_machine(
     Some(std::iter::once(head.to_owned()).chain(told).chain(rest).collect::<Vec<_>>().join("\n"))
 }
 
-/// Leaves the machines that a question names itself, where its "pumps" are strokes of a grease gun.
-pub(in crate::chat) fn leave_strokes(
-    cores: &mut Vec<&CoreFields>,
-    fleet: &[CoreFields],
+/// Takes the machines that a question names itself, where its "pumps" are strokes of a grease gun.
+pub(in crate::chat) fn leave_strokes<'f>(
+    cores: &mut Vec<&'f CoreFields>,
+    fleet: &'f [CoreFields],
     clause: &str,
 ) {
     let lower = clause.to_lowercase();
     if !counts_strokes(&lower) {
         return;
     }
-    let named: Vec<Machine> = machines(cores, fleet)
+    let all: Vec<&CoreFields> = fleet.iter().collect();
+    let named: Vec<Machine> = machines(&all, fleet)
         .into_iter()
         .filter(|machine| machine.is_named_itself(&lower))
         .collect();
@@ -209,7 +210,7 @@ pub(in crate::chat) fn leave_strokes(
         named.iter().any(|one| one.id == id && one.site == core.key.site.as_str())
     };
     if !named.is_empty() {
-        cores.retain(is_named);
+        *cores = fleet.iter().filter(is_named).collect();
     }
 }
 
@@ -234,17 +235,19 @@ const fn of_no_machine(language: Language) -> &'static str {
     }
 }
 
-/// Says that a lock-out is not that of the machine.
-const fn no_lock_out(language: Language) -> &'static str {
-    match language {
-        Language::Ko => {
-            "이 설비의 차단·잠금 절차를 현장 문서에서 찾지 못했습니다. 차단 지점은 담당자에게 확인하십시오. 일반 절차입니다:"
-        }
-        Language::En => {
-            "I found no lock-out of this machine in the plant's documents: ask its owner for the points of isolation. \
-             The general procedure:"
-        }
-    }
+/// Says that the plant has written no lock-out of the machine, before the general one if there is one.
+fn no_lock_out(general: Option<&str>, language: Language) -> String {
+    let (none, head) = match language {
+        Language::Ko => (
+            "이 설비의 차단·잠금 절차를 현장 문서에서 찾지 못했습니다. 차단 지점은 담당자에게 확인하십시오.",
+            "일반 절차입니다:",
+        ),
+        Language::En => (
+            "I found no lock-out of this machine in the plant's documents: ask its owner for the points of isolation.",
+            "The general procedure:",
+        ),
+    };
+    general.map_or_else(|| none.to_owned(), |text| format!("{none} {head}\n{text}"))
 }
 
 /// Whether a document is of another site than the machine: its title names that site, or all machines that the section

@@ -87,7 +87,8 @@ fn place_of(text: &str, word: &str) -> Option<usize> {
         let rest = &lower[at + word.len()..];
         let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
         let is_end = if word.is_ascii() {
-            !rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+            // the paper machine is one of the paper mill's machines
+            !rest.starts_with(|c: char| c.is_ascii_alphanumeric()) && !rest.starts_with(" machine")
         } else {
             is_behind_town(&rest[..end])
         };

@@ -21,8 +21,10 @@ const LONGEST: usize = 600;
 /// Least share of the question's words, weighted by how rare they are, that a piece has which answers. Chosen by the
 /// questions of three plants whose documents answered some of them and had words alone for others.
 const ANSWERS: f64 = 0.7;
-/// Least share of a piece that is told as what comes nearest.
+/// Least share of a piece that is told as what comes nearest; of a machine's own documents, where the list of
+/// their sections would stand in its place, half of it.
 const PARTLY: f64 = 0.3;
+const PARTLY_OF_MACHINE: f64 = 0.15;
 /// Sections of which a piece is told as what comes nearest, and the share of the best one's fit that the
 /// others have at least. Chosen: a reader takes in three passages at a glance, as of a search.
 const NEAREST: usize = 3;
@@ -40,6 +42,8 @@ const BESIDE: f64 = 0.75;
 /// Least share where the question asks for records, and the words that a piece must have there. Chosen: "should we stop it"
 /// stands in a list of telephones, too.
 const SURE: f64 = 0.8;
+/// The same where the piece has a designation of the question. Chosen: half; it names one thing.
+const SURE_WITH_CODE: f64 = 0.5;
 const SURE_WORDS: usize = 2;
 /// What a piece counts that says what a word of the question means.
 const DEFINES: f64 = 1.5;
@@ -100,7 +104,8 @@ pub(in crate::chat) async fn answer_of_plant(
     let mut sections = documents::read_documents(tools, &queries, language).await;
     keep_those_of(&mut sections, &about, fleet);
     let terms = of_question(clause, &about);
-    let asked = Asked { terms, wants_figure: asks_figure(clause) };
+    let least = if about.is_empty() { PARTLY } else { PARTLY_OF_MACHINE };
+    let asked = Asked { terms, wants_figure: asks_figure(clause), least };
     match (said(&sections, &asked, wanted, language), wanted) {
         (Some(said), _) => Some(said),
         (None, Wanted::AskedBack | Wanted::Likely | Wanted::Sure) => None,
@@ -153,6 +158,8 @@ struct Asked {
     terms: Vec<Term>,
     /// It asks for a figure: how much, how long, how many.
     wants_figure: bool,
+    /// Least share of a piece that is told as what comes nearest.
+    least: f64,
 }
 
 /// The pieces that have most of the question's words.
@@ -179,11 +186,13 @@ fn said(
     let share = has.map(|(_, weight)| weight).sum::<f64>() / whole;
     let own = best.words.iter().filter(|held| **held >= 1.0).count();
     let held = best.words.iter().filter(|held| **held > 0.0).count();
+    let has_code = terms.iter().zip(&best.words).any(|(t, held)| *held >= 1.0 && is_code(t.word()));
+    let sure = if has_code { SURE_WITH_CODE } else { SURE };
     let is_enough = match wanted {
-        Wanted::Any => share >= PARTLY,
+        Wanted::Any => share >= asked.least,
         Wanted::AskedBack => share >= ASKED_BACK && held >= SURE_WORDS,
-        Wanted::Likely => share >= SURE && own > 0,
-        Wanted::Sure => share >= SURE && own > 0 && held >= SURE_WORDS,
+        Wanted::Likely => share >= sure && own > 0,
+        Wanted::Sure => share >= sure && own > 0 && held >= SURE_WORDS,
     };
     if whole <= 0.0 || !is_enough {
         return None;
@@ -418,7 +427,8 @@ mod tests {
     }
 
     fn asked(question: &str) -> Option<OwnAnswer> {
-        let asked = Asked { terms: telling(question), wants_figure: asks_figure(question) };
+        let asked =
+            Asked { terms: telling(question), wants_figure: asks_figure(question), least: PARTLY };
         said(&sections(), &asked, Wanted::Any, Language::En)
     }
 

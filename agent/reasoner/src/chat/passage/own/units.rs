@@ -184,7 +184,12 @@ impl PlantSection {
         is_general: bool,
     ) -> Vec<Unit> {
         let heading = self.heading.to_lowercase();
-        let is_others = |text: &str| others.iter().any(|one| one.is_named_in(text));
+        // where title or heading name the machine, the kind of another one (`fan`) is a part of it
+        let names_it = machine.is_named_itself(&self.title) || machine.is_named_itself(&heading);
+        let is_other = |one: &Machine, text: &str| {
+            if names_it { one.is_named_itself(text) } else { one.is_named_in(text) }
+        };
+        let is_others = |text: &str| others.iter().any(|one| is_other(one, text));
         let (title_is_own, heading_is_own) =
             (machine.is_meant_by(&self.title, others), machine.is_meant_by(&heading, others));
         if is_others(&heading) && !heading_is_own {
