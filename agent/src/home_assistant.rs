@@ -223,8 +223,9 @@ impl Discovery {
             .take(64)
             .collect();
         let digest = Sha256::digest(format!("{}/{name}", self.prefix));
-        let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        format!("pdm_{plain}_{digest}")
+        let number =
+            digest.iter().take(4).fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
+        format!("pdm_{plain}_{number:08x}")
     }
 
     fn payload(&self, device: &Device<'_>, entity: &Entity) -> Value {

@@ -313,9 +313,8 @@ fn fits(quotas: &mut Quotas, delivery: &Delivery, read: &Incoming) -> Fits {
         Incoming::Event { .. } if quotas.admit(sender, bytes, Instant::now()) => Fits::Kept,
         Incoming::Event { .. } => Fits::PutOff,
         Incoming::Refused(_) if quotas.keeps_refusal(sender, bytes, Instant::now()) => Fits::Kept,
-        Incoming::Refused(_) => Fits::Dropped,
         Incoming::Status { .. } if quotas.keeps_status(sender, Instant::now()) => Fits::Kept,
-        Incoming::Status { .. } => Fits::Dropped,
+        Incoming::Refused(_) | Incoming::Status { .. } => Fits::Dropped,
         Incoming::Ack { .. } | Incoming::Shelve { .. } | Incoming::FollowUp { .. } => Fits::Kept,
     }
 }

@@ -86,7 +86,8 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
 /// The work order that waits, once its document is written.
 pub(crate) async fn order(user: &User<'_>) -> (String, Value) {
     let list = user.page("/work").await;
-    let event = between(&list, "href=\"/work/", "\"").expect("work waits").to_owned();
+    let event = between(&list, "href=\"/work/", "\"").expect("work waits");
+    let event = event.split('#').next().expect("an event").to_owned();
     let folder = user.plant.folder().join("reports");
     let order = until("the work order", 60, || {
         let files = std::fs::read_dir(&folder).ok()?.filter_map(Result::ok);

@@ -22,11 +22,11 @@ fn tuned(machines: usize, failing: usize, price: Price) -> Tuning {
     for number in 0..machines {
         let name = format!("P-{number}");
         let mut events = hump(&name, "NDE");
-        rows.push_str(&format!("ulsan-1,{name},NDE,\n"));
+        rows += &["ulsan-1,", &name, ",NDE,\n"].concat();
         if number < failing {
             events.extend(run_to_failure(&name, "DE"));
             let last = events.last().expect("events").measured_at;
-            rows.push_str(&format!("ulsan-1,{name},DE,{last}\n"));
+            rows += &["ulsan-1,", &name, ",DE,", &last.to_string(), "\n"].concat();
         }
         events.sort_by_key(|event| (event.measured_at, event.event_id));
         known.push(play(&terms, &events));

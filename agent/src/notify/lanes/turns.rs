@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_critical_of_each_gateway_leaves_in_turn_and_before_what_is_less() {
         let mut all: Vec<Group> = (0..340)
-            .map(|n| group(["gw-02", "gw-04"][n % 2], RiskLevel::Critical, n as i64))
+            .map(|n: i64| group(if n % 2 == 0 { "gw-02" } else { "gw-04" }, RiskLevel::Critical, n))
             .collect();
         all.push(group("gw-03", RiskLevel::Warning, 900));
         all.push(group("gw-03", RiskLevel::Critical, 901));
