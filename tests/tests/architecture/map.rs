@@ -62,7 +62,7 @@ fn the_map_names_every_source_of_the_edge() {
     let files = std::fs::read_dir(root().join("edge/src/source")).expect("sources");
     let names: Vec<String> = files
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
-        .filter(|name| name.ends_with(".rs"))
+        .filter(|name| std::path::Path::new(name).extension().is_some_and(|end| end == "rs"))
         .collect();
     assert!(names.len() > 20, "{names:?}");
     let missing: Vec<&String> =

@@ -101,7 +101,8 @@ async fn a_file_that_is_no_document_is_refused_with_a_sentence() {
         ("x.md", b"", StatusCode::UNPROCESSABLE_ENTITY, "고르지 않았습니다"),
         (
             "x.md",
-            b"---\nid: EM-06\ntitle: { ko: a, en: b }\n---\n# a\n\ntext\n",
+            b"+++\nid = \"EM-06\"\ncollection = \"equipment_manual\"\ndoc_type = \"procedure\"\n\
+              title = { ko = \"a\", en = \"b\" }\n+++\n# a\n\ntext\n",
             StatusCode::UNPROCESSABLE_ENTITY,
             "x.md",
         ),

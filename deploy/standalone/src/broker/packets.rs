@@ -361,7 +361,7 @@ mod tests {
             let (mut stream, mut checked) = (packets(), Vec::new());
             let may = |claim: Claim<'_>| match claim {
                 Claim::Retained(topic, _) => may_retain && topic == "own",
-                other => owns(other),
+                other @ (Claim::ClientId(_) | Claim::Session(_) | Claim::Topic(_)) => owns(other),
             };
             let mut will = connecting(5, Some("own"));
             will[9] |= WILL_RETAIN;
