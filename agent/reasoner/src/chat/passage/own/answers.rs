@@ -21,6 +21,9 @@ const LONGEST: usize = 600;
 /// Least share of the question's words, weighted by how rare they are, that a piece has which answers. Chosen by the
 /// questions of three plants whose documents answered some of them and had words alone for others.
 const ANSWERS: f64 = 0.7;
+/// The same share with every word at its full weight, which answers as well: of "highest heating temperature when
+/// mounting the dryer bearing" the plant's own limit has most words, and a general table must not stand in its place.
+const ANSWERS_STRICT: f64 = 0.6;
 /// Least share of a piece that is told as what comes nearest; of a machine's own documents, where the list of
 /// their sections would stand in its place, half of it.
 const PARTLY: f64 = 0.3;
@@ -198,7 +201,12 @@ fn said(
         return None;
     }
     let told = passage_of(sections, &pieces, best, fit)?;
-    if share >= ANSWERS {
+    let unknown = terms.iter().zip(&weights).enumerate().filter(|(at, (term, _))| {
+        !term.is_predicate() && pieces.iter().all(|piece| piece.words[*at] <= 0.0)
+    });
+    let unknown: f64 = unknown.map(|(_, (_, weight))| weight * (1.0 / UNKNOWN_WORD - 1.0)).sum();
+    let strict = share * whole / (whole + unknown);
+    if share >= ANSWERS || strict >= ANSWERS_STRICT {
         let has_figure = !asked.wants_figure || told.lines().skip(1).any(has_free_figure);
         return Some(if has_figure {
             OwnAnswer::Said(told)
