@@ -1,8 +1,8 @@
 //! Stores received messages: a bounded queue with a line for each sender, one transaction a batch,
 //! acknowledgements after the commit, then receipts.
 //!
-//! Lines are served in turn, so a message of a gateway that has not been heard lately is in the next batch
-//! whatever another one sends ([`crate::mqtt::queue`]).
+//! Lines are served in turn, so a message of a gateway that has not been heard lately is in the
+//! next batch whatever another one sends ([`crate::mqtt::queue`]).
 //!
 //! While the store is away nothing is acknowledged, so the broker keeps the messages; the receive
 //! maximum bounds how many wait here. A message that is refused is stored as a dead letter and
@@ -75,8 +75,8 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// Stores until the queue is closed and empty. The receiver closes the queue when the agent stops, so
-    /// every message that was taken from the broker is stored and acknowledged.
+    /// Stores until the queue is closed and empty. The receiver closes the queue when the agent
+    /// stops, so every message that was taken from the broker is stored and acknowledged.
     pub(crate) async fn run(self, queue: Outlet<Delivery>) {
         let mut quotas = Quotas::new(self.quota.clone(), Instant::now());
         let mut flood = Flood::new(Instant::now());
@@ -133,8 +133,8 @@ impl Intake {
         self.reporter.flooded(false);
     }
 
-    /// Tells the queue which gateways there are, so that one that floods has a share from its first message
-    /// on. If the store does not answer, the queue learns them by their messages.
+    /// Tells the queue which gateways there are, so that one that floods has a share from its first
+    /// message on. If the store does not answer, the queue learns them by their messages.
     async fn note_known(&self, queue: &Outlet<Delivery>) {
         match self.gateways.gateways().await {
             Ok(known) => known.into_iter().for_each(|state| queue.knows(state.gateway)),
@@ -142,8 +142,8 @@ impl Intake {
         }
     }
 
-    /// Says which gateway sends events ahead of the clock, or live ones far behind it: they are judged, and a count
-    /// alone names nobody.
+    /// Says which gateway sends events ahead of the clock, or live ones far behind it: they are
+    /// judged, and a count alone names nobody.
     fn note_clock(&self, event: &Event, now: Timestamp) {
         let by_s = event.measured_at.seconds_since(now);
         if by_s <= self.ahead_s {
@@ -207,8 +207,8 @@ impl Intake {
         }
     }
 
-    /// Stores the messages of a batch that the store refuses for its content one by one, so that only the
-    /// message at fault is refused.
+    /// Stores the messages of a batch that the store refuses for its content one by one, so that
+    /// only the message at fault is refused.
     async fn store_one_by_one(
         &self,
         batch: &[Incoming],

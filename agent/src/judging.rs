@@ -1,17 +1,18 @@
-//! Judges stored events: takes each through the [`Workflow`] and saves the judgements of a batch in one
-//! transaction.
+//! Judges stored events: takes each through the [`Workflow`] and saves the judgements of a batch in
+//! one transaction.
 //!
-//! After a crash the store still lists the events without a judgement, and a run that had begun to act
-//! outside has a checkpoint to continue from. The events of one bearing are judged one after the other
-//! in the order of arrival, because each judgement remembers the one before; bearings are judged side by
-//! side: in turn by gateway, for a second at a time, so that no gateway's alarm waits for all of
-//! another's. A run that leaves the fast path is checkpointed after every node and saved by itself,
-//! after the earlier events of its bearing in the batch. An event that cannot be judged holds up its own bearing
-//! only. With a language model in the loop a judgement by rules may be put aside until it has answered
-//! ([`held`]); its bearing waits with it, others do not. While events come in faster than they are stored, judging waits for the intake.
+//! After a crash the store still lists the events without a judgement, and a run that had begun to
+//! act outside has a checkpoint to continue from. The events of one bearing are judged one after
+//! the other in the order of arrival, because each judgement remembers the one before; bearings are
+//! judged side by side: in turn by gateway, for a second at a time, so that no gateway's alarm
+//! waits for all of another's. A run that leaves the fast path is checkpointed after every node and
+//! saved by itself, after the earlier events of its bearing in the batch. An event that cannot be
+//! judged holds up its own bearing only. With a language model in the loop a judgement by rules may
+//! be put aside until it has answered ([`held`]); its bearing waits with it, others do not. While
+//! events come in faster than they are stored, judging waits for the intake.
 //!
-//! Documents are written after staff was told, in a loop of their own ([`documents`]): what they are
-//! looked up in may hang, and the next alarm does not wait for it.
+//! Documents are written after staff was told, in a loop of their own ([`documents`]): what they
+//! are looked up in may hang, and the next alarm does not wait for it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -57,17 +58,17 @@ pub use held::ModelInLoop;
 
 /// Events of one transaction.
 const BATCH: u32 = 256;
-/// Bearings that are judged at once, so that a run that waits for tools (up to 10 s a call) does not
-/// hold up the others; two cores are busy with far fewer.
+/// Bearings that are judged at once, so that a run that waits for tools (up to 10 s a call) does
+/// not hold up the others; two cores are busy with far fewer.
 const PARALLEL: usize = 8;
-/// Longest time in which bearings of a batch are begun, chosen: an event that comes in meanwhile is in the next
-/// batch, and a batch of Criticals with their look-ups took a minute of two busy cores. What was not begun
-/// is read again.
+/// Longest time in which bearings of a batch are begun, chosen: an event that comes in meanwhile is
+/// in the next batch, and a batch of Criticals with their look-ups took a minute of two busy cores.
+/// What was not begun is read again.
 const TURN: Duration = Duration::from_secs(1);
 /// The longest time between two looks at the store, for events that another replica stored.
 const LOOK: Duration = Duration::from_secs(1);
-/// Longest wait for the intake while it has more to store than fits into a batch. In an endless flood
-/// two batches a second, 512 events, are still judged.
+/// Longest wait for the intake while it has more to store than fits into a batch. In an endless
+/// flood two batches a second, 512 events, are still judged.
 const WAIT: Duration = Duration::from_millis(500);
 /// Pause after a failure: two attempts a second do not load a store that is away.
 const RETRY: Duration = Duration::from_millis(500);
@@ -125,8 +126,8 @@ pub enum JudgingError {
 }
 
 impl Judging {
-    /// A task that judges the events of this store by this workflow, and tells staff as `notify` says
-    /// under the topics of `prefix`.
+    /// A task that judges the events of this store by this workflow, and tells staff as `notify`
+    /// says under the topics of `prefix`.
     pub fn new(
         store: JudgementStore,
         clock: SharedClock,
@@ -198,9 +199,9 @@ impl Judging {
         Self { telling: Some(Arc::new(Telling::new(catalogue))), ..self }
     }
 
-    /// Judges until `stop`, then goes on until no event waits and every document is written. The intake
-    /// has ended by then, so the rest is bounded. After a failure during the stop it returns at once:
-    /// what waits is judged at the next start.
+    /// Judges until `stop`, then goes on until no event waits and every document is written. The
+    /// intake has ended by then, so the rest is bounded. After a failure during the stop it returns
+    /// at once: what waits is judged at the next start.
     pub async fn run(self, stop: CancellationToken) {
         let all_judged = CancellationToken::new();
         let judging = async {
@@ -244,7 +245,8 @@ impl Judging {
         }
     }
 
-    /// Judges the next batch and writes the documents that are left; returns how many events it held.
+    /// Judges the next batch and writes the documents that are left; returns how many events it
+    /// held.
     ///
     /// # Errors
     /// [`JudgingError`] if an event could not be judged; the judgements of the others are saved.
@@ -265,14 +267,15 @@ impl Judging {
         self.batch(turn_ends).await
     }
 
-    /// Judges the next batch; returns how many events it held. What is not begun at the end of the turn
-    /// waits for the next one; something of it is judged in any case.
+    /// Judges the next batch; returns how many events it held. What is not begun at the end of the
+    /// turn waits for the next one; something of it is judged in any case.
     async fn batch(&self, turn_ends: Option<Instant>) -> Result<usize, JudgingError> {
         let by_bearing = self.next_events().await?;
         let count = by_bearing.iter().map(|(_, events)| events.len()).sum::<usize>();
         self.reporter.behind(count >= BATCH as usize);
         if count == 0 {
-            // the intake wakes this task after refused messages too, and their dead letters may leave
+            // the intake wakes this task after refused messages too, and their dead letters may
+            // leave
             self.ring();
             return Ok(0);
         }
@@ -301,8 +304,9 @@ impl Judging {
         failure.map_or(Ok(count), Err)
     }
 
-    /// Saves the judgements of a batch in one transaction. Where the database refuses a row of it, each
-    /// bearing is saved by itself, so that the others do not wait for it; returns the last failure then.
+    /// Saves the judgements of a batch in one transaction. Where the database refuses a row of it,
+    /// each bearing is saved by itself, so that the others do not wait for it; returns the last
+    /// failure then.
     async fn save_all(
         &self,
         judged: Vec<BearingJudged>,
@@ -362,9 +366,9 @@ impl Judging {
         Ok(bearing.taken())
     }
 
-    /// Judges one event. A run on the fast path waits in `bearing` to be saved with the batch; a run that
-    /// acts outside is saved at once, after the bearing's earlier judgements; true if it was put aside to
-    /// wait for a model.
+    /// Judges one event. A run on the fast path waits in `bearing` to be saved with the batch; a
+    /// run that acts outside is saved at once, after the bearing's earlier judgements; true if it
+    /// was put aside to wait for a model.
     async fn event(&self, bearing: &mut Bearing, unjudged: Unjudged) -> Result<bool, JudgingError> {
         let Unjudged { arrival, event, checkpoint } = unjudged;
         let resumed = match checkpoint {
@@ -422,7 +426,8 @@ impl Judging {
         }
     }
 
-    /// Takes a run that acts outside to its documents or its end, unless it is put aside on the way.
+    /// Takes a run that acts outside to its documents or its end, unless it is put aside on the
+    /// way.
     async fn acting_or_held(
         &self,
         bearing: &Bearing,
@@ -443,8 +448,9 @@ impl Judging {
         Ok(false)
     }
 
-    /// Takes a run that acts outside to its documents, its wait for a model or its end, with a checkpoint after every node. The first checkpoint
-    /// is written before the first action, so that a crash in it is continued and not begun again.
+    /// Takes a run that acts outside to its documents, its wait for a model or its end, with a
+    /// checkpoint after every node. The first checkpoint is written before the first action, so
+    /// that a crash in it is continued and not begun again.
     async fn acting(&self, run: &mut Run, is_noted: bool) -> Result<(), JudgingError> {
         if !is_noted && !run.waits_for_model(&self.workflow) {
             self.note(run).await?;

@@ -1,9 +1,10 @@
 //! Previews what staff would be told of events: runs the expert and the policy of telling on the
 //! events' own clock, without a store, tools or documents.
 //!
-//! For `pdm-agent notify preview`, for the back-test and for the figures of the episodes. Invariant: the
-//! same expert, the same machine of episodes and the same policy as in service; nothing is decided here.
-//! [`Preview::advance`] is the watch of the service ([`crate::notify`]) on a virtual clock.
+//! For `pdm-agent notify preview`, for the back-test and for the figures of the episodes.
+//! Invariant: the same expert, the same machine of episodes and the same policy as in service;
+//! nothing is decided here. [`Preview::advance`] is the watch of the service ([`crate::notify`]) on
+//! a virtual clock.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The agent as a service inside a process: start it, watch it, stop it.
 //!
 //! `pdm-agent run`, `pdm demo` and `pdm up` start the same service. Everything is built before
-//! anything is received. `tooling` opens the knowledge base and the tools, `parts` spawns the tasks,
-//! `task` holds the order in which they are stopped, [`Handle`] watches and stops them.
+//! anything is received. `tooling` opens the knowledge base and the tools, `parts` spawns the
+//! tasks, `task` holds the order in which they are stopped, [`Handle`] watches and stops them.
 
 pub(crate) mod channels;
 mod filling;
@@ -136,11 +136,12 @@ pub struct Agent;
 
 impl Agent {
     /// Opens the store, installs the schema, and starts intake, judging and notification. A broker
-    /// that is away is no error: the agent connects when it can. A store that is away, or the file of a
-    /// secret, is waited for, with health served and staff told.
+    /// that is away is no error: the agent connects when it can. A store that is away, or the file
+    /// of a secret, is waited for, with health served and staff told.
     ///
     /// # Errors
-    /// [`StartError`] if waiting cannot help: a wrong configuration, or a store that must not be used.
+    /// [`StartError`] if waiting cannot help: a wrong configuration, or a store that must not be
+    /// used.
     pub async fn start(settings: AgentSettings, clock: SharedClock) -> Result<Handle, StartError> {
         Box::pin(Self::start_from(settings, clock, None)).await
     }
@@ -261,7 +262,8 @@ impl Agent {
 /// The parts from which an agent is started.
 type StartedOn = (Store, AgentSettings, SharedClock, Reporter, Option<Arc<AgentFile>>);
 
-/// Tells staff that a damaged file was set aside. A failure does not stop the start: log and metric tell too.
+/// Tells staff that a damaged file was set aside. A failure does not stop the start: log and metric
+/// tell too.
 async fn tell_of_file(policy: &Policy, store: &Store, aside: &SetAside, now: Timestamp) {
     let Some((notification, outgoing)) = policy.file_set_aside(aside, now) else { return };
     if let Err(error) = store.messages().tell(&notification, &outgoing).await {

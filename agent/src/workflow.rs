@@ -1,26 +1,27 @@
 //! The judgement of one event as an explicit state machine (R-AGENT-3).
 //!
 //! [`node`] holds nodes and edges as a pure function, [`state`] the state of a run, [`expert`] the
-//! reasoners, [`tools`] the calls of tools, [`documents`] the interface to the documents; this file does
-//! the work of each node and notes it in the trace. The judging task drives the runs.
+//! reasoners, [`tools`] the calls of tools, [`documents`] the interface to the documents; this file
+//! does the work of each node and notes it in the trace. The judging task drives the runs.
 //!
 //! A run begins on the fast path, in memory: `load_memory` and the first `reasoning`. Most runs end
-//! there (nothing is wrong, or nothing is new) and are written with their trace in one transaction a
-//! batch; after a crash before that transaction they begin again, and have had no effect outside. A run
-//! that wants tools or documents leaves the fast path: from then on its state is checkpointed after
-//! every node, and a process that finds the checkpoint continues at that node. In both cases an effect
-//! outside happens once.
+//! there (nothing is wrong, or nothing is new) and are written with their trace in one transaction
+//! a batch; after a crash before that transaction they begin again, and have had no effect outside.
+//! A run that wants tools or documents leaves the fast path: from then on its state is checkpointed
+//! after every node, and a process that finds the checkpoint continues at that node. In both cases
+//! an effect outside happens once.
 //!
 //! No document delays an alarm: the judgement and everything that leaves because of it are written
-//! before `generate_report`, in one transaction with the checkpoint of the rest of the run. That rest,
-//! the documents and `save_memory`, which tells staff where they are, runs beside the judging.
+//! before `generate_report`, in one transaction with the checkpoint of the rest of the run. That
+//! rest, the documents and `save_memory`, which tells staff where they are, runs beside the
+//! judging.
 //!
-//! With a language model in the loop a run waits before `parse_diagnosis` ([`heard`]): its driver puts it
-//! aside, and goes on with the bearings of others.
+//! With a language model in the loop a run waits before `parse_diagnosis` ([`heard`]): its driver
+//! puts it aside, and goes on with the bearings of others.
 //!
 //! `parse_diagnosis` checks every reasoner's judgement against the contract: five thoughts in their
-//! order, and no figure that stands in none of its sources. If a reasoner fails, the expert's judgement
-//! is used and says so.
+//! order, and no figure that stands in none of its sources. If a reasoner fails, the expert's
+//! judgement is used and says so.
 
 use std::sync::Arc;
 
@@ -258,8 +259,8 @@ impl Workflow {
         trace::reasoned(state, &turn)
     }
 
-    /// The expert's judgement in place of a reasoner that failed, with the failure among its causes of
-    /// uncertainty.
+    /// The expert's judgement in place of a reasoner that failed, with the failure among its causes
+    /// of uncertainty.
     fn stand_in(&self, state: &State) -> Judgement {
         let mut judgement = self.expert.judgement(state);
         judgement.diagnosis.uncertainty.causes.push(Text::new(

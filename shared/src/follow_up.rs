@@ -88,16 +88,16 @@ pub struct Found {
 pub struct FollowUpReport {
     /// Always [`FOLLOW_UP_SCHEMA`].
     pub schema: String,
-    /// The identity of the report: the same one again changes nothing. If absent, reports with the same
-    /// content are the same.
+    /// The identity of the report: the same one again changes nothing. If absent, reports with the
+    /// same content are the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_id: Option<Uuid>,
-    /// The event whose judgement asked for the work; if absent, the bearing's last one that asked for
-    /// any.
+    /// The event whose judgement asked for the work; if absent, the bearing's last one that asked
+    /// for any.
     #[serde(default)]
     pub event_id: Option<EventId>,
-    /// The number of the action, from 1; if absent, the work of the bearing that is open: where that of several
-    /// judgements is, the report is kept and sets none of it. Where a later
+    /// The number of the action, from 1; if absent, the work of the bearing that is open: where
+    /// that of several judgements is, the report is kept and sets none of it. Where a later
     /// judgement has replaced the action, the report sets the open one that asks for the same.
     #[serde(default)]
     pub number: Option<u32>,

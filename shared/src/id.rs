@@ -71,7 +71,8 @@ const NO_NAME: &str = "^\\.{1,2}$|^\\$|^\\s|\\s$";
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+            JsonSchema)]
         #[serde(try_from = "String", into = "String")]
         #[schemars(extend("minLength" = 1, "maxLength" = 64, "pattern" = NAME_PATTERN))]
         #[schemars(extend("not" = serde_json::json!({ "pattern": NO_NAME })))]

@@ -1,5 +1,5 @@
-//! The words that both programs and every crate use: units, faults, features, names, instants, the contracts
-//! on the wire, topics, risk, texts in two languages.
+//! The words that both programs and every crate use: units, faults, features, names, instants, the
+//! contracts on the wire, topics, risk, texts in two languages.
 //!
 //! No module here does I/O, asks a clock or needs a runtime; `pdm-service` holds the services of a
 //! running program.

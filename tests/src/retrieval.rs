@@ -1,13 +1,16 @@
 //! Quality of the knowledge base on labelled questions: recall@3 and nDCG@3, by words alone, by
 //! meaning alone, and fused.
 //!
-//! Eight sets of questions (`tests/data`): `retrieval.toml`, half of which (`choose`) may be used to choose
-//! the search's weights, the other half (`hold`) not; `retrieval-dev.toml`, `retrieval-floor.toml`, `retrieval-more.toml`,
-//! `retrieval-former-blind.toml`, `retrieval-second-blind.toml` and `retrieval-third-blind.toml`, for fitting
-//! the relevance, with questions that no document answers; `retrieval-blind.toml`, which nobody who works on the search has read.
+//! Eight sets of questions (`tests/data`): `retrieval.toml`, half of which (`choose`) may be used
+//! to choose the search's weights, the other half (`hold`) not; `retrieval-dev.toml`,
+//! `retrieval-floor.toml`, `retrieval-more.toml`, `retrieval-former-blind.toml`,
+//! `retrieval-second-blind.toml` and `retrieval-third-blind.toml`, for fitting the relevance, with
+//! questions that no document answers; `retrieval-blind.toml`, which nobody who works on the search
+//! has read.
 //!
-//! A question without an answer does not count in recall and nDCG; it counts as refused rightly where
-//! nothing is found. One with an answer that gets nothing is refused wrongly, and has a recall of 0.
+//! A question without an answer does not count in recall and nDCG; it counts as refused rightly
+//! where nothing is found. One with an answer that gets nothing is refused wrongly, and has a
+//! recall of 0.
 
 use std::path::Path;
 

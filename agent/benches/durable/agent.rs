@@ -32,7 +32,8 @@ pub(crate) async fn drain(place: &Place, events: u64, time: u32) -> Option<Drain
     let broker = Mosquitto::start_with("durable", Persistence::Memory, lines)?;
     let config = place.folder().join("agent.toml");
     let text = format!(
-        "{}[broker]\naddresses = [\"127.0.0.1:{}\"]\n[knowledge]\nstore = {{ sqlite = \"knowledge.db\" }}\n",
+        "{}[broker]\naddresses = [\"127.0.0.1:{}\"]\n[knowledge]\nstore = {{ sqlite = \
+         \"knowledge.db\" }}\n",
         place.section(),
         broker.port()
     );

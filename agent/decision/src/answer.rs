@@ -1,5 +1,6 @@
-//! The answer in Markdown, in the language that is asked for, else Korean first and English after it. Every figure is
-//! the edge's; the words and the advice are those of the series' domain ([`super::domain`]).
+//! The answer in Markdown, in the language that is asked for, else Korean first and English after
+//! it. Every figure is the edge's; the words and the advice are those of the series' domain
+//! ([`super::domain`]).
 
 use std::fmt::Write as _;
 

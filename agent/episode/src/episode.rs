@@ -52,8 +52,8 @@ pub enum Tell {
     Insisted(RiskLevel),
     /// A level that was reached and left while staff was told nothing.
     Passed(RiskLevel),
-    /// At a level that was told the damage has gone on: its stage rose, its element was named, or its parts
-    /// are to be hurried.
+    /// At a level that was told the damage has gone on: its stage rose, its element was named, or
+    /// its parts are to be hurried.
     Developed(RiskLevel),
     /// The bearing is below every level told; the highest that stood.
     Cleared(RiskLevel),
@@ -86,8 +86,8 @@ impl Episode {
         }
     }
 
-    /// Whether nothing is left of it: it was told and acknowledged or told nothing, the hold is over, and
-    /// no suppression holds it.
+    /// Whether nothing is left of it: it was told and acknowledged or told nothing, the hold is
+    /// over, and no suppression holds it.
     pub fn is_done(&self) -> bool {
         let course = &self.course;
         let is_over = course.over_at.is_some() || course.levels.is_empty();
@@ -129,8 +129,8 @@ impl Episode {
         Some(episode.changed(Transition::Changed, None, at))
     }
 
-    /// The end of an episode whose bearing or gateway is gone, or has another name: nothing is left to be
-    /// told of it under this one.
+    /// The end of an episode whose bearing or gateway is gone, or has another name: nothing is left
+    /// to be told of it under this one.
     #[must_use]
     pub fn removed(&self, at: Timestamp) -> Self {
         let mut episode = self.clone();

@@ -23,15 +23,15 @@ pub struct Observation {
     pub finding: Finding,
     /// Why the window says nothing new, if it does not.
     pub frozen: Option<FreezeCause>,
-    /// The window is older than the bearing's last, or of a clock that was ahead: it can raise a level
-    /// above every level told, and does nothing else.
+    /// The window is older than the bearing's last, or of a clock that was ahead: it can raise a
+    /// level above every level told, and does nothing else.
     pub is_out_of_order: bool,
     /// The cause that ends the episode with this window, if it is below the lowest level.
     pub ended: Option<EndCause>,
 }
 
-/// Follows a window. `episode` is the bearing's last one, which may be closed; `id` is for a new one.
-/// Nothing comes out if nothing changes.
+/// Follows a window. `episode` is the bearing's last one, which may be closed; `id` is for a new
+/// one. Nothing comes out if nothing changes.
 pub fn follow(
     episode: Option<&Episode>,
     window: &Observation,
@@ -51,8 +51,8 @@ pub fn follow(
     }
 }
 
-/// Whether an episode is the one that a window belongs to: it is open, or was closed so lately that the
-/// bearing's return is its return.
+/// Whether an episode is the one that a window belongs to: it is open, or was closed so lately that
+/// the bearing's return is its return.
 fn goes_on(episode: &Episode, window: &Observation, rules: &EpisodeRules) -> bool {
     episode.closed_at.is_none()
         || (episode.course.ended.is_none()
@@ -216,8 +216,8 @@ fn below(
     Some(episode.changed(transition, None, window.now))
 }
 
-/// Whether the hold of the lowest level is over. A level that staff was told of under other rules, and
-/// is told of no more, has no hold.
+/// Whether the hold of the lowest level is over. A level that staff was told of under other rules,
+/// and is told of no more, has no hold.
 fn is_over(episode: &Episode, at: Timestamp, rules: &EpisodeRules) -> bool {
     let levels = &episode.course.levels;
     match levels.get(&rules.from) {

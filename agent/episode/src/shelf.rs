@@ -1,10 +1,10 @@
-//! The axis of the suppression: staff is told nothing for a time, and at its end once of what passed or
-//! resolved meanwhile.
+//! The axis of the suppression: staff is told nothing for a time, and at its end once of what
+//! passed or resolved meanwhile.
 //!
 //! One rule for all suppressions: **a level above what staff was told of this bearing ends the
-//! suppression and is told.** What staff was told is the highest level told of the bearing itself, or the
-//! level at which another bearing's alarm names it. The one exception is work on the machine, which
-//! shakes its bearings: it lets a Critical through alone, and ends within a week.
+//! suppression and is told.** What staff was told is the highest level told of the bearing itself,
+//! or the level at which another bearing's alarm names it. The one exception is work on the
+//! machine, which shakes its bearings: it lets a Critical through alone, and ends within a week.
 
 use pdm_shared::episode::{AcknowledgementState, Suppression, Transition};
 use pdm_shared::risk::RiskLevel;
@@ -41,9 +41,9 @@ impl Episode {
         is_withheld && self.suppression.holds(now) && !self.is_a_rise(level)
     }
 
-    /// Whether the suppression withholds more than it may: a level that stands above what staff was told,
-    /// or a level that was withheld by a suppression which is gone. Episodes of earlier versions stand so,
-    /// and those whose suppression ended while a window was judged.
+    /// Whether the suppression withholds more than it may: a level that stands above what staff was
+    /// told, or a level that was withheld by a suppression which is gone. Episodes of earlier
+    /// versions stand so, and those whose suppression ended while a window was judged.
     pub fn owes_a_rise(&self) -> bool {
         let stands = self.course.condition.level();
         match self.suppression {

@@ -166,8 +166,8 @@ fn a_level_above_the_acknowledged_one_is_unacknowledged_again() {
     assert_eq!(bench.tells(), [Tell::Raised(Watch), Tell::Raised(Warning)]);
 }
 
-/// An acknowledgement that was a slip is taken back: the alarm stands as if nobody had seen it, once, and not where
-/// the episode is closed.
+/// An acknowledgement that was a slip is taken back: the alarm stands as if nobody had seen it,
+/// once, and not where the episode is closed.
 #[test]
 fn an_acknowledgement_is_taken_back_while_the_episode_is_open() {
     let mut bench = Bench::new();
@@ -239,7 +239,8 @@ fn a_silent_sensor_freezes_and_its_time_counts_for_no_hold() {
     assert_eq!(bench.tells().last(), Some(&Tell::Cleared(Critical)));
 }
 
-/// Issue 33, point 1: whatever suppresses a bearing, a level above what staff was told of it is told.
+/// Issue 33, point 1: whatever suppresses a bearing, a level above what staff was told of it is
+/// told.
 #[test]
 fn a_rise_ends_a_shelf_and_is_told() {
     let mut bench = Bench::new();

@@ -22,12 +22,12 @@ pub use recollection::{Memory, RECALLED, RECALLED_WORK, Remembered, Work, rememb
 
 /// Most measuring points of one bearing whose state is kept; beyond it the longest silent goes.
 pub const MAX_POINTS: usize = 16;
-/// Velocities, mm/s RMS, from which a machine is in zone C and in zone D whatever its class: the highest limits
-/// of ISO 20816-3 (large machines on a flexible support).
+/// Velocities, mm/s RMS, from which a machine is in zone C and in zone D whatever its class: the
+/// highest limits of ISO 20816-3 (large machines on a flexible support).
 const ZONE_C_OF_EVERY_CLASS: f64 = 7.1;
 const ZONE_D_OF_EVERY_CLASS: f64 = 11.0;
-/// Duration of the ring of one impact, s, below which nothing mechanical rings. Chosen: one period at 4 kHz, the
-/// lower end of the resonances of mounted sensors.
+/// Duration of the ring of one impact, s, below which nothing mechanical rings. Chosen: one period
+/// at 4 kHz, the lower end of the resonances of mounted sensors.
 const SHORTEST_RING_S: f64 = 0.000_25;
 /// Turns of a cage in a turn of the shaft: bearings of every kind have 0.35 to 0.5 (names.md).
 const CAGE_ORDER: f64 = 0.4;
@@ -64,7 +64,8 @@ impl Case<'_> {
         self.memory.state.points.get(self.point())
     }
 
-    /// The velocity zone: the gateway's, else that of a velocity which is beyond the limits of every class.
+    /// The velocity zone: the gateway's, else that of a velocity which is beyond the limits of
+    /// every class.
     pub(crate) fn zone(&self) -> Option<IsoZone> {
         let time = &self.event.time_domain;
         let by_velocity = || match time.velocity_rms_mm_s? {
@@ -84,8 +85,8 @@ impl Case<'_> {
         }
     }
 
-    /// The impulsiveness is that of a bad cable or contact and of no impact: spikes shorter than anything
-    /// mechanical rings, even if one came in each turn of the cage only.
+    /// The impulsiveness is that of a bad cable or contact and of no impact: spikes shorter than
+    /// anything mechanical rings, even if one came in each turn of the cage only.
     ///
     /// Decaying impacts that ring for `t` and come at `f` have a kurtosis of 1.5 / (t f).
     pub(crate) fn has_spikes_of_cable(&self) -> bool {
@@ -95,8 +96,8 @@ impl Case<'_> {
         matches!((kurtosis, highest), (Some(kurtosis), Some(highest)) if kurtosis > highest)
     }
 
-    /// The event is of samples; false for ready-made values of a transmitter, in which no line of the
-    /// bearing can be looked for.
+    /// The event is of samples; false for ready-made values of a transmitter, in which no line of
+    /// the bearing can be looked for.
     pub const fn has_waveform(&self) -> bool {
         self.event.window.samples > 0
     }
@@ -107,7 +108,8 @@ impl Case<'_> {
     }
 
     /// The event lies so far ahead of the clock by which it is judged that the clock of its gateway
-    /// must be wrong. Such an event is judged, and moves nothing that later events are compared with.
+    /// must be wrong. Such an event is judged, and moves nothing that later events are compared
+    /// with.
     pub fn is_ahead(&self, rules: &Rules) -> bool {
         self.event.measured_at.seconds_since(self.now) > rules.ahead_s
     }
@@ -147,7 +149,8 @@ pub struct BearingState {
     /// How long it has stood at each level.
     #[serde(default)]
     pub standing: Standing,
-    /// When the bearing first stood at each stage or above it in the present episode; empty at stage 0.
+    /// When the bearing first stood at each stage or above it in the present episode; empty at
+    /// stage 0.
     #[serde(default)]
     pub reached: BTreeMap<u8, Timestamp>,
     /// When the last episode was ended by a repair.
@@ -224,8 +227,8 @@ pub struct PointState {
     pub sensor: Sensor,
     /// Whether its baseline was complete.
     pub learnt: bool,
-    /// The element that was named with certainty while the baseline was being learnt, as long as the risk
-    /// stands above Normal: that baseline holds the damage.
+    /// The element that was named with certainty while the baseline was being learnt, as long as
+    /// the risk stands above Normal: that baseline holds the damage.
     pub damaged_when_learnt: Option<Fault>,
     /// When its baseline was begun anew while the risk stood above Normal.
     pub relearning_since: Option<Timestamp>,

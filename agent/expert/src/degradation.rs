@@ -1,8 +1,9 @@
 //! Third thought: how fast the damage grows, from the edge's trend.
 //!
-//! Rules: DEGR-1 direction and slope; DEGR-2 rising with time to plan is slow; DEGR-3 acceleration is
-//! rapid; DEGR-4 a falling level after stage 3 is no recovery (rise then fall); DEGR-5 no trend yet; DEGR-6 after a step the
-//! height of the level is told; without an anomaly nothing degrades, whatever the slope.
+//! Rules: DEGR-1 direction and slope; DEGR-2 rising with time to plan is slow; DEGR-3 acceleration
+//! is rapid; DEGR-4 a falling level after stage 3 is no recovery (rise then fall); DEGR-5 no trend
+//! yet; DEGR-6 after a step the height of the level is told; without an anomaly nothing degrades,
+//! whatever the slope.
 
 use pdm_shared::bounds::{MAX_WORD, in_one_line};
 use pdm_shared::diagnosis::{Degradation, DegradationSpeed, Evidence, Thought, ThoughtTitle};

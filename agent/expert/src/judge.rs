@@ -37,9 +37,9 @@ pub fn judge(case: &Case<'_>, rules: &Rules) -> Judgement {
     judge_asked(case, rules, None)
 }
 
-/// Judges one event for which a language model asks for this risk (RISK-13): the judgement is no lower,
-/// and never lower than [`judge`]'s. The bearing stands at the higher risk afterwards, with the same
-/// hysteresis as any other.
+/// Judges one event for which a language model asks for this risk (RISK-13): the judgement is no
+/// lower, and never lower than [`judge`]'s. The bearing stands at the higher risk afterwards, with
+/// the same hysteresis as any other.
 pub fn judge_raised(case: &Case<'_>, rules: &Rules, asked: RiskLevel) -> Judgement {
     judge_asked(case, rules, Some(asked))
 }
@@ -98,8 +98,8 @@ fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgeme
     Judgement { diagnosis, state, late: case.is_late(), ahead: false }
 }
 
-/// The judgement of an event ahead of the clock: as bad as it says or as the bearing stands, whichever
-/// is worse, and the memory stays as it was.
+/// The judgement of an event ahead of the clock: as bad as it says or as the bearing stands,
+/// whichever is worse, and the memory stays as it was.
 fn judge_ahead(case: &Case<'_>, rules: &Rules, thoughts: Thoughts) -> Judgement {
     let state = case.memory.state.clone();
     let risk = state.risk().max(thoughts.proposal.risk);
@@ -115,7 +115,8 @@ fn judge_ahead(case: &Case<'_>, rules: &Rules, thoughts: Thoughts) -> Judgement 
     Judgement { diagnosis, state, late: true, ahead: true }
 }
 
-/// The window by itself is about as usual, while a former judgement of its point holds the bearing up.
+/// The window by itself is about as usual, while a former judgement of its point holds the bearing
+/// up.
 fn is_back(case: &Case<'_>, thoughts: &Thoughts, state: &BearingState, rules: &Rules) -> bool {
     let own = state.points.get(case.point()).map(|point| point.risk);
     let screening = &thoughts.screening;

@@ -3,14 +3,14 @@
 //! The stage is the highest that any rule asks for, so more evidence never lowers it. Rules and
 //! their grounds (four-stage pages and combined feature patterns):
 //! STAGE-1A a named but weak line; STAGE-1B impulsive, level usual; STAGE-1C envelope or floor up
-//! without lines (lubrication?); STAGE-2A a clear line; STAGE-2B level up with a sign of the bearing
-//! (impacts, envelope, a line); a level without one is a matter of the machine and stage 0;
+//! without lines (lubrication?); STAGE-2A a clear line; STAGE-2B level up with a sign of the
+//! bearing (impacts, envelope, a line); a level without one is a matter of the machine and stage 0;
 //! STAGE-3A many harmonics with sidebands; STAGE-3B level up and impulsive; STAGE-3C line and zone
 //! C; STAGE-3D cage; STAGE-3E level up and kurtosis fallen back: damage spreads; STAGE-3F a second
-//! family of lines; STAGE-4A line and zone D; STAGE-4B the floor has drowned the lines. STAGE-2C one
-//! recording without a history names the element with certainty: stage 2, until a second measurement
-//! confirms more; the zones of the velocity are absolute and count at once. STAGE-2D damage whose
-//! element is open, in one recording without a history or beside a flag: stage 2.
+//! family of lines; STAGE-4A line and zone D; STAGE-4B the floor has drowned the lines. STAGE-2C
+//! one recording without a history names the element with certainty: stage 2, until a second
+//! measurement confirms more; the zones of the velocity are absolute and count at once. STAGE-2D
+//! damage whose element is open, in one recording without a history or beside a flag: stage 2.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle};
 use pdm_shared::risk::RiskLevel;
@@ -34,7 +34,8 @@ pub struct Staging {
     pub stage: u8,
     /// Level and impulsiveness were up together without a name, judgements in a row.
     pub spreading: u32,
-    /// The part that the anomaly speaks of, where it speaks of the machine rather than of the bearing.
+    /// The part that the anomaly speaks of, where it speaks of the machine rather than of the
+    /// bearing.
     pub machine: Option<MachinePart>,
     /// The kind of the signs, where they are of the bearing and no element is named.
     pub unnamed: Option<UnnamedSign>,
@@ -175,8 +176,8 @@ fn of_machine(case: &Case<'_>, screening: &Screening) -> Staging {
     let mut thought = thought(case, 0, &[], None, machine);
     thought.conclusion = Text::new(
         "베어링 손상 징후는 확인되지 않음: 불평형·축정렬·이완·접촉 등 설비 문제부터 확인",
-        "No bearing damage is seen: check the machine first for unbalance, misalignment, looseness or \
-         rubbing",
+        "No bearing damage is seen: check the machine first for unbalance, misalignment, looseness \
+         or rubbing",
     );
     thought.evidence.push(case.zone_fact("STAGE-0"));
     let peak = fact("time_domain.peak_g", case.event.time_domain.peak_g, "STAGE-0");
@@ -218,8 +219,8 @@ fn without_sign_of_bearing(case: &Case<'_>, part: MachinePart) -> Text {
     if !case.has_waveform() {
         return Text::new(
             "진동 상승: 파형 없는 측정값이라 베어링 손상도 회전체 문제도 배제할 수 없음",
-            "The vibration is up: these are values without a waveform, so neither bearing damage nor \
-             a matter of the machine is ruled out",
+            "The vibration is up: these are values without a waveform, so neither bearing damage \
+             nor a matter of the machine is ruled out",
         );
     }
     let is_level = case.event.contributing().any(|feature| feature.kind().is_level());
@@ -230,13 +231,13 @@ fn without_sign_of_bearing(case: &Case<'_>, part: MachinePart) -> Text {
         ),
         MachinePart::Rotor => Text::new(
             "베어링 손상 징후 없이 저주파 진동만 상승: 불평형·축정렬·이완 등 회전체 문제 의심",
-            "Low-frequency vibration is up without a sign of bearing damage: unbalance, misalignment \
-             or looseness",
+            "Low-frequency vibration is up without a sign of bearing damage: unbalance, \
+             misalignment or looseness",
         ),
         MachinePart::Whole if is_level => Text::new(
             "베어링 손상 징후 없이 전체 진동만 상승: 부하·공정 변화, 이완, 인접 설비의 영향 의심",
-            "Overall vibration is up without a sign of bearing damage: load, process, looseness or a \
-             neighbour",
+            "Overall vibration is up without a sign of bearing damage: load, process, looseness or \
+             a neighbour",
         ),
         MachinePart::Whole => Text::new(
             "이상은 있으나 베어링 손상으로 볼 근거가 부족함",

@@ -3,10 +3,10 @@
 //! Rules: SCREEN-0 a bad signal or a standing machine is not judged; SCREEN-1 the anomaly flag;
 //! SCREEN-2 the named line; SCREEN-3 its confidence; SCREEN-4 the cross-check of the features when
 //! the flag is down; SCREEN-5 the baseline is still being learnt; SCREEN-6 a certain name without a
-//! history counts at once, and any name where one recording is all there is: a technician may have no
-//! other; SCREEN-7 the same of damage whose part is open; SCREEN-8 what the gateway cannot name or exclude is
-//! told as that, and never as sound; SCREEN-9 one recording in zone D, or with impacts that no sound machine
-//! has, counts at once too: it asks for a check of the machine.
+//! history counts at once, and any name where one recording is all there is: a technician may have
+//! no other; SCREEN-7 the same of damage whose part is open; SCREEN-8 what the gateway cannot name
+//! or exclude is told as that, and never as sound; SCREEN-9 one recording in zone D, or with
+//! impacts that no sound machine has, counts at once too: it asks for a check of the machine.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::{BaselineState, Method, OpenDamage, QualityFlag};
@@ -38,9 +38,9 @@ pub enum Finding {
     Open,
     /// No flag, but evidence of a defect that has not stood long enough yet.
     Suspected,
-    /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty, or in the only
-    /// recording there is, or damage is seen whose element is open: treated as an anomaly that a second
-    /// measurement has to confirm.
+    /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty, or in
+    /// the only recording there is, or damage is seen whose element is open: treated as an anomaly
+    /// that a second measurement has to confirm.
     Single,
     /// No flag, but the evidence has stood: treated as an anomaly.
     Confirmed,
@@ -55,7 +55,8 @@ pub struct Screening {
     pub finding: Finding,
     /// The element that is taken as the fault.
     pub fault: Option<Fault>,
-    /// The element's name counts at once: certain while the baseline is being learnt, or of the only recording.
+    /// The element's name counts at once: certain while the baseline is being learnt, or of the
+    /// only recording.
     pub is_named_at_once: bool,
     /// Damage is seen whose element is open: the two that it may be.
     pub open: Option<OpenDamage>,
@@ -77,8 +78,8 @@ impl Screening {
         matches!(self.finding, Finding::Anomalous | Finding::Confirmed | Finding::Single)
     }
 
-    /// The named element, where it is the one that the baseline was learnt with: the bearing was damaged
-    /// when its sensor was mounted, and no flag of that baseline can rise for it.
+    /// The named element, where it is the one that the baseline was learnt with: the bearing was
+    /// damaged when its sensor was mounted, and no flag of that baseline can rise for it.
     pub fn damaged_from_the_start(&self, case: &Case<'_>) -> Option<Fault> {
         let start = case.before().and_then(|point| point.damaged_when_learnt);
         start.filter(|fault| self.is_anomaly() && self.fault == Some(*fault))
@@ -141,7 +142,8 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     }
 }
 
-/// Damage whose element is open, where it says something: while nothing is learnt, and beside a flag.
+/// Damage whose element is open, where it says something: while nothing is learnt, and beside a
+/// flag.
 ///
 /// Against a ready baseline without a flag it moves nothing: what is new of it raises the flag.
 fn open_damage(case: &Case<'_>, fault: Option<Fault>) -> Option<OpenDamage> {
@@ -155,14 +157,16 @@ fn is_learning(case: &Case<'_>) -> bool {
 
 /// Whether the event is all that is known of the bearing: one recording, nothing learnt before it.
 ///
-/// A part that is named is then no less than damage whose part is open ([`open_damage`]): leave-one-rig-out
-/// none of 228 sound recordings is named, and the names below `sure_confidence` are right (docs/benchmark.md).
+/// A part that is named is then no less than damage whose part is open ([`open_damage`]):
+/// leave-one-rig-out none of 228 sound recordings is named, and the names below `sure_confidence`
+/// are right (docs/benchmark.md).
 fn is_alone(case: &Case<'_>) -> bool {
     is_learning(case) && case.event.anomaly.baseline.windows == 0
 }
 
-/// Peak of the acceleration, g, from which impacts of one recording ask for a check of the machine. Chosen: twice
-/// the highest of the sound recordings at hand with a kurtosis above 6 (5 g, Paderborn K001).
+/// Peak of the acceleration, g, from which impacts of one recording ask for a check of the machine.
+/// Chosen: twice the highest of the sound recordings at hand with a kurtosis above 6 (5 g,
+/// Paderborn K001).
 const HEAVY_PEAK_G: f64 = 10.0;
 
 /// The velocity is in the zone of damage, or the impacts are heavy.

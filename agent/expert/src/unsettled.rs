@@ -1,10 +1,10 @@
 //! Finds the questions that one window leaves open: no element is named, and the bearing is not
 //! sound either.
 //!
-//! The gateway says why it cannot name or exclude a fault in one line of English, which differs in its
-//! figures; this module finds its kind, says it in both languages and gives the step that settles it. The
-//! figures stay in the evidence. A line that stands plainly without a name is left open too. Invariant:
-//! nothing here changes a risk.
+//! The gateway says why it cannot name or exclude a fault in one line of English, which differs in
+//! its figures; this module finds its kind, says it in both languages and gives the step that
+//! settles it. The figures stay in the evidence. A line that stands plainly without a name is left
+//! open too. Invariant: nothing here changes a risk.
 
 use pdm_shared::diagnosis::Evidence;
 use pdm_shared::event::BaselineState;
@@ -121,8 +121,8 @@ impl OpenReason {
             ),
             Self::OtherBearing => Text::new(
                 "설정된 베어링에 없는 차수의 결함선이 나타남: 다른 베어링이 장착되었을 수 있음",
-                "lines stand at an order that the configured bearing does not have: another one may be \
-                 built in",
+                "lines stand at an order that the configured bearing does not have: another one \
+                 may be built in",
             ),
             Self::EstimatedOrders => Text::new(
                 "결함 차수가 추정값이어서 부위를 구분할 수 없음",
@@ -161,7 +161,8 @@ impl OpenReason {
             ),
             Self::SpeedMisfit => Text::new(
                 "실제 회전속도를 확인(타코미터·인버터 표시)하여 바로잡은 뒤 다시 판정",
-                "Check the true speed (tachometer, display of the drive), correct it and judge again",
+                "Check the true speed (tachometer, display of the drive), correct it and judge \
+                 again",
             ),
             Self::MovingSpeed => Text::new(
                 "회전속도를 일정하게 유지하거나 회전속도를 함께 기록하여 다시 측정",
@@ -177,8 +178,8 @@ impl OpenReason {
             ),
             Self::OtherCause => Text::new(
                 "다른 회전속도나 부하에서 다시 측정하고 벨트·기어·인버터·인접 축의 영향을 확인",
-                "Measure again at another speed or load; check belts, gears, drive and neighbouring \
-                 shafts",
+                "Measure again at another speed or load; check belts, gears, drive and \
+                 neighbouring shafts",
             ),
             Self::WeakLines | Self::CageLines | Self::PlainLine(_) | Self::Other => Text::new(
                 "센서 취부와 회전속도를 확인하고 같은 조건에서 더 길게 다시 측정",

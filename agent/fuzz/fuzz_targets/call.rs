@@ -1,6 +1,6 @@
-//! Any JSON as the arguments of each shipped tool: answered or refused, never a panic. The same text
-//! as a statement of the executor `sql`, which changes nothing, and as an address of `http`, whose
-//! host stays.
+//! Any JSON as the arguments of each shipped tool: answered or refused, never a panic. The same
+//! text as a statement of the executor `sql`, which changes nothing, and as an address of `http`,
+//! whose host stays.
 #![no_main]
 
 use std::sync::LazyLock;

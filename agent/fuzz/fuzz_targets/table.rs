@@ -1,5 +1,5 @@
-//! Any bytes as a table of a plant, in UTF-8 or CP949: rows that fit the header, or problems with their
-//! lines, never a panic.
+//! Any bytes as a table of a plant, in UTF-8 or CP949: rows that fit the header, or problems with
+//! their lines, never a panic.
 #![no_main]
 
 use std::path::Path;

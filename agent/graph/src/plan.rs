@@ -1,7 +1,8 @@
-//! A compiled query: expressions whose variables are places in a row, patterns as steps, projections.
+//! A compiled query: expressions whose variables are places in a row, patterns as steps,
+//! projections.
 //!
-//! Invariant: an expression is evaluated on a stack that is exactly as long as the scope was when the
-//! expression was compiled, so that its local variables come to stand at the places it names.
+//! Invariant: an expression is evaluated on a stack that is exactly as long as the scope was when
+//! the expression was compiled, so that its local variables come to stand at the places it names.
 
 use std::sync::Arc;
 

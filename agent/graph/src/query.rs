@@ -51,16 +51,16 @@ impl Query {
     /// Reads a query: grammar, allow-list, variables and types.
     ///
     /// # Errors
-    /// [`QueryError::Syntax`], [`QueryError::Refused`] or [`QueryError::Invalid`]; the query has to be
-    /// corrected.
+    /// [`QueryError::Syntax`], [`QueryError::Refused`] or [`QueryError::Invalid`]; the query has to
+    /// be corrected.
     pub fn read(text: &str) -> Result<Self> {
         let parsed = parse(text)?;
         let plan = compile(text, &parsed)?;
         Ok(Self { text: text.into(), plan: Arc::new(plan) })
     }
 
-    /// Reads a query under the stricter rules of a tool that takes queries from a language model: it
-    /// begins with `MATCH` and returns one map (`RETURN {key: value, …}`).
+    /// Reads a query under the stricter rules of a tool that takes queries from a language model:
+    /// it begins with `MATCH` and returns one map (`RETURN {key: value, …}`).
     ///
     /// # Errors
     /// As [`Query::read`]; [`QueryError::Refused`] names the rule.
@@ -157,7 +157,10 @@ mod strict {
             return Err(refused("a query without RETURN", "end it with RETURN {key: value}"));
         };
         match last.projection.items.as_slice() {
-            [item] if matches!(&item.kind, ProjectionItemKind::Expression { expression, .. } if is_map(expression)) => {
+            [item]
+                if matches!(&item.kind,
+                ProjectionItemKind::Expression { expression, .. } if is_map(expression)) =>
+            {
                 Ok(())
             }
             _ => Err(refused(

@@ -1,6 +1,6 @@
-//! openCypher's own test suite ("Technology Compatibility Kit", 2024.3), run for results. Its features
-//! lie in the source of crate `open-cypher`; the loader here runs each scenario's set-up with an
-//! interpreter of `CREATE` that exists in tests only.
+//! openCypher's own test suite ("Technology Compatibility Kit", 2024.3), run for results. Its
+//! features lie in the source of crate `open-cypher`; the loader here runs each scenario's set-up
+//! with an interpreter of `CREATE` that exists in tests only.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

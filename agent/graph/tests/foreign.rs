@@ -1,5 +1,5 @@
-//! Queries and tables from outside are taken or refused, never a panic: the hostile files of the fuzz targets
-//! `query` and `table`, and pieces of openCypher in any order.
+//! Queries and tables from outside are taken or refused, never a panic: the hostile files of the
+//! fuzz targets `query` and `table`, and pieces of openCypher in any order.
 
 use std::fs;
 use std::path::Path;
@@ -67,11 +67,16 @@ proptest! {
     fn pieces_of_a_query_in_any_order_are_no_panic(
         pieces in prop::collection::vec(
             prop::sample::select(vec![
-                "MATCH ", "OPTIONAL ", "(a)", "(b:Bearing)", "-[r:HAS_PART*1..3]->", "--", " WHERE ",
-                "a.rpm", " = ", " IN ", "[1, 2]", "[x IN ", " | x]", " RETURN ", " WITH ", " AS b", "*",
-                "count(", "collect(", ")", "{k: ", "}", "'", "range(1, 9)", " UNWIND ", " ORDER BY a",
-                " LIMIT ", "-1", "9223372036854775808", "1e999", " / 0", " % 0", "CASE ", "WHEN ", "THEN ",
-                "END ", "date('2026-02-30')", "duration('P1M')", "null", "$p", "\u{0}", "\u{202e}", "베어링",
+                "MATCH ", "OPTIONAL ", "(a)", "(b:Bearing)", "-[r:HAS_PART*1..3]->", "--", " WHERE \
+                    ",
+                "a.rpm", " = ", " IN ", "[1, 2]", "[x IN ", " | x]", " RETURN ", " WITH ", " AS b",
+                "*",
+                "count(", "collect(", ")", "{k: ", "}", "'", "range(1, 9)", " UNWIND ", " ORDER BY \
+                    a",
+                " LIMIT ", "-1", "9223372036854775808", "1e999", " / 0", " % 0", "CASE ", "WHEN ",
+                "THEN ",
+                "END ", "date('2026-02-30')", "duration('P1M')", "null", "$p", "\u{0}", "\u{202e}",
+                "베어링",
             ]),
             0..24,
         ),

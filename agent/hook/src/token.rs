@@ -1,5 +1,5 @@
-//! Tokens: one that stands in the configuration, or one that a server hands out for an hour (OAuth 2,
-//! client credentials, RFC 6749 section 4.4), kept until shortly before it ends.
+//! Tokens: one that stands in the configuration, or one that a server hands out for an hour (OAuth
+//! 2, client credentials, RFC 6749 section 4.4), kept until shortly before it ends.
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ use crate::filled::Filled;
 const EARLY: Duration = Duration::from_mins(1);
 /// How long a token holds whose server does not say.
 const UNSAID: Duration = Duration::from_mins(5);
-/// Longest time that a token is kept, whatever its server says: a foreign number may be beyond every clock.
+/// Longest time that a token is kept, whatever its server says: a foreign number may be beyond
+/// every clock.
 const LONGEST: Duration = Duration::from_hours(24);
 
 /// Where the token of a request comes from.
@@ -64,7 +65,8 @@ struct Answer {
 }
 
 impl TokenKeeper {
-    /// The token for a request. Fetches one where none holds; callers that come meanwhile wait for it.
+    /// The token for a request. Fetches one where none holds; callers that come meanwhile wait for
+    /// it.
     pub(crate) async fn token(
         &self,
         source: &TokenSource,

@@ -1,8 +1,8 @@
 //! A breaker before something that may be away: an embedding endpoint, a store on a server.
 //!
 //! A server that hangs is waited for once and not asked again until a pause has passed; meanwhile
-//! every request fails at once with the reason. So the look-ups of a judgement take one short wait in
-//! all, and those of the judgements after it none. [`crate::embed::breaker`] and
+//! every request fails at once with the reason. So the look-ups of a judgement take one short wait
+//! in all, and those of the judgements after it none. [`crate::embed::breaker`] and
 //! [`crate::store::guarded`] apply it.
 
 use std::sync::{Mutex, PoisonError};
@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Longest wait of a question for its answer. No data chose it: an endpoint or store usually answers
-/// within some tenths of a second, and the notification of staff waits for the judgement and its
-/// sources.
+/// Longest wait of a question for its answer. No data chose it: an endpoint or store usually
+/// answers within some tenths of a second, and the notification of staff waits for the judgement
+/// and its sources.
 pub(crate) const ANSWER: Duration = Duration::from_secs(2);
 /// Pause after a failure in which the server is not asked. No data chose it: one slow question a
 /// minute while the server is away, against at most a minute of fewer sources after its return.

@@ -71,7 +71,8 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
     /// Length of the vectors.
     fn dimensions(&self) -> usize;
 
-    /// Whether a trained model makes the vectors, so that nearness in them is evidence beside the words.
+    /// Whether a trained model makes the vectors, so that nearness in them is evidence beside the
+    /// words.
     fn is_model(&self) -> bool {
         true
     }

@@ -37,9 +37,9 @@ impl Passages {
         Ok(Self { embedder, dense, sparse, holders })
     }
 
-    /// The passages that have to do with `query`, best first, as their places in the list. A passage
-    /// without a word of the question is among them only where a trained model makes the vectors,
-    /// because the local embedding knows no more than the words.
+    /// The passages that have to do with `query`, best first, as their places in the list. A
+    /// passage without a word of the question is among them only where a trained model makes the
+    /// vectors, because the local embedding knows no more than the words.
     ///
     /// # Errors
     /// [`EmbedError`] of the embedding.

@@ -1,9 +1,10 @@
 //! Vectors of the questions that documents say they answer, where a model makes the embedding.
 //!
-//! A question is nearer to another question than to a page of text, so these are compared beside the vector of
-//! the whole chunk. They stand in memory alone: the lines of the documents (1,340 of the shipped ones) are embedded
-//! anew after a start, in the background of the first search, and until then a search judges by words
-//! ([`Questions::nearness`] gives nothing). No store has to keep a hundred vectors for a chunk.
+//! A question is nearer to another question than to a page of text, so these are compared beside
+//! the vector of the whole chunk. They stand in memory alone: the lines of the documents (1,340 of
+//! the shipped ones) are embedded anew after a start, in the background of the first search, and
+//! until then a search judges by words ([`Questions::nearness`] gives nothing). No store has to
+//! keep a hundred vectors for a chunk.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,13 +14,14 @@ use crate::chunk::Chunk;
 use crate::embed::{EmbedError, Embedder, Passage};
 use crate::store::Hit;
 
-/// Most questions whose vectors are kept: those of a hundred documents, 50 MB at 1,536 coordinates. Beyond them
-/// a search with a candidate that is not learnt judges by words.
+/// Most questions whose vectors are kept: those of a hundred documents, 50 MB at 1,536 coordinates.
+/// Beyond them a search with a candidate that is not learnt judges by words.
 const KEPT: usize = 8_000;
 
-/// How many of a chunk's questions count. Chosen on a prototype (`multilingual-e5-small`), by models of the other
-/// sets: with the mean of the three nearest the mean nDCG@3 of seven sets is 0.940, with the nearest alone 0.939.
-/// `retrieval --fit --embed` prints 0.938 of this program, and 0.926 without an endpoint.
+/// How many of a chunk's questions count. Chosen on a prototype (`multilingual-e5-small`), by
+/// models of the other sets: with the mean of the three nearest the mean nDCG@3 of seven sets is
+/// 0.940, with the nearest alone 0.939. `retrieval --fit --embed` prints 0.938 of this program, and
+/// 0.926 without an endpoint.
 const NEAREST: usize = 3;
 
 /// Pause after the endpoint failed.
@@ -66,7 +68,8 @@ impl Questions {
             .collect()
     }
 
-    /// Begins to learn those of the candidates in the background, if they are not learnt and nobody does.
+    /// Begins to learn those of the candidates in the background, if they are not learnt and nobody
+    /// does.
     pub(crate) fn learn_later(&self, found: &[Hit], embedder: &Arc<dyn Embedder>) {
         let wanted: Vec<Chunk> = found.iter().map(|hit| hit.chunk.clone()).collect();
         let (questions, embedder) = (self.clone(), Arc::clone(embedder));

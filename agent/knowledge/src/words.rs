@@ -22,8 +22,9 @@ use grammar::{is_ending, is_filler, is_stop, stem, without_particle};
 pub use hangul::fold;
 pub(crate) use hangul::is_hangul;
 
-/// Version of how words are counted: passages that were counted by another version are counted anew when
-/// their document is ingested. 2: everyday words of the glossary; 3: its jargon; 4: ten more concepts.
+/// Version of how words are counted: passages that were counted by another version are counted anew
+/// when their document is ingested. 2: everyday words of the glossary; 3: its jargon; 4: ten more
+/// concepts.
 pub(crate) const VERSION: u32 = 4;
 
 /// Coordinates with their values, in rising order.
@@ -117,8 +118,8 @@ pub fn words(folded: &str) -> Vec<String> {
     all
 }
 
-/// Words of folded text as a person would list them, without particles, endings and words that carry no
-/// information, each with the run of letters that it stands in.
+/// Words of folded text as a person would list them, without particles, endings and words that
+/// carry no information, each with the run of letters that it stands in.
 pub(crate) fn marked_words(folded: &str) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let is_word = |c: char| is_hangul(c) || c.is_alphanumeric() || matches!(c, '-' | '_' | '.');

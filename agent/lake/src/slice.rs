@@ -1,8 +1,8 @@
-//! Events out of the archive as `pdm.slice/1`: whole bearings, each in one run and in its order, the bearings of a
-//! machine one behind the other.
+//! Events out of the archive as `pdm.slice/1`: whole bearings, each in one run and in its order,
+//! the bearings of a machine one behind the other.
 //!
-//! Files lie by day and are sorted by bearing within, so bearings come by a merge over the days: one batch of rows of
-//! each day and the events of one bearing are in memory.
+//! Files lie by day and are sorted by bearing within, so bearings come by a merge over the days:
+//! one batch of rows of each day and the events of one bearing are in memory.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -23,7 +23,8 @@ use crate::value::Value;
 /// Most slices, as in the back-test.
 const MOST_SLICES: u64 = 10_000;
 
-/// The k-th of n slices of the machines, by a hash of their names: the same slices as those of `pdm backtest --slice`.
+/// The k-th of n slices of the machines, by a hash of their names: the same slices as those of `pdm
+/// backtest --slice`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slice {
     number: u64,
@@ -94,7 +95,8 @@ struct FileRows<'a> {
 }
 
 impl<'a> FileRows<'a> {
-    /// Opens a file. One that another program wrote, such as a compaction, has no order: it is read whole.
+    /// Opens a file. One that another program wrote, such as a compaction, has no order: it is read
+    /// whole.
     async fn open(table: &'a Table, path: String, slice: Slice) -> Result<Self, LakeError> {
         let opened = batches(table, &path, table.spec.columns).await?;
         let is_own = is_own(table, &path).await?;
@@ -180,7 +182,8 @@ fn not_written(error: &std::io::Error) -> LakeError {
     LakeError::of("the output", "writing the slice", error)
 }
 
-/// The events of one bearing out of the files that hold it; each file is put to the bearing that it holds next.
+/// The events of one bearing out of the files that hold it; each file is put to the bearing that it
+/// holds next.
 async fn events_of(
     name: &Name,
     holders: Vec<usize>,
@@ -228,8 +231,8 @@ fn placed(table: &Table, row: &[Value]) -> Result<Placed, LakeError> {
     })
 }
 
-/// An empty column is a field that was `null` or absent. The contract reads both alike but for the few fields that
-/// it wants spelt out.
+/// An empty column is a field that was `null` or absent. The contract reads both alike but for the
+/// few fields that it wants spelt out.
 fn with_required(mut json: serde_json::Value) -> serde_json::Value {
     if let Some(fields) = json.as_object_mut() {
         fields.entry("schema").or_insert_with(|| pdm_shared::event::EVENT_SCHEMA.into());
@@ -258,7 +261,8 @@ pub fn holes(table: &Table) -> Result<Vec<Day>, LakeError> {
 mod tests {
     use super::*;
 
-    /// The figures are those of `pdm backtest --slice`, which a machine must not meet in two slices.
+    /// The figures are those of `pdm backtest --slice`, which a machine must not meet in two
+    /// slices.
     #[test]
     fn slices_are_those_of_the_back_test() {
         let holding =

@@ -38,7 +38,8 @@ pub enum OidcError {
     /// The provider says no.
     #[error("the provider of logins refuses: {0}")]
     Refused(String),
-    /// The answer does not belong to this attempt, or nobody the provider vouches for has signed it.
+    /// The answer does not belong to this attempt, or nobody the provider vouches for has signed
+    /// it.
     #[error("the answer of the provider of logins is not taken: {0}")]
     Untrusted(String),
     /// The person may not enter.
@@ -129,7 +130,8 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// A provider whose browsers come back to `redirect_uri`. The provider is asked at the first login.
+    /// A provider whose browsers come back to `redirect_uri`. The provider is asked at the first
+    /// login.
     ///
     /// # Errors
     /// [`OidcError::Away`] for files of TLS, [`OidcError::Secret`].
@@ -285,8 +287,8 @@ impl Provider {
         Ok(answer)
     }
 
-    /// The claims of a signed token. Keys are fetched anew where the token names an unknown one: a provider
-    /// changes its keys from time to time.
+    /// The claims of a signed token. Keys are fetched anew where the token names an unknown one: a
+    /// provider changes its keys from time to time.
     async fn verified(
         &self,
         id_token: &str,
@@ -301,7 +303,8 @@ impl Provider {
         }
     }
 
-    /// Adds what the provider tells of the person beyond the identity token (Core 1.0, section 5.3).
+    /// Adds what the provider tells of the person beyond the identity token (Core 1.0, section
+    /// 5.3).
     async fn complete(
         &self,
         claims: &mut Map<String, Value>,

@@ -1,9 +1,10 @@
 //! The tools of the model: those of the catalogue that only read, and nothing else.
 //!
-//! Whether a tool only reads is decided by its executor, which runs it, not by what its file says: a
-//! search, a table, a SELECT, a query of a graph, a GET, a function of the program that says of itself that it
-//! only reads (those of the asset graph, `abnormal_decision`), and pipelines of these. Functions that act
-//! (`notify_maintenance_staff`) and tools of other servers are never offered.
+//! Whether a tool only reads is decided by its executor, which runs it, not by what its file says:
+//! a search, a table, a SELECT, a query of a graph, a GET, a function of the program that says of
+//! itself that it only reads (those of the asset graph, `abnormal_decision`), and pipelines of
+//! these. Functions that act (`notify_maintenance_staff`) and tools of other servers are never
+//! offered.
 
 use std::sync::Arc;
 

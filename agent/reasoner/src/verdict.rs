@@ -1,8 +1,9 @@
-//! The model's `diagnosis_result`: its schema, its check, and the opinion that the program makes of it.
+//! The model's `diagnosis_result`: its schema, its check, and the opinion that the program makes of
+//! it.
 //!
 //! The model names paths of evidence; the values are taken from the event. Figures in its words are
-//! replaced: `{rul.hours}` by the value at that path, any other figure that stands in no named evidence
-//! by the mark of grounding.
+//! replaced: `{rul.hours}` by the value at that path, any other figure that stands in no named
+//! evidence by the mark of grounding.
 
 use pdm_expert::grounding::{Sources, WITHHELD};
 use pdm_shared::diagnosis::{
@@ -322,7 +323,8 @@ mod tests {
             "fault_type": "outer_race", "fault_stage": 2, "degradation_speed": "moderate",
             "rul_basis": "ci_low_hours", "risk_level": "Warning", "uncertainty_level": "low",
             "reason": { "ko": "외륜 결함선이 {frequency_domain.bpfo.snr_db} dB로 뚜렷함. 고장까지 33시간.",
-                        "en": "The outer race line is clear at {frequency_domain.bpfo.snr_db} dB; 33 h left." },
+                        "en": "The outer race line is clear at {frequency_domain.bpfo.snr_db} dB; \
+                            33 h left." },
             "recommendation": { "ko": "교체 계획 수립", "en": "Plan the replacement" },
         })
     }
@@ -360,7 +362,8 @@ mod tests {
     fn in_the_loop_a_thought_has_words_with_the_events_figures_alone() {
         let mut conclusion = conclusion();
         conclusion["thoughts"][1]["conclusion"] = json!({
-            "ko": "첨도 {time_domain.kurtosis}, 고장까지 33시간", "en": "The kurtosis of this window is {time_domain.kurtosis} and 33 h are left",
+            "ko": "첨도 {time_domain.kurtosis}, 고장까지 33시간", "en": "The kurtosis of this window is \
+                {time_domain.kurtosis} and 33 h are left",
         });
         let verdict = read_at(&conclusion, Place::InTheLoop).expect("valid");
         let kurtosis = event()["time_domain"]["kurtosis"].as_f64().expect("a number");
@@ -454,11 +457,13 @@ mod tests {
     proptest! {
         /// Whatever the model writes, no figure without a source reaches people.
         #[test]
-        fn no_figure_of_the_models_own_is_told(figure in 1000_u32..9999, words in "[a-z {}.]{0,40}") {
+        fn no_figure_of_the_models_own_is_told(figure in 1000_u32..9999, words in "[a-z \
+            {}.]{0,40}") {
             let mut conclusion = conclusion();
             conclusion["reason"]["en"] = json!(format!("The {words} is {figure} now"));
             if let Ok(verdict) = read_value(&conclusion) {
-                prop_assert!(!verdict.reason.en.contains(&figure.to_string()), "{}", verdict.reason.en);
+                prop_assert!(!verdict.reason.en.contains(&figure.to_string()), "{}",
+                    verdict.reason.en);
             }
         }
     }

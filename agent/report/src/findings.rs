@@ -165,7 +165,8 @@ mod tests {
             "why": { "ko": "가속", "en": "acceleration" }, "rule": "RESEARCH-1",
             "drawn_from": null, "research_round": 1,
             "found": [{ "id": "EM-02", "title": "외륜 결함 가이드", "source": "em-02.md" }],
-            "learnt": [{ "lesson": "rapid_growth", "quote": "과부하", "document": "EM-02", "source": "em-02.md" }],
+            "learnt": [{ "lesson": "rapid_growth", "quote": "과부하", "document": "EM-02",
+                "source": "em-02.md" }],
         }]});
         let step = TraceStep { number: 3, node: "tool_executor".to_owned(), at, detail };
         let (research, steps) = of_trace(&[step]);

@@ -110,8 +110,8 @@ impl Table {
         }
     }
 
-    /// Refuses names that nobody has, names that two have, steps out of order, rotas and quiet hours that
-    /// cannot be.
+    /// Refuses names that nobody has, names that two have, steps out of order, rotas and quiet
+    /// hours that cannot be.
     ///
     /// # Errors
     /// The first [`Problem`].
@@ -171,7 +171,8 @@ impl Table {
             }
         }
         for one in &rota.overrides {
-            // left empty by mistake it would take everybody off duty, and no step would be told to anybody
+            // left empty by mistake it would take everybody off duty, and no step would be told to
+            // anybody
             if one.who.is_empty() {
                 let allowed = "at least one name; a time without anybody is one without a shift";
                 return Err(problem(&key("override.who"), "empty", allowed));

@@ -126,8 +126,9 @@ impl Table {
         Some(Audience::These(people))
     }
 
-    /// The next step before its time, for an alarm that a step's people could not be told of: whoever is
-    /// behind it and has not heard, and how far it has been told then. None if no further step has anybody.
+    /// The next step before its time, for an alarm that a step's people could not be told of:
+    /// whoever is behind it and has not heard, and how far it has been told then. None if no
+    /// further step has anybody.
     pub fn further(
         &self,
         telling: &Telling,

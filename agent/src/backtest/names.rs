@@ -51,7 +51,8 @@ impl Slice {
     /// Everything.
     pub(crate) const WHOLE: Self = Self { number: 1, of: 1 };
 
-    /// Whether a machine belongs to the slice. `site` and `equipment` are as they stand in the events.
+    /// Whether a machine belongs to the slice. `site` and `equipment` are as they stand in the
+    /// events.
     pub(crate) fn holds(self, site: &str, equipment: &str) -> bool {
         if self.of == 1 {
             return true;

@@ -6,9 +6,9 @@
 //!                     {"record":"end",…}       counts; a part without it is not finished
 //! ```
 //!
-//! A run that was killed goes on with its part: machines in it are not played again, a line that was cut is
-//! played again. Invariant: parts of different inputs or configurations are never put together, and a
-//! missing part is an error with its name.
+//! A run that was killed goes on with its part: machines in it are not played again, a line that
+//! was cut is played again. Invariant: parts of different inputs or configurations are never put
+//! together, and a missing part is an error with its name.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -147,7 +147,8 @@ fn path_of(folder: &Path, slice: Slice) -> PathBuf {
 }
 
 impl Part {
-    /// Begins the part of a slice in this folder, or goes on with it. Says which machines are played.
+    /// Begins the part of a slice in this folder, or goes on with it. Says which machines are
+    /// played.
     ///
     /// # Errors
     /// [`PartError`]

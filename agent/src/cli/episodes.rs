@@ -44,7 +44,8 @@ enum What {
         #[arg(long)]
         all: bool,
         /// Most episodes
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        #[arg(long, default_value_t = 50,
+            value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
         /// One document (pdm.episode/1) a line
         #[arg(long)]

@@ -9,7 +9,8 @@ use pdm_shared::time::Timestamp;
 use pdm_store::{EpisodeRecord, Store, StoreError};
 use pdm_web::plant::WindowRow;
 
-/// Windows that are read back to the begin of a standstill or of a dead sensor. Chosen: two weeks of one an hour.
+/// Windows that are read back to the begin of a standstill or of a dead sensor. Chosen: two weeks
+/// of one an hour.
 const BACK: u32 = 336;
 /// Windows in which an earlier judgement is looked for. Chosen: six weeks of one an hour.
 const EARLIER: u32 = 1000;
@@ -90,8 +91,8 @@ pub(super) fn began_at(record: &EpisodeRecord) -> Timestamp {
     }
 }
 
-/// The levels that an episode has reached, each with the window with which staff was first told of it; lowest first.
-/// A level of a bearing that is told with another's alarm has none.
+/// The levels that an episode has reached, each with the window with which staff was first told of
+/// it; lowest first. A level of a bearing that is told with another's alarm has none.
 pub(super) fn levels_reached(record: &EpisodeRecord) -> Vec<(RiskLevel, Timestamp)> {
     let levels = record.episode.course.levels.iter();
     levels.filter_map(|(level, of)| Some((*level, *of.tellings.first()?))).collect()

@@ -1,8 +1,8 @@
-//! The HTTP server's address, certificate and users, opened before anything is received: an address in
-//! use or a certificate that cannot be read ends the start.
+//! The HTTP server's address, certificate and users, opened before anything is received: an address
+//! in use or a certificate that cannot be read ends the start.
 //!
-//! An address that other machines can reach is served only where callers can say who they are: with a
-//! token, with a user, or while the first user is awaited by the one-time token of the log.
+//! An address that other machines can reach is served only where callers can say who they are: with
+//! a token, with a user, or while the first user is awaited by the one-time token of the log.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -28,16 +28,18 @@ use tokio::net::TcpListener;
 use super::captures::GatewayTokenError;
 use crate::settings::{FirstAdmin, HttpSettings};
 
-/// Most connections at once: 128 live streams and as many askers. A quarter of a shell's usual limit of
-/// 1,024 files; the embedded broker leaves that much (`deploy/standalone/src/broker/gate.rs`).
+/// Most connections at once: 128 live streams and as many askers. A quarter of a shell's usual
+/// limit of 1,024 files; the embedded broker leaves that much
+/// (`deploy/standalone/src/broker/gate.rs`).
 const CONNECTIONS: usize = 256;
 
-/// Files that the agent needs beside its connections. Measured: 25 with SQLite, the broker and a hook; chosen: twice
-/// as many for mail, PostgreSQL, documents and their child processes, and a reserve.
+/// Files that the agent needs beside its connections. Measured: 25 with SQLite, the broker and a
+/// hook; chosen: twice as many for mail, PostgreSQL, documents and their child processes, and a
+/// reserve.
 const FILES_OF_OTHERS: u64 = 72;
 
-/// The connections that the limit of open files leaves room for, so that no caller takes the files that judging and
-/// telling need.
+/// The connections that the limit of open files leaves room for, so that no caller takes the files
+/// that judging and telling need.
 pub(super) fn connections() -> usize {
     let files = raise_open_files(CONNECTIONS as u64 + FILES_OF_OTHERS);
     let most = usize::try_from(files.saturating_sub(FILES_OF_OTHERS)).unwrap_or(CONNECTIONS);
@@ -60,8 +62,8 @@ pub enum DoorError {
     Access(#[from] AccessError),
     /// Other machines can reach the address, and nobody could say who they are.
     #[error(
-        "http.listen is {listen}, which other machines reach, and there is neither a token nor a user: \
-         set http.token, make a user (pdm-agent user add NAME --role admin), or set \
+        "http.listen is {listen}, which other machines reach, and there is neither a token nor a \
+         user: set http.token, make a user (pdm-agent user add NAME --role admin), or set \
          http.first_admin = \"log\""
     )]
     NoUsers {
@@ -177,7 +179,8 @@ pub(crate) async fn open(
         return Err(DoorError::NoUsers { listen });
     }
     if !listen.ip().is_loopback() && !settings.is_secure() {
-        tracing::warn!(%listen, "other machines reach the HTTP server without TLS: passwords and tokens can be read on their way (http.tls)");
+        tracing::warn!(%listen, "other machines reach the HTTP server without TLS: passwords and \
+            tokens can be read on their way (http.tls)");
     }
     let listener =
         TcpListener::bind(listen).await.map_err(|source| DoorError::Bind { listen, source })?;
@@ -204,7 +207,8 @@ fn offer(setup: &Setup, settings: &HttpSettings, listen: SocketAddr) {
     let base = settings.public_url.as_deref().unwrap_or(&own).trim_end_matches('/');
     let token = setup.offer();
     tracing::warn!(
-        "there is no user yet: within 30 minutes {base}/setup makes the first administrator, once, with the one-time token {token}"
+        "there is no user yet: within 30 minutes {base}/setup makes the first administrator, once, \
+         with the one-time token {token}"
     );
 }
 

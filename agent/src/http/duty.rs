@@ -54,7 +54,8 @@ mod tests {
              [[shift]]\nfrom = \"07:00\"\nto = \"19:00\"\nwho = [\"kim\"]\n\
              [[shift]]\ndays = [\"mon\", \"tue\", \"wed\", \"thu\", \"fri\", \"sat\"]\n\
              from = \"19:00\"\nto = \"07:00\"\nwho = [\"lee\"]\n\
-             [[override]]\nfrom = \"2026-11-27T07:00\"\nto = \"2026-11-27T19:00\"\nwho = [\"park\"]\n",
+             [[override]]\nfrom = \"2026-11-27T07:00\"\nto = \"2026-11-27T19:00\"\nwho = \
+             [\"park\"]\n",
         );
         let at = |text: &str| Timestamp::parse(text).expect("a time");
         // Thursday 18:30:20 in Seoul

@@ -1,11 +1,12 @@
 //! `/livez`, `/readyz` and `/healthz`, for everybody.
 //!
-//! `/livez` answers while the process works: whoever restarts an agent asks this, because an agent that
-//! waits for its database is no better after a restart, and would not tell staff that it is blind.
-//! `/readyz` and `/healthz` answer 200 while rows are written and events are judged, else 503 with the
-//! cause and what to do. `/healthz` says `degraded` with 200 where something is wrong that the agent works
-//! on with: a gateway whose events are refused, that is in trouble, or whose name two use; a way to staff that
-//! delivers nothing; a configuration that was read again and is refused.
+//! `/livez` answers while the process works: whoever restarts an agent asks this, because an agent
+//! that waits for its database is no better after a restart, and would not tell staff that it is
+//! blind. `/readyz` and `/healthz` answer 200 while rows are written and events are judged, else
+//! 503 with the cause and what to do. `/healthz` says `degraded` with 200 where something is wrong
+//! that the agent works on with: a gateway whose events are refused, that is in trouble, or whose
+//! name two use; a way to staff that delivers nothing; a configuration that was read again and is
+//! refused.
 
 use std::sync::Arc;
 
@@ -51,7 +52,8 @@ pub(super) fn routes(health: Health) -> Router {
         .with_state(health)
 }
 
-/// Binds the configured address and serves health alone until `stop`, for an agent without its store.
+/// Binds the configured address and serves health alone until `stop`, for an agent without its
+/// store.
 ///
 /// # Errors
 /// [`DoorError`] if the address cannot be bound or its certificate cannot be read.

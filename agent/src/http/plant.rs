@@ -75,8 +75,8 @@ impl StoredPlant {
         self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0)
     }
 
-    /// The time up to which windows are the bearing's last ones: `intake.ahead_s` is a day at most, and what
-    /// lies beyond was measured by a wrong clock.
+    /// The time up to which windows are the bearing's last ones: `intake.ahead_s` is a day at most,
+    /// and what lies beyond was measured by a wrong clock.
     fn last(&self) -> Timestamp {
         self.clock.now().plus_seconds(86_400.0)
     }

@@ -1,12 +1,12 @@
 //! The number of messages that one sender may send in a minute.
 //!
-//! An event above the quota is put off, not refused: it is acknowledged to the broker and not stored, so
-//! its number stays missing in the gateway's receipt and the edge, which keeps every event until a receipt
-//! covers it, sends it again. Holding the message back instead would take room in the receive maximum,
-//! which all gateways share. Events under a topic that names the gateway have a count of their own, so
-//! that forged ones elsewhere cannot use it up. Refused messages count as events do; only a limited
-//! number of them is kept as dead letters, because each costs the store more than an event and
-//! nobody needs the thousandth.
+//! An event above the quota is put off, not refused: it is acknowledged to the broker and not
+//! stored, so its number stays missing in the gateway's receipt and the edge, which keeps every
+//! event until a receipt covers it, sends it again. Holding the message back instead would take
+//! room in the receive maximum, which all gateways share. Events under a topic that names the
+//! gateway have a count of their own, so that forged ones elsewhere cannot use it up. Refused
+//! messages count as events do; only a limited number of them is kept as dead letters, because each
+//! costs the store more than an event and nobody needs the thousandth.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! One bearing whose judgement the store cannot read or write holds up no other.
 //!
-//! A batch that the store refuses for its content is judged again bearing by bearing, so that the one at
-//! fault is known; that one rests for a minute and its events stay where they are, so the watch over the
-//! agent's work finds that they wait and tells staff. Everything else goes on.
+//! A batch that the store refuses for its content is judged again bearing by bearing, so that the
+//! one at fault is known; that one rests for a minute and its events stay where they are, so the
+//! watch over the agent's work finds that they wait and tells staff. Everything else goes on.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,8 @@ use super::{BATCH, Judging, log};
 
 /// How long a bearing rests.
 const REST: Duration = Duration::from_mins(1);
-/// Batches that are read at most to find events of other bearings behind those that rest: 4,096 events.
+/// Batches that are read at most to find events of other bearings behind those that rest: 4,096
+/// events.
 const BATCHES: u32 = 16;
 
 /// The bearings that are judged apart from the others.
@@ -61,8 +62,8 @@ impl Apart {
 /// The events of one bearing, in the order of arrival.
 pub(super) type BearingEvents = (BearingKey, Vec<Unjudged>);
 
-/// The bearings of these events: the first of each gateway, then the second of each, and so on. A batch that
-/// ends before its last bearing has then judged something of every gateway.
+/// The bearings of these events: the first of each gateway, then the second of each, and so on. A
+/// batch that ends before its last bearing has then judged something of every gateway.
 fn in_turn(events: Vec<Unjudged>) -> Vec<BearingEvents> {
     let mut places: BTreeMap<BearingKey, usize> = BTreeMap::new();
     let mut of_gateway: BTreeMap<GatewayKey, usize> = BTreeMap::new();
@@ -85,8 +86,8 @@ fn in_turn(events: Vec<Unjudged>) -> Vec<BearingEvents> {
 }
 
 impl Judging {
-    /// The next events to be judged, by bearing, without those that rest. The bearings of the gateways come
-    /// in turn.
+    /// The next events to be judged, by bearing, without those that rest. The bearings of the
+    /// gateways come in turn.
     pub(super) async fn next_events(&self) -> Result<Vec<BearingEvents>, StoreError> {
         let resting = self.apart.resting();
         let batches = u32::try_from(resting.len() + 1).unwrap_or(BATCHES).min(BATCHES);
@@ -127,8 +128,8 @@ mod tests {
 
     use super::*;
 
-    /// R-AGENT-1: 600 Criticals of two gateways stood in front of an honest one for over a minute, within a
-    /// batch too.
+    /// R-AGENT-1: 600 Criticals of two gateways stood in front of an honest one for over a minute,
+    /// within a batch too.
     #[test]
     fn bearings_of_the_gateways_are_judged_in_turn_within_a_batch() {
         let text = include_str!("../../../config/examples/event.json");

@@ -1,8 +1,8 @@
 //! Checks the windows behind a held judgement: one that the rules would tell at once ends the wait.
 //!
-//! The events of a bearing are judged in their order, so a Critical behind a Watch that waits for a model
-//! would wait too. Each batch therefore looks at the windows that have come in behind held judgements, by
-//! rules alone and without effect; the real judgement follows in its turn.
+//! The events of a bearing are judged in their order, so a Critical behind a Watch that waits for a
+//! model would wait too. Each batch therefore looks at the windows that have come in behind held
+//! judgements, by rules alone and without effect; the real judgement follows in its turn.
 
 use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
@@ -21,8 +21,9 @@ const KEPT: usize = 1000;
 /// How far the windows behind held judgements were looked at.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
-    /// The place in the order of arrival up to which all were. On a server that several agents write to an
-    /// event may become visible behind it; that one waits as long as the judgement before it.
+    /// The place in the order of arrival up to which all were. On a server that several agents
+    /// write to an event may become visible behind it; that one waits as long as the judgement
+    /// before it.
     arrival: i64,
     /// The memory of a bearing after the windows that were looked at, by the event that is held.
     memory: BTreeMap<EventId, Memory>,

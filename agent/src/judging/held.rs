@@ -1,9 +1,10 @@
 //! Judgements that wait for a language model: put aside, taken up again with the answer or without.
 //!
-//! The wait is a row of the store, not a task of this process: the run is checkpointed, no event of its
-//! bearing is read while it waits, and nothing else is held up. The lane of opinions ([`crate::opinions`])
-//! asks the model. A wait ends with the answer, after the configured time, when the agent stops, or when
-//! another agent finds that its time is over; then the run goes on where it was.
+//! The wait is a row of the store, not a task of this process: the run is checkpointed, no event of
+//! its bearing is read while it waits, and nothing else is held up. The lane of opinions
+//! ([`crate::opinions`]) asks the model. A wait ends with the answer, after the configured time,
+//! when the agent stops, or when another agent finds that its time is over; then the run goes on
+//! where it was.
 
 use std::sync::Arc;
 
@@ -42,8 +43,8 @@ impl ModelInLoop {
 }
 
 impl Judging {
-    /// Puts a run aside until the model has answered. False if it is not to wait: it then goes on with
-    /// the reason.
+    /// Puts a run aside until the model has answered. False if it is not to wait: it then goes on
+    /// with the reason.
     pub(super) async fn hold(
         &self,
         bearing: &Bearing,
@@ -87,9 +88,9 @@ impl Judging {
         Ok(())
     }
 
-    /// Ends the waits whose time is over. A stopping agent ends all whose model it asks: nobody may start
-    /// it again soon, and staff has to hear of the rules' judgement. Without a model in the loop nothing
-    /// waits any longer.
+    /// Ends the waits whose time is over. A stopping agent ends all whose model it asks: nobody may
+    /// start it again soon, and staff has to hear of the rules' judgement. Without a model in the
+    /// loop nothing waits any longer.
     pub(super) async fn end_waits(&self, is_stopping: bool) -> Result<(), JudgingError> {
         let now = self.clock.now();
         let ended = if self.in_loop.is_some() {

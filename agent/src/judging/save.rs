@@ -21,8 +21,8 @@ use crate::workflow::{Node, Run, WorkflowError};
 type Grounded = (Announcement, Vec<String>);
 
 impl Judging {
-    /// The judgement of a run with everything that leaves because of it. Its last step is noted in the
-    /// run.
+    /// The judgement of a run with everything that leaves because of it. Its last step is noted in
+    /// the run.
     pub(super) async fn judged(
         &self,
         bearing: &mut Bearing,
@@ -34,7 +34,8 @@ impl Judging {
         Some(Judged { trace: std::mem::take(&mut run.steps), ..judged })
     }
 
-    /// The judgement of a run whose documents are left, with the checkpoint from which they are written.
+    /// The judgement of a run whose documents are left, with the checkpoint from which they are
+    /// written.
     ///
     /// # Errors
     /// [`WorkflowError`] if the state of the run cannot be written as JSON.

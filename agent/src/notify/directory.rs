@@ -102,8 +102,8 @@ impl Directory {
         lanes
     }
 
-    /// The lanes of an audience of an alarm. People all of whose ways are for higher levels are nobody on duty:
-    /// everybody hears.
+    /// The lanes of an audience of an alarm. People all of whose ways are for higher levels are
+    /// nobody on duty: everybody hears.
     pub(super) fn heard_by(
         &self,
         key: &BearingKey,
@@ -121,8 +121,8 @@ impl Directory {
         HeardBy { lanes: of_all, is_everybody: true }
     }
 
-    /// The lanes of a later step. The step before has been told, so people who ask for higher levels alone are
-    /// left in peace.
+    /// The lanes of a later step. The step before has been told, so people who ask for higher
+    /// levels alone are left in peace.
     pub(super) fn heard_later(&self, audience: &Audience, level: RiskLevel) -> HeardBy {
         let is_everybody = *audience == Audience::Everybody;
         HeardBy { lanes: self.lanes(audience, level), is_everybody }

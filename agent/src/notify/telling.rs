@@ -1,11 +1,11 @@
-//! `notify_maintenance_staff` as the workflow itself calls it: the tool is called with the notification
-//! that the judgement raises, and its effect is the rows of the outbox that are written in the same
-//! transaction as the judgement.
+//! `notify_maintenance_staff` as the workflow itself calls it: the tool is called with the
+//! notification that the judgement raises, and its effect is the rows of the outbox that are
+//! written in the same transaction as the judgement.
 //!
-//! A call before that transaction would send the message again after a crash between the two; so the
-//! tool's own schemas check the call, and the function behind it answers for rows that are prepared and
-//! not yet written. Invariant: a call that is recorded in a judgement has its rows in the outbox, as
-//! both are written together or not at all.
+//! A call before that transaction would send the message again after a crash between the two; so
+//! the tool's own schemas check the call, and the function behind it answers for rows that are
+//! prepared and not yet written. Invariant: a call that is recorded in a judgement has its rows in
+//! the outbox, as both are written together or not at all.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -139,8 +139,8 @@ impl Preview {
         })
     }
 
-    /// Episodes that are told with an alarm that stands and does not name them yet, with the time since
-    /// when.
+    /// Episodes that are told with an alarm that stands and does not name them yet, with the time
+    /// since when.
     fn unnamed(&self) -> impl Iterator<Item = (&BearingKey, &EpisodeRecord, Timestamp)> {
         self.bearings.keys().filter_map(|key| {
             let record = self.record(key)?;

@@ -24,8 +24,8 @@ use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals};
 
-/// How long the first attempt may take before health is served. Chosen: a store that is well opens within a second,
-/// the migration of a large one takes minutes.
+/// How long the first attempt may take before health is served. Chosen: a store that is well opens
+/// within a second, the migration of a large one takes minutes.
 const AT_ONCE: Duration = Duration::from_secs(3);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -1,4 +1,5 @@
-//! The tasks of the agent, each put together from what was built before. Only this file spawns tasks.
+//! The tasks of the agent, each put together from what was built before. Only this file spawns
+//! tasks.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -159,8 +160,8 @@ impl Parts {
     }
 
     /// Starts a lane for the broker, for the knowledge base and for each channel; returns the bells
-    /// that wake them. The lanes run on a steady clock, so that a wall clock that is set back does not
-    /// hold up what waits for its pause.
+    /// that wake them. The lanes run on a steady clock, so that a wall clock that is set back does
+    /// not hold up what waits for its pause.
     pub(super) fn outbox(
         &mut self,
         channels: Vec<Arc<dyn Channel>>,
@@ -365,8 +366,9 @@ impl Parts {
         self.spawn(Task::Watchdog, remarker.run(remarks, thrown, stop));
     }
 
-    /// Starts the receiver, the intake and the receipts; hands out the way to make remarks and to owe receipts. The queue between receiver and intake holds as
-    /// many messages as the broker may send unacknowledged, so the receiver never blocks on it.
+    /// Starts the receiver, the intake and the receipts; hands out the way to make remarks and to
+    /// owe receipts. The queue between receiver and intake holds as many messages as the broker may
+    /// send unacknowledged, so the receiver never blocks on it.
     pub(super) fn intake(
         &mut self,
         receiver: Receiver,

@@ -1,5 +1,5 @@
-//! The knowledge base as the tools see it: the executor `search` asks it, and indexes the documents of
-//! packs with its embedding.
+//! The knowledge base as the tools see it: the executor `search` asks it, and indexes the documents
+//! of packs with its embedding.
 
 use std::sync::Arc;
 
@@ -60,9 +60,9 @@ impl KnowledgeSearch for SearchedKnowledge {
 }
 
 impl SearchedKnowledge {
-    /// The documents that the filters leave, where they name a machine or a bearing and leave few: a filter
-    /// that says which machine is not followed by a refusal of its only case. None of them answers, and the
-    /// note says so.
+    /// The documents that the filters leave, where they name a machine or a bearing and leave few:
+    /// a filter that says which machine is not followed by a refusal of its only case. None of them
+    /// answers, and the note says so.
     async fn only_ones(
         &self,
         collection: Collection,
@@ -98,7 +98,8 @@ impl SearchedKnowledge {
         Ok(Some(Answer { documents, note: Some(note), nothing_found: None }))
     }
 
-    /// The plant's own documents: those that answer, then the nearest of the others, which are marked.
+    /// The plant's own documents: those that answer, then the nearest of the others, which are
+    /// marked.
     async fn of_plant(
         &self,
         collection: Collection,
@@ -119,7 +120,8 @@ impl SearchedKnowledge {
         Ok(Answer { documents, note: None, nothing_found })
     }
 
-    /// What a look-up says where a document has no such section, or where there is no such document.
+    /// What a look-up says where a document has no such section, or where there is no such
+    /// document.
     async fn no_section(&self, document: &str) -> Result<Answer, Failure> {
         let all = self.0.section(document, "").await.map_err(failure)?;
         let numbers: Vec<&str> = all.iter().map(|one| one.section.number.as_str()).collect();

@@ -1,4 +1,5 @@
-//! `[[notify.recipient]]`: people and how they are reached, and the table of routes that names them.
+//! `[[notify.recipient]]`: people and how they are reached, and the table of routes that names
+//! them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -47,8 +48,8 @@ pub struct PersonHook {
 }
 
 impl NotifySettings {
-    /// The routes with everything that they name. `folder` is that of the configuration, where templates
-    /// are named relative to it.
+    /// The routes with everything that they name. `folder` is that of the configuration, where
+    /// templates are named relative to it.
     pub(crate) fn table(&self, folder: &Path) -> Table {
         let mut names: BTreeSet<String> =
             self.recipient.iter().map(|one| one.name.clone()).collect();
@@ -75,7 +76,8 @@ impl NotifySettings {
             let is_right = is_right && bounds::line(name, NAME).is_ok();
             if !is_right || !known.insert(name) {
                 let allowed = format!(
-                    "a name that no other recipient or channel has, 1 to {NAME} characters, no colon"
+                    "a name that no other recipient or channel has, 1 to {NAME} characters, no \
+                     colon"
                 );
                 return Err(ConfigError::value(path, "notify.recipient.name", name, allowed));
             }

@@ -1,10 +1,10 @@
-//! A language model in the loop (`[judging] reasoner = "llm"`): which judgements wait for it, and how its
-//! verdict becomes part of them.
+//! A language model in the loop (`[judging] reasoner = "llm"`): which judgements wait for it, and
+//! how its verdict becomes part of them.
 //!
-//! The expert's judgement is the floor. Between `reasoning` and `parse_diagnosis` the run waits; whoever
-//! drives it puts it aside, asks the model elsewhere, and hands the answer back in [`State::heard`]. Risk is
-//! the higher of both; fault, stage, remaining life and conclusions stay the expert's, and the model's words
-//! stand beside them by thought.
+//! The expert's judgement is the floor. Between `reasoning` and `parse_diagnosis` the run waits;
+//! whoever drives it puts it aside, asks the model elsewhere, and hands the answer back in
+//! [`State::heard`]. Risk is the higher of both; fault, stage, remaining life and conclusions stay
+//! the expert's, and the model's words stand beside them by thought.
 
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
@@ -27,7 +27,8 @@ pub(crate) struct WaitTerms {
     pub(crate) at_once_from: RiskLevel,
 }
 
-/// Whether a model is asked about a judgement: news of this risk or above, in the order of their time.
+/// Whether a model is asked about a judgement: news of this risk or above, in the order of their
+/// time.
 pub(crate) fn is_asked_about(judgement: &Judgement, memory: &Memory, from: RiskLevel) -> bool {
     judgement.diagnosis.risk_level >= from
         && !judgement.late
@@ -55,8 +56,8 @@ impl Run {
 }
 
 impl Workflow {
-    /// The judgement with the model's verdict in it; without an answer the expert's as it stands, which
-    /// says why.
+    /// The judgement with the model's verdict in it; without an answer the expert's as it stands,
+    /// which says why.
     pub(super) fn with_heard(&self, state: &mut State, floor: Box<Judgement>) -> Box<Judgement> {
         let Some(opinion) = state.heard.take() else { return floor };
         let judged = floor.diagnosis.risk_level;

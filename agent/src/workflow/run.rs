@@ -25,7 +25,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Whether the next node has an effect outside, so that the run has to be checkpointed before it.
+    /// Whether the next node has an effect outside, so that the run has to be checkpointed before
+    /// it.
     pub(super) fn leaves_the_fast_path(&self, workflow: &Workflow) -> bool {
         match self.node {
             Node::ToolExecutor => workflow.caller.is_some(),
@@ -37,8 +38,8 @@ impl Run {
         }
     }
 
-    /// Whether everything that staff is told of is decided and documents are left to be written or to be
-    /// named: the judgement is saved and told first.
+    /// Whether everything that staff is told of is decided and documents are left to be written or
+    /// to be named: the judgement is saved and told first.
     pub(crate) fn owes_documents(&self, workflow: &Workflow) -> bool {
         let is_decided =
             matches!(self.node, Node::GenerateReport | Node::GenerateWorkOrder | Node::SaveMemory);

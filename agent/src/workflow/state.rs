@@ -1,8 +1,8 @@
 //! The state of one run, with the fields that the requirements name; a checkpoint holds it.
 //!
-//! The state holds everything that a run knows, so that a process that reads it back continues as if
-//! the run had never stopped. [`State::schema`] is the version of its form; a state of another version
-//! is not continued, the event's run begins again.
+//! The state holds everything that a run knows, so that a process that reads it back continues as
+//! if the run had never stopped. [`State::schema`] is the version of its form; a state of another
+//! version is not continued, the event's run begins again.
 
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
@@ -51,7 +51,8 @@ pub struct State {
     pub heard: Option<SecondOpinion>,
     /// Documents that were written.
     pub documents: Vec<Written>,
-    /// The detail of the step `save_memory`, once the judgement is stored and its documents are left.
+    /// The detail of the step `save_memory`, once the judgement is stored and its documents are
+    /// left.
     #[serde(default)]
     pub saved: Option<Value>,
     /// How long the calls of tools have taken, ms.

@@ -99,7 +99,8 @@ impl Tools for Shelf {
         let Some(text) = self.texts.get(tool) else {
             return Err(ClientError::Unreachable("no such shelf".to_owned()));
         };
-        let hit = json!({ "id": format!("D-{tool}"), "title": "t", "text": text, "source": "s", "score": 1.0 });
+        let hit = json!({ "id": format!("D-{tool}"), "title": "t", "text": text, "source": "s",
+            "score": 1.0 });
         let structured = Some(json!({ "documents": [hit], "count": 1 }));
         Ok(Answer { is_error: false, failure: None, text: String::new(), structured })
     }

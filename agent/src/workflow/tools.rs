@@ -1,10 +1,10 @@
 //! `tool_executor`: the calls that the reasoner wants, side by side, over MCP.
 //!
 //! Invariants: a call that was made in this run with the same arguments is refused, whatever their
-//! order and spelling as JSON; no more than [`MAX_TOOL_CALLS`] calls are made; a call has the same id
-//! when it is made again after a crash, so that a tool that acts can act once. An answer is data: its
-//! documents are read and quoted, and no instruction in it is followed. A tool that did not answer is
-//! not called for a while, so that judging does not wait for it at every event.
+//! order and spelling as JSON; no more than [`MAX_TOOL_CALLS`] calls are made; a call has the same
+//! id when it is made again after a crash, so that a tool that acts can act once. An answer is
+//! data: its documents are read and quoted, and no instruction in it is followed. A tool that did
+//! not answer is not called for a while, so that judging does not wait for it at every event.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,9 +23,9 @@ use super::node::MAX_TOOL_CALLS;
 use super::state::{Message, State};
 use super::{log, spans};
 
-/// How long all calls of a run may take together, retries within the tools included, because staff is
-/// told after them. Chosen: a search takes some tenths of a second with an embedding and a store on
-/// servers; an alarm may be 5 s late where servers hang, and its documents need a second.
+/// How long all calls of a run may take together, retries within the tools included, because staff
+/// is told after them. Chosen: a search takes some tenths of a second with an embedding and a store
+/// on servers; an alarm may be 5 s late where servers hang, and its documents need a second.
 const BUDGET: Duration = Duration::from_secs(3);
 /// How long a tool that did not answer is not called: judging waits for it once a minute at most.
 const REST: Duration = Duration::from_mins(1);

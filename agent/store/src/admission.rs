@@ -7,26 +7,28 @@
 //!             └────────────┴────────────────────┴──────► refused: dead letter
 //! ```
 //!
-//! **Identity.** A gateway proves itself in two ways: by the identity of its count of sequence numbers
-//! ([`Epoch`]), which its status has named on a topic that only it may write, and by a topic that names it
-//! (the broker's access rules let nobody else write there). Neither is a secret where a broker has no access
-//! rules: the count stands in the retained status and in every event. So no message makes a demand of a
-//! gateway: that its topic names it is demanded by the configuration alone (`intake.gateway_in_topic`,
-//! `topic` in `[[gateways]]`), and a status with another count while events of the gateway's own still come
-//! names a *rival*. The events of both are kept then, those of the first are counted, staff is told, and the
-//! rival is followed when the first has been silent for [`IntakeTerms::rival_silent_s`]. So no message of
-//! another can end a gateway's intake.
+//! **Identity.** A gateway proves itself in two ways: by the identity of its count of sequence
+//! numbers ([`Epoch`]), which its status has named on a topic that only it may write, and by a
+//! topic that names it (the broker's access rules let nobody else write there). Neither is a secret
+//! where a broker has no access rules: the count stands in the retained status and in every event.
+//! So no message makes a demand of a gateway: that its topic names it is demanded by the
+//! configuration alone (`intake.gateway_in_topic`, `topic` in `[[gateways]]`), and a status with
+//! another count while events of the gateway's own still come names a *rival*. The events of both
+//! are kept then, those of the first are counted, staff is told, and the rival is followed when the
+//! first has been silent for [`IntakeTerms::rival_silent_s`]. So no message of another can end a
+//! gateway's intake.
 //!
-//! **Owner.** A bearing belongs to the gateway that the configuration names, else to that of its first
-//! event.
+//! **Owner.** A bearing belongs to the gateway that the configuration names, else to that of its
+//! first event.
 //!
 //! **Number.** A receipt is moved by events of the gateway's present count only, and by at most
-//! [`IntakeTerms::largest_jump`] at once, unless the gateway's status has named a higher number: a gateway
-//! whose full spool dropped events has one. Events of the count before are kept and not counted.
+//! [`IntakeTerms::largest_jump`] at once, unless the gateway's status has named a higher number: a
+//! gateway whose full spool dropped events has one. Events of the count before are kept and not
+//! counted.
 //!
-//! **A refused event** moves no receipt, neither of the gateway that it names nor of the one that sent
-//! it. A gateway that was refused by mistake is asked for the number again until it counts as lost, so an
-//! honest event is stored as soon as the mistake is put right.
+//! **A refused event** moves no receipt, neither of the gateway that it names nor of the one that
+//! sent it. A gateway that was refused by mistake is asked for the number again until it counts as
+//! lost, so an honest event is stored as soon as the mistake is put right.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -36,16 +38,16 @@ use pdm_shared::id::{BearingKey, Epoch, EventId, GatewayKey};
 
 use crate::owners::BearingOwners;
 
-/// Highest number of events by which a sequence may jump ahead by default: the edge's default spool of 1 GiB
-/// holds at most 2^20 events of 1 KiB, which is less than any event has.
+/// Highest number of events by which a sequence may jump ahead by default: the edge's default spool
+/// of 1 GiB holds at most 2^20 events of 1 KiB, which is less than any event has.
 pub const LARGEST_JUMP: u64 = 1 << 20;
-/// Most bearings that begin to belong to one gateway in an hour by default: the 64 channels of a gateway and half
-/// as many again may be new, fewer than the messages that a recipient gets in it.
+/// Most bearings that begin to belong to one gateway in an hour by default: the 64 channels of a
+/// gateway and half as many again may be new, fewer than the messages that a recipient gets in it.
 pub const NEW_BEARINGS_PER_HOUR: u64 = 100;
 
-/// Time without an event of a gateway's count after which another one is followed by default, s. Chosen: ten windows
-/// of a minute. A gateway whose spool is new is followed after it; until then its events are judged, and it
-/// keeps them.
+/// Time without an event of a gateway's count after which another one is followed by default, s.
+/// Chosen: ten windows of a minute. A gateway whose spool is new is followed after it; until then
+/// its events are judged, and it keeps them.
 pub const RIVAL_SILENT_S: f64 = 600.0;
 
 /// The limits and owners against which the store checks incoming events.
@@ -57,8 +59,8 @@ pub struct IntakeTerms {
     pub largest_jump: u64,
     /// Most bearings that begin to belong to one gateway in an hour.
     pub new_bearings_per_hour: u64,
-    /// Time without an event of a gateway's count after which another count that its status names is
-    /// followed, s.
+    /// Time without an event of a gateway's count after which another count that its status names
+    /// is followed, s.
     pub rival_silent_s: f64,
 }
 
@@ -100,8 +102,8 @@ impl Books {
     }
 }
 
-/// Why an event is refused. The order of the words in `told` does not change: dead letters, metrics and
-/// logs carry them.
+/// Why an event is refused. The order of the words in `told` does not change: dead letters, metrics
+/// and logs carry them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RefusalCause {
     /// The topic does not name the gateway, as the configuration demands of its events.
@@ -116,8 +118,8 @@ pub enum RefusalCause {
     Jump,
     /// Another event has this identity.
     EventId,
-    /// What came under the topic of a bearing's events cannot be read as one: another version of the schema, another
-    /// form, a name that differs from the topic's.
+    /// What came under the topic of a bearing's events cannot be read as one: another version of
+    /// the schema, another form, a name that differs from the topic's.
     Unreadable,
 }
 
@@ -266,7 +268,8 @@ impl Desk<'_> {
     fn identity(&self, event: &Event, proven: bool) -> Result<Admitted, (RefusalCause, String)> {
         if !proven && self.terms.owners.requires_topic(&event.gateway()) {
             let reason = format!(
-                "the topic names no gateway, expected …/event/{} (topic = \"required\" in [[gateways]])",
+                "the topic names no gateway, expected …/event/{} (topic = \"required\" in \
+                 [[gateways]])",
                 event.gateway_id
             );
             return Err((RefusalCause::Topic, reason));
@@ -297,8 +300,8 @@ impl Desk<'_> {
             return Ok(());
         }
         let reason = format!(
-            "sequence is {}, allowed is up to {most}: {} is the highest of gateway {}, a jump of {} \
-             the largest (intake.largest_jump)",
+            "sequence is {}, allowed is up to {most}: {} is the highest of gateway {}, a jump of \
+             {} the largest (intake.largest_jump)",
             event.sequence,
             books.highest,
             event.gateway(),
@@ -385,8 +388,8 @@ mod tests {
         assert_eq!(cause(desk.admit(&event("gw-01", 1, None), false)), Some(RefusalCause::Topic));
     }
 
-    /// R-EDGE-10: a stranger who had read the retained status sent one event of the gateway's own count under the
-    /// long topic, and the short one was refused from then on.
+    /// R-EDGE-10: a stranger who had read the retained status sent one event of the gateway's own
+    /// count under the long topic, and the short one was refused from then on.
     #[test]
     fn an_event_of_the_public_count_demands_nothing_of_the_gateways_further_events() {
         let terms = IntakeTerms::default();
@@ -415,7 +418,8 @@ mod tests {
         assert!(!Books::default().is_heard(0, 600.0), "never heard");
     }
 
-    /// Issue 34, H1: one message of a stranger under the long topic ended the intake of a gateway for good.
+    /// Issue 34, H1: one message of a stranger under the long topic ended the intake of a gateway
+    /// for good.
     #[test]
     fn a_claim_without_the_gateways_own_epoch_demands_nothing_of_its_events() {
         let terms = IntakeTerms::default();

@@ -1,9 +1,9 @@
 //! Stores the agent's data: events, judgements, episodes, the outbox, refused messages.
 //!
-//! [`Store`] opens, migrates and closes a SQLite file or a PostgreSQL server and gives a handle for each task
-//! ([`Store::intake`], [`Store::judging`], [`Store::pages`], ...): `sql` holds one file for each, with its
-//! statements, which are written once; `database` sends them to either database, `sql::sqlite` and `sql::postgres`
-//! hold what differs. The suite in `conformance` runs on both.
+//! [`Store`] opens, migrates and closes a SQLite file or a PostgreSQL server and gives a handle for
+//! each task ([`Store::intake`], [`Store::judging`], [`Store::pages`], ...): `sql` holds one file
+//! for each, with its statements, which are written once; `database` sends them to either database,
+//! `sql::sqlite` and `sql::postgres` hold what differs. The suite in `conformance` runs on both.
 //!
 //! Invariants:
 //! - every method is one transaction; a batch is stored whole or not at all
@@ -77,6 +77,6 @@ pub use trouble::StoreTrouble;
 /// Gaps of a gateway that one receipt names; the next receipt names the rest. A gap takes up to 44
 /// bytes as JSON (two numbers of 20 digits), so a receipt stays below 4 KiB.
 pub const MAX_GAPS_IN_RECEIPT: i64 = 64;
-/// Refused messages that are kept one by one; further ones are counted by their reason. Each holds at
-/// most 4 KiB of its payload, so the table stays at about 40 MB.
+/// Refused messages that are kept one by one; further ones are counted by their reason. Each holds
+/// at most 4 KiB of its payload, so the table stays at about 40 MB.
 pub const MAX_DEAD_LETTERS: i64 = 10_000;

@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::judgement::Checkpoint;
 use super::outbox::Outgoing;
 
-/// Most judgements that wait for an opinion; further ones get none. Chosen: with ten seconds for one
-/// opinion the last of a thousand comes after three hours, when nobody waits for it any more.
+/// Most judgements that wait for an opinion; further ones get none. Chosen: with ten seconds for
+/// one opinion the last of a thousand comes after three hours, when nobody waits for it any more.
 pub const MAX_WAITING_OPINIONS: i64 = 1000;
 
 /// A judgement that waits for an opinion.

@@ -75,7 +75,8 @@ async fn plant() -> TempDir {
         .create_if_missing(true);
     let mut database = sqlx::SqliteConnection::connect_with(&options).await.expect("open");
     let filled = "CREATE TABLE asset (name TEXT, kind TEXT);
-        INSERT INTO asset VALUES ('DE 베어링', 'bearing'), ('NDE bearing', 'bearing'), ('P-1', 'pump')";
+        INSERT INTO asset VALUES ('DE 베어링', 'bearing'), ('NDE bearing', 'bearing'), ('P-1', \
+        'pump')";
     sqlx::raw_sql(filled).execute(&mut database).await.expect("filled");
     database.close().await.expect("closed");
     let settings = "[store]\nsqlite = \"agent.db\"\n[tools]\nfolder = \"tools\"\n\

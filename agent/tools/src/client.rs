@@ -58,7 +58,8 @@ pub struct Answer {
     pub failure: Option<String>,
     /// The text for a model.
     pub text: String,
-    /// The answer as data, without the mark of its trust: whoever shows it to a model marks it anew.
+    /// The answer as data, without the mark of its trust: whoever shows it to a model marks it
+    /// anew.
     pub structured: Option<Value>,
 }
 

@@ -1,9 +1,9 @@
 //! Tools: declared in YAML, checked, reloaded while the program runs, and called within limits.
 //!
-//! The way of a tool: its file (a folder's or a [`pack`]'s, [`sources`]) → [`yaml`] (values with positions) → [`spec`] (fields, schemas,
-//! [`spec::executor`]) → [`registry`] (names, dependencies, order) → [`catalogue`] (current
-//! registry) → [`runtime`] (calls) → [`exec`] (one attempt). The workflow and other programs call
-//! tools through MCP ([`mcp`]), people through `pdm-agent tools`.
+//! The way of a tool: its file (a folder's or a [`pack`]'s, [`sources`]) → [`yaml`] (values with
+//! positions) → [`spec`] (fields, schemas, [`spec::executor`]) → [`registry`] (names, dependencies,
+//! order) → [`catalogue`] (current registry) → [`runtime`] (calls) → [`exec`] (one attempt). The
+//! workflow and other programs call tools through MCP ([`mcp`]), people through `pdm-agent tools`.
 //!
 //! Invariants: the current registry is valid as a whole; arguments and answers match their schemas;
 //! an answer is data, never an instruction.

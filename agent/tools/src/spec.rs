@@ -135,8 +135,8 @@ impl ToolSpec {
         }
     }
 
-    /// Gives way to the tools of packs: a tool whose name one of them takes has its new name from now
-    /// on, and tools that need it find it there. Whether the tool is still offered.
+    /// Gives way to the tools of packs: a tool whose name one of them takes has its new name from
+    /// now on, and tools that need it find it there. Whether the tool is still offered.
     pub(super) fn make_room(&mut self, replaced: &BTreeMap<String, Option<String>>) -> bool {
         let renamed = |name: &mut String| {
             if let Some(Some(new)) = replaced.get(name.as_str()) {

@@ -172,8 +172,8 @@ impl Baseline {
         median(&above).is_some_and(|above| above >= settings.level_ratio.ln())
     }
 
-    /// The levels that have grown by [`MonitorSettings::strong_ratio`] and more while they were being
-    /// collected: no windows to learn health from.
+    /// The levels that have grown by [`MonitorSettings::strong_ratio`] and more while they were
+    /// being collected: no windows to learn health from.
     pub(super) fn grows(&self, settings: &MonitorSettings) -> Vec<String> {
         self.block.risen(settings.strong_ratio.ln())
     }
@@ -198,8 +198,8 @@ impl Baseline {
     }
 }
 
-/// Follows a calm block: down where a level fell, up by at most `drift` (a ratio), and the wander of
-/// the medians into the spread.
+/// Follows a calm block: down where a level fell, up by at most `drift` (a ratio), and the wander
+/// of the medians into the spread.
 fn follow(learnt: &mut BTreeMap<String, Normal>, block: &Block, drift: f64) {
     let seen = block.normals();
     let fell = seen.iter().any(|(key, new)| {
@@ -381,8 +381,8 @@ impl Normal {
         self.unscaled(self.centre)
     }
 
-    /// The lowest level that is known as healthy: what was learnt after a standstill, or followed with a
-    /// season, may hold damage of the bearing.
+    /// The lowest level that is known as healthy: what was learnt after a standstill, or followed
+    /// with a season, may hold damage of the bearing.
     pub(super) fn sound_level(&self) -> f64 {
         self.unscaled(self.centre.min(self.anchor))
     }

@@ -76,8 +76,8 @@ impl Monitor {
         self.onset.map_or(from, |onset| from.min(least).max(onset))
     }
 
-    /// The ratio that is told of a window: of an alarm while its state is learnt the growth since the
-    /// state's first windows, which is the least that it can be.
+    /// The ratio that is told of a window: of an alarm while its state is learnt the growth since
+    /// the state's first windows, which is the least that it can be.
     pub(super) fn told_ratio(&self, state: &str) -> Option<f64> {
         let here = self.baselines.get(state)?;
         if here.is_ready() {
@@ -101,8 +101,8 @@ impl Monitor {
         keys.filter_map(ratio).max_by(f64::total_cmp)
     }
 
-    /// The level of a feature that alarms while windows are far apart: the median of the windows that
-    /// make a surge.
+    /// The level of a feature that alarms while windows are far apart: the median of the windows
+    /// that make a surge.
     fn surge_level(&self, key: &str) -> Option<f64> {
         let pace = self.usual_gap_h.map(|gap_h| Pace { gap_h, turns_per_h: None });
         let has_stood = pace.is_some_and(|pace| pace.has_stood(&self.settings));

@@ -13,8 +13,8 @@
 //! order of magnitude is absurd: by itself it would be no news of this bearing.
 //!
 //! **What is told** within the interval: a share of the time watched, times the share of the growth
-//! that is still ahead. On recorded runs it scores better than the distribution's own best value, since
-//! growth that is extrapolated changes with every stage of a damage.
+//! that is still ahead. On recorded runs it scores better than the distribution's own best value,
+//! since growth that is extrapolated changes with every stage of a damage.
 //!
 //! Invariant: 0 ≤ low ≤ hours ≤ high, all finite, or the reason why nothing is told.
 
@@ -48,8 +48,8 @@ const SIGNIFICANT: f64 = 1.645;
 
 /// Time left of a bearing whose damage shows, as a share of the time that it has been watched: the
 /// median. Chosen on the alarmed windows of five real runs (FEMTO Bearing1_1 on both axes,
-/// Bearing2_4 vertical, IMS test 2 bearing 1 by two features): medians 0.42, 0.36, 0.33, 0.29, 0.23;
-/// without any one of the runs the median stays between 0.29 and 0.36.
+/// Bearing2_4 vertical, IMS test 2 bearing 1 by two features): medians 0.42, 0.36, 0.33, 0.29,
+/// 0.23; without any one of the runs the median stays between 0.29 and 0.36.
 const MEDIAN_SHARE: f64 = 0.33;
 /// Standard deviation of its logarithm: it must only say which order of magnitude is absurd, as the
 /// growth's own priors know the rest. Chosen so that intervals cover on the same runs.
@@ -63,12 +63,12 @@ const DOUBT: f64 = 0.2;
 /// 1.39 to 1.72: the told interval is no narrower than that.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LifeModel {
-    /// The time left of a damage that begins to show, as a share of the time that the bearing has been
-    /// watched.
+    /// The time left of a damage that begins to show, as a share of the time that the bearing has
+    /// been watched.
     pub share: f64,
-    /// Level above the healthy one, in healthy levels, at which a damage begins to show. Chosen: half
-    /// of what makes a level count ([`super::MonitorSettings::level_ratio`]); fitted together with the
-    /// share it is 0.1 in eight of nine folds, which scores less on the run left out.
+    /// Level above the healthy one, in healthy levels, at which a damage begins to show. Chosen:
+    /// half of what makes a level count ([`super::MonitorSettings::level_ratio`]); fitted together
+    /// with the share it is 0.1 in eight of nine folds, which scores less on the run left out.
     pub visible: f64,
     /// Least share of the growth that is still ahead: a bearing may stand above the level at which
     /// most have failed. The same fit chooses it in eight of nine folds; from 0.01 to 0.2 the score
@@ -141,8 +141,8 @@ impl Grown {
         }
     }
 
-    /// The share of the growth that is still ahead. An exponential growth takes the same time for each
-    /// doubling, so its logarithm goes with the time.
+    /// The share of the growth that is still ahead. An exponential growth takes the same time for
+    /// each doubling, so its logarithm goes with the time.
     fn ahead(&self, model: &LifeModel) -> f64 {
         let Degradation { healthy, scatter, failure, .. } = self.model;
         let latest: Vec<f64> = self.course.iter().rev().take(3).map(|point| point.1).collect();

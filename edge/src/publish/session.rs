@@ -35,12 +35,13 @@ use tail::Tail;
 /// default 20 s.
 pub(super) const ACK_PATIENCE: Duration = Duration::from_mins(1);
 
-/// Time in which a receipt covers nothing although the broker has acknowledged events, after which the
-/// health says so. An agent that is updated is back within a minute, one with a backlog advances.
+/// Time in which a receipt covers nothing although the broker has acknowledged events, after which
+/// the health says so. An agent that is updated is back within a minute, one with a backlog
+/// advances.
 const RECEIPT_PATIENCE: Duration = Duration::from_mins(5);
 
-/// Time in which the broker refuses events and takes none, after which health and status say so. Chosen: access
-/// rules that are being changed are whole within it.
+/// Time in which the broker refuses events and takes none, after which health and status say so.
+/// Chosen: access rules that are being changed are whole within it.
 const REFUSAL_PATIENCE: Duration = Duration::from_secs(30);
 
 /// PUBACKs are written to the spool in groups: two default flights of 256, or those of 50 ms. Each

@@ -1,5 +1,5 @@
-//! One series of a station, judged in one step: its shape by [`super::shape`], trend and anomaly by the
-//! judgement of every feature series ([`super::judge`]), and the nearest of past series.
+//! One series of a station, judged in one step: its shape by [`super::shape`], trend and anomaly by
+//! the judgement of every feature series ([`super::judge`]), and the nearest of past series.
 
 use std::collections::BTreeMap;
 

@@ -2,11 +2,11 @@
 //! topic brings (R-EDGE-1).
 //!
 //! One thread a source follows the topic and keeps the last value with the time of its arrival; the
-//! points of the source read it. Invariants: a value that is older than the limit, by its arrival or by
-//! its own time, is not used, so that a broker or a drive that is away leaves the configured speed or
-//! the estimate in its place; neither is a retained one, whose age nobody knows, nor one that the shaft
-//! cannot have ([`super::shaft_speed`]); whatever is not used is told with its source. The thread
-//! ends once no point reads any more.
+//! points of the source read it. Invariants: a value that is older than the limit, by its arrival
+//! or by its own time, is not used, so that a broker or a drive that is away leaves the configured
+//! speed or the estimate in its place; neither is a retained one, whose age nobody knows, nor one
+//! that the shaft cannot have ([`super::shaft_speed`]); whatever is not used is told with its
+//! source. The thread ends once no point reads any more.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,8 +30,8 @@ pub(crate) use look::{TagAnswer, look_at_tag};
 const MAX_PAYLOAD_BYTES: usize = 64 * 1024;
 /// How long the thread waits for the connection before it looks whether it is still needed.
 const LOOK: Duration = Duration::from_secs(1);
-/// Age of a value by a time that stands beside it and is not configured, above which the value is old:
-/// more than clocks and time zones are apart.
+/// Age of a value by a time that stands beside it and is not configured, above which the value is
+/// old: more than clocks and time zones are apart.
 const OLD_S: f64 = 86_400.0;
 /// Where the time of a value usually stands, beside it or in its message.
 const USUAL_TIMES: [&str; 4] = ["timestamp", "ts", "time", "t"];
@@ -75,8 +75,8 @@ pub struct SpeedTag {
 }
 
 impl SpeedTag {
-    /// Follows a tag from now on, on a thread of its own. A password or certificate that is not there is
-    /// told and awaited.
+    /// Follows a tag from now on, on a thread of its own. A password or certificate that is not
+    /// there is told and awaited.
     ///
     /// # Errors
     /// [`SourceError::Options`] if the topic is not valid.
@@ -108,8 +108,8 @@ impl SpeedTag {
                 self.tell(2, || {
                     let age_s = self.max_age.as_secs_f64();
                     format!(
-                        "the speed tag has brought no value for {age_s} s or longer: the estimated or \
-                         configured speed is used"
+                        "the speed tag has brought no value for {age_s} s or longer: the estimated \
+                         or configured speed is used"
                     )
                 });
             }
@@ -132,12 +132,12 @@ impl SpeedTag {
         }
     }
 
-    /// Tells that a shaft which stands by its tag vibrates as if it turned, until the tag says that it
-    /// does.
+    /// Tells that a shaft which stands by its tag vibrates as if it turned, until the tag says that
+    /// it does.
     pub(crate) fn tell_doubtful_standstill(&self) {
         self.tell(3, || {
-            "the speed tag says that the shaft stands, and the sensor vibrates: its windows are not \
-             judged (machine_off); a neighbour, or a tag that has failed?"
+            "the speed tag says that the shaft stands, and the sensor vibrates: its windows are \
+             not judged (machine_off); a neighbour, or a tag that has failed?"
                 .to_owned()
         });
     }

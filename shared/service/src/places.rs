@@ -1,14 +1,15 @@
 //! The places of a server's connections, and which connection loses its own when all are taken.
 //!
-//! A connection is *admitted* once its caller has said something that the server accepts; before, it
-//! waits. When every place is taken, a new connection takes the place of the longest waiting one of
-//! the caller with the most connections. So a thousand connections that say nothing cost each other
-//! their places, and a caller that speaks at once is served at once.
+//! A connection is *admitted* once its caller has said something that the server accepts; before,
+//! it waits. When every place is taken, a new connection takes the place of the longest waiting one
+//! of the caller with the most connections. So a thousand connections that say nothing cost each
+//! other their places, and a caller that speaks at once is served at once.
 //!
-//! One caller is answered in half of the places at most, and all together leave some free: who holds
-//! many requests open (streams, slow answers) takes no place from another caller or from a monitor. The last
-//! of those that are left are for callers who hold none, so that a few callers cannot shut out the rest. A
-//! request whose body is awaited holds no place: it waits as a connection that has said nothing.
+//! One caller is answered in half of the places at most, and all together leave some free: who
+//! holds many requests open (streams, slow answers) takes no place from another caller or from a
+//! monitor. The last of those that are left are for callers who hold none, so that a few callers
+//! cannot shut out the rest. A request whose body is awaited holds no place: it waits as a
+//! connection that has said nothing.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -129,8 +130,8 @@ impl Place {
         Ok(())
     }
 
-    /// The rest of a request's body is awaited, if the request passed the guard: until it is there, the
-    /// connection waits as one that has said nothing. True if it waits now and did not before.
+    /// The rest of a request's body is awaited, if the request passed the guard: until it is there,
+    /// the connection waits as one that has said nothing. True if it waits now and did not before.
     pub fn awaits(&self) -> bool {
         let waits = self.is_admitted.swap(false, Ordering::Relaxed);
         if waits {
@@ -142,7 +143,8 @@ impl Place {
     /// The body of a request that passed the guard is there.
     ///
     /// # Errors
-    /// [`Full`] if the caller, or all callers together, have as many places as they may have by now.
+    /// [`Full`] if the caller, or all callers together, have as many places as they may have by
+    /// now.
     pub fn goes_on(&self) -> Result<(), Full> {
         let caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(caller) = caller {
@@ -209,7 +211,8 @@ mod tests {
         }
     }
 
-    /// Issue 34, M1 and M2: a viewer's slow bodies, or open streams, took all places and health with them.
+    /// Issue 34, M1 and M2: a viewer's slow bodies, or open streams, took all places and health
+    /// with them.
     #[tokio::test]
     async fn a_caller_has_its_share_and_all_together_leave_some_free() {
         let places = Arc::new(Places::new(32));
@@ -229,7 +232,8 @@ mod tests {
         Places::take(&places, peer).await;
     }
 
-    /// R-UI-1: two viewers held every place that there is for callers, and an administrator got none.
+    /// R-UI-1: two viewers held every place that there is for callers, and an administrator got
+    /// none.
     #[tokio::test]
     async fn two_callers_leave_places_for_those_who_hold_none() {
         let places = Arc::new(Places::new(256));

@@ -16,8 +16,8 @@ use super::runs::{femto_measured, interval_factor, phm_2012, simulated_life, str
 
 mod ims;
 
-/// Windows of a bearing that are asked at most, evenly over those that are told a life: a run of 3,000
-/// says no more than one of 200.
+/// Windows of a bearing that are asked at most, evenly over those that are told a life: a run of
+/// 3,000 says no more than one of 200.
 const MOST_ASKED: usize = 200;
 /// Simulated lives of the fit, and their first seed: others than those of the benchmark.
 const LIVES: u64 = 60;
@@ -202,7 +202,8 @@ fn write(
     let fit = Fit::of(bearings, simulated, models);
     writeln!(
         text,
-        "| left out | windows asked | share | visible | least ahead | widened | score | \"0.2 × age\" | held |\n\
+        "| left out | windows asked | share | visible | least ahead | widened | score | \"0.2 × \
+         age\" | held |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|"
     )?;
     let (mut scores, mut naives, mut holds, mut windows) = (0.0, 0.0, 0.0, (0.0, 0.0));
@@ -228,8 +229,8 @@ fn write(
     let count = bearings.len().max(1) as f64;
     writeln!(
         text,
-        "\nOn {} real bearings left out: score {:.3}, \"0.2 × age\" {:.3}; held {:.0} % on their mean, \
-         {:.0} % of the windows asked\n",
+        "\nOn {} real bearings left out: score {:.3}, \"0.2 × age\" {:.3}; held {:.0} % on their \
+         mean, {:.0} % of the windows asked\n",
         bearings.len(),
         scores / count,
         naives / count,

@@ -2,8 +2,8 @@
 //!
 //! Each machine has two bearings, run-in, standstills, load steps (announced by a key or not), days
 //! and seasons, sensor faults and maintenance; a few bearings fail in one of four ways. Features go
-//! through the edge's [`Monitor`], the rules of `pdm-expert` and the policy of telling ([`Preview`]); nothing but the scorer knows what a
-//! machine was drawn as.
+//! through the edge's [`Monitor`], the rules of `pdm-expert` and the policy of telling
+//! ([`Preview`]); nothing but the scorer knows what a machine was drawn as.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -109,16 +109,16 @@ pub struct Failed {
 }
 
 impl Failed {
-    /// Told as Warning its lead time ahead, or within a day of running since the doubling of its level
-    /// where that came later.
+    /// Told as Warning its lead time ahead, or within a day of running since the doubling of its
+    /// level where that came later.
     fn is_in_time(&self, lead_h: f64) -> bool {
         let allowed = self.told_by_h.min(lead_h);
         self.warning_h.is_some_and(|hours| hours >= allowed)
     }
 }
 
-/// Watches the first `watched` of `machines` machines, the first of seed `first`; those whose bearings
-/// fail stand first where `first` is a multiple of `machines`.
+/// Watches the first `watched` of `machines` machines, the first of seed `first`; those whose
+/// bearings fail stand first where `first` is a multiple of `machines`.
 pub fn evaluate(first: u64, machines: u64, watched: u64) -> Plant {
     let mut plant = Plant::default();
     for seed in first..first + watched.min(machines) {
@@ -375,7 +375,8 @@ impl Plant {
             let (watch, warning) = (hours(failed.watch_h), hours(failed.warning_h));
             writeln!(
                 text,
-                "- late: {} ({:?}): Watch {watch}, Warning {warning}, level doubled {:.0} h ahead; {}",
+                "- late: {} ({:?}): Watch {watch}, Warning {warning}, level doubled {:.0} h ahead; \
+                 {}",
                 failed.name, failed.decay, failed.doubled_h, failed.gone_through
             )?;
         }
@@ -384,8 +385,8 @@ impl Plant {
         }
         writeln!(
             text,
-            "\n{} false episodes in {:.1} years of sound bearings: {:.2} in ten years; {} failures, \
-             {} missed, {} late\n",
+            "\n{} false episodes in {:.1} years of sound bearings: {:.2} in ten years; {} \
+             failures, {} missed, {} late\n",
             self.false_episodes.len(),
             self.sound_years,
             10.0 * self.false_episodes.len() as f64 / self.sound_years.max(f64::MIN_POSITIVE),
@@ -395,7 +396,8 @@ impl Plant {
         )?;
         writeln!(
             text,
-            "{}\nOne window every {:.0} minutes for {DAYS:.0} days; {} changes of machines were told.\n",
+            "{}\nOne window every {:.0} minutes for {DAYS:.0} days; {} changes of machines were \
+             told.\n",
             self.messages(),
             PERIOD_S / 60.0,
             self.changes
@@ -417,9 +419,10 @@ impl Plant {
         let (alarms, worst_alarms) = self.a_day(|told| told.kind == Kind::Alarm);
         format!(
             "Episodes a failure: at most {}, messages at most {} (acknowledged within an hour). \
-             Messages about 200 sound bearings in 24 h: {mean:.2} on average, {worst:.1} on the worst day; \
-             without those that tell of a sensor which did fail: {sound:.2} and {worst_sound:.1}; \
-             of alarms and what takes them back: {alarms:.2} and {worst_alarms:.1}. They told {news} things: {}.\n",
+             Messages about 200 sound bearings in 24 h: {mean:.2} on average, {worst:.1} on the \
+             worst day; without those that tell of a sensor which did fail: {sound:.2} and \
+             {worst_sound:.1}; of alarms and what takes them back: {alarms:.2} and \
+             {worst_alarms:.1}. They told {news} things: {}.\n",
             most(|failed| failed.episodes),
             most(|failed| failed.messages),
             kinds.join(", "),

@@ -1,6 +1,6 @@
-//! `cargo run -p pdm-tests --bin retrieval`: quality of the search on labelled questions (`--set`), with
-//! `--embed URL` by an embedding endpoint; `--fit` fits the relevance; `--chunks N` (in a release build)
-//! measures the speed on N generated judgements.
+//! `cargo run -p pdm-tests --bin retrieval`: quality of the search on labelled questions (`--set`),
+//! with `--embed URL` by an embedding endpoint; `--fit` fits the relevance; `--chunks N` (in a
+//! release build) measures the speed on N generated judgements.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! Checks that a function that other files call says of what it tells: a name like `read` or `told` alone is
-//! found a hundred times and names nothing. Methods and constructors are left out, because their type says it.
+//! Checks that a function that other files call says of what it tells: a name like `read` or `told`
+//! alone is found a hundred times and names nothing. Methods and constructors are left out, because
+//! their type says it.
 
 use std::path::{Path, PathBuf};
 

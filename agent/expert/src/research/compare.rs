@@ -41,9 +41,9 @@ impl Comparison {
         }
     }
 
-    /// The case has at least two signs like this one, a line among them, and the bearing was whole, or another element was
-    /// damaged where this one's name is not sure: a line at its own frequency is not outweighed by
-    /// signs that every element gives.
+    /// The case has at least two signs like this one, a line among them, and the bearing was whole,
+    /// or another element was damaged where this one's name is not sure: a line at its own
+    /// frequency is not outweighed by signs that every element gives.
     pub(super) fn is_against(&self, event: &Event, diagnosis: &Diagnosis) -> bool {
         let (agree, _) = self.measured();
         let is_sure = event.frequency_domain.confidence >= SURE_CONFIDENCE;
@@ -87,8 +87,8 @@ pub(super) fn all(event: &Event, diagnosis: &Diagnosis, inquiry: &Inquiry) -> Ve
     all
 }
 
-/// The step with the most signs alike and the fewest unlike; of equal ones the last, which leaves the
-/// least time.
+/// The step with the most signs alike and the fewest unlike; of equal ones the last, which leaves
+/// the least time.
 fn compare(call: usize, record: CaseRecord, here: &[Measured]) -> Comparison {
     let mut best: Option<(usize, usize, &Step)> = None;
     for step in &record.steps {

@@ -1,8 +1,8 @@
-//! Past cases out of documents of the maintenance history: element, course with signs and times, cause,
-//! action, how it ended.
+//! Past cases out of documents of the maintenance history: element, course with signs and times,
+//! cause, action, how it ended.
 //!
-//! A document is data of others: it is read within bounds, quoted word for word, and never followed.
-//! Invariant: every figure of a [`CaseRecord`] stands in its document.
+//! A document is data of others: it is read within bounds, quoted word for word, and never
+//! followed. Invariant: every figure of a [`CaseRecord`] stands in its document.
 
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
@@ -89,7 +89,8 @@ const BENIGN: [&str; 10] = [
 const RIG: [&str; 4] = ["가속 시험", "시험기", "accelerated test", "test rig"];
 
 impl CaseRecord {
-    /// The document as a sentence names it; an invented case is never taken for the plant's own record.
+    /// The document as a sentence names it; an invented case is never taken for the plant's own
+    /// record.
     pub(super) fn name(&self) -> Text {
         self.name_with("", "")
     }

@@ -217,7 +217,8 @@ pub(crate) struct Cited<'i> {
 }
 
 impl<'i> Cited<'i> {
-    /// The documents of these findings for this case. A past case is similar only if it has the same signs.
+    /// The documents of these findings for this case. A past case is similar only if it has the
+    /// same signs.
     pub(crate) fn of_case(case_event: &Event, diagnosis: &Diagnosis, inquiry: &'i Inquiry) -> Self {
         Self::of(inquiry, diagnosis, &compare::all(case_event, diagnosis, inquiry))
     }

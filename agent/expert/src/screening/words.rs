@@ -1,4 +1,5 @@
-//! The first thought in words: what was found, what it was compared with, and what is wrong with a signal.
+//! The first thought in words: what was found, what it was compared with, and what is wrong with a
+//! signal.
 
 use pdm_shared::event::{IsoZone, OpenDamage, QualityFlag};
 use pdm_shared::fault::Fault;
@@ -123,7 +124,8 @@ pub(super) fn with_open(open: Option<OpenDamage>, first: Text) -> Text {
     Text::new(
         format!("{}. 정상 베어링보다 높은 결함선, 부위 미확정({})", first.ko, likely.ko),
         format!(
-            "{}. Defect lines above those of sound bearings, of a part that cannot be told yet ({})",
+            "{}. Defect lines above those of sound bearings, of a part that cannot be told yet \
+             ({})",
             first.en, likely.en
         ),
     )

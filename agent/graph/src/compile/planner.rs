@@ -1,5 +1,5 @@
-//! The order in which a pattern is matched: from what is bound or looked up, along relationships, each
-//! condition as soon as everything it reads is bound.
+//! The order in which a pattern is matched: from what is bound or looked up, along relationships,
+//! each condition as soon as everything it reads is bound.
 
 use std::sync::Arc;
 

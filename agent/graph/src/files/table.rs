@@ -1,5 +1,5 @@
-//! CSV as plants write it: UTF-8 with or without a byte-order mark, or CP949 (the code page of Korean
-//! Windows); a comma or a semicolon between cells. Cells keep their line for messages.
+//! CSV as plants write it: UTF-8 with or without a byte-order mark, or CP949 (the code page of
+//! Korean Windows); a comma or a semicolon between cells. Cells keep their line for messages.
 
 use std::path::Path;
 
@@ -38,8 +38,8 @@ impl Table {
     /// Reads a file.
     ///
     /// # Errors
-    /// The file's [`FileProblem`]s: it cannot be read, its encoding is neither UTF-8 nor CP949, a row
-    /// has the wrong number of cells, a column is named twice.
+    /// The file's [`FileProblem`]s: it cannot be read, its encoding is neither UTF-8 nor CP949, a
+    /// row has the wrong number of cells, a column is named twice.
     pub fn read(file: &Path) -> Result<Self, Vec<FileProblem>> {
         let problem = |message: String| vec![FileProblem::new(file, 1, message)];
         let size =

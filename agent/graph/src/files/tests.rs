@@ -36,7 +36,8 @@ fn what_is_wrong_is_told_with_file_and_line() {
 
 proptest::proptest! {
     #[test]
-    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..400)) {
+    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY,
+        0..400)) {
         let _read = Table::parse(Path::new("x.csv"), &bytes);
     }
 }

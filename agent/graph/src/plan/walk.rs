@@ -63,7 +63,8 @@ impl Expr {
         }
     }
 
-    /// The slots below `width` that the expression reads: those of the row, without local variables.
+    /// The slots below `width` that the expression reads: those of the row, without local
+    /// variables.
     pub(crate) fn reads(&self, width: usize) -> Vec<usize> {
         let mut read = Vec::new();
         self.slots(&mut |slot| {

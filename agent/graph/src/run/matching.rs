@@ -9,8 +9,8 @@ use crate::plan::{End, Expansion, Expr, PatternPlan, Step};
 use crate::source::{Direction, Fans, Scan};
 use crate::value::{Path, Relationship, Value, equal};
 
-/// Rows of one piece. No data chose it: large enough that a statement's cost is shared by many rows,
-/// small enough that a `LIMIT` wastes little.
+/// Rows of one piece. No data chose it: large enough that a statement's cost is shared by many
+/// rows, small enough that a `LIMIT` wastes little.
 const PIECE: usize = 512;
 
 /// Collects the rows of a pattern.

@@ -91,8 +91,8 @@ impl OpenAiEmbedder {
         Ok(Self { client, url, model, id, dimensions, key, pauses: PAUSES, prefix, input_type })
     }
 
-    /// The endpoint with texts before questions and passages, and with a field `input_type`. Passages that
-    /// were embedded with others have another [`Embedder::id`].
+    /// The endpoint with texts before questions and passages, and with a field `input_type`.
+    /// Passages that were embedded with others have another [`Embedder::id`].
     #[must_use]
     pub fn with_roles(self, prefix: Roles, input_type: Roles) -> Self {
         let said = [prefix.passage.trim(), input_type.passage.trim()].concat();
@@ -100,8 +100,8 @@ impl OpenAiEmbedder {
         Self { id, prefix, input_type, ..self }
     }
 
-    /// The endpoint whose key is read from `source` again for each request, so that it can be rotated
-    /// without a restart.
+    /// The endpoint whose key is read from `source` again for each request, so that it can be
+    /// rotated without a restart.
     #[must_use]
     pub fn renewing(self, source: Option<SecretSource>) -> Self {
         let key = self.key.map(|key| LiveSecret::with(source, key.current()));
@@ -157,8 +157,8 @@ impl OpenAiEmbedder {
         self.ordered(answer, texts.len())
     }
 
-    /// Most bytes of an answer: 32 for each number, which has at most 25 digits and signs, and as many
-    /// for the rest as an error page has.
+    /// Most bytes of an answer: 32 for each number, which has at most 25 digits and signs, and as
+    /// many for the rest as an error page has.
     const fn most_bytes(&self, texts: usize) -> usize {
         ERROR_BYTES.saturating_add(texts.saturating_mul(self.dimensions).saturating_mul(32))
     }

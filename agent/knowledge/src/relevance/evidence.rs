@@ -7,7 +7,8 @@ use super::nearness::Nearness;
 use super::reading::{Matched, Reading};
 use super::terms::Term;
 
-/// Names of the evidence of one chunk, in its order; the last two only where a model makes the embedding.
+/// Names of the evidence of one chunk, in its order; the last two only where a model makes the
+/// embedding.
 pub const ONE: [&str; 18] = [
     "ln(1 + rare terms in title and keywords)",
     "ln(1 + rare terms in the best section)",
@@ -55,13 +56,14 @@ pub const BY_MODEL: std::ops::Range<usize> = 16..18;
 /// Places of the numbers of [`ONE`] that all chunks of a question share.
 pub const SHARED: [usize; 2] = [7, 9];
 
-/// Most topics of elsewhere that count: the second one makes an answer no less likely than a third would.
+/// Most topics of elsewhere that count: the second one makes an answer no less likely than a third
+/// would.
 const MOST_TOPICS: usize = 2;
 /// Most terms that count: nine of ten questions have fewer, and a line fitted to those does not
 /// hold for a whole page that is pasted as a question.
 const MOST_TERMS: usize = 15;
-/// Terms that a question counts as at least: the sets hold hardly any of one word, and one that names what a
-/// document is about needs no second.
+/// Terms that a question counts as at least: the sets hold hardly any of one word, and one that
+/// names what a document is about needs no second.
 const LEAST_TERMS: usize = 3;
 
 /// The evidence of a question and its candidates.
@@ -180,7 +182,8 @@ fn one(rows: &[Row], question: &Question<'_>, readings: &[Arc<Reading>]) -> Vec<
 }
 
 impl Evidence {
-    /// The evidence that any candidate answers, in the order of [`ANY`]. `log_odds` are those of each candidate.
+    /// The evidence that any candidate answers, in the order of [`ANY`]. `log_odds` are those of
+    /// each candidate.
     pub fn any(&self, log_odds: &[f32]) -> Vec<f32> {
         let odds = log_odds.iter().copied().enumerate();
         let best = odds.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
@@ -252,7 +255,8 @@ fn heights_of_some(cosines: &[Option<f32>]) -> Vec<f32> {
 struct BestAsked {
     /// Rare terms in it.
     rare: f32,
-    /// Share of the question asked that is in it, times the share of its words that are asked for: the root.
+    /// Share of the question asked that is in it, times the share of its words that are asked for:
+    /// the root.
     likeness: f32,
 }
 

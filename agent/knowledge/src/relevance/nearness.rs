@@ -1,9 +1,10 @@
 //! Measures how near each candidate is to the question by its words and by the local embedding,
 //! whatever embedding the store was searched by.
 //!
-//! An endpoint's model orders the candidates of this field worse than the local embedding does (nDCG@3 of its
-//! cosine alone, `multilingual-e5-small`, is 0.42 to 0.68 on four sets of questions), so a place that comes
-//! from it would cost what the local one gives. Its cosine is evidence of its own.
+//! An endpoint's model orders the candidates of this field worse than the local embedding does
+//! (nDCG@3 of its cosine alone, `multilingual-e5-small`, is 0.42 to 0.68 on four sets of
+//! questions), so a place that comes from it would cost what the local one gives. Its cosine is
+//! evidence of its own.
 
 use super::reading::Reading;
 use crate::embed::local::LocalEmbedder;
@@ -16,7 +17,8 @@ pub(super) struct Nearness {
     pub(super) places: Vec<usize>,
     /// Cosine of the local embedding.
     pub(super) cosines: Vec<f32>,
-    /// Highest cosine of the local embedding with a question that the candidate says it answers; 0 without one.
+    /// Highest cosine of the local embedding with a question that the candidate says it answers; 0
+    /// without one.
     pub(super) asked: Vec<f32>,
 }
 

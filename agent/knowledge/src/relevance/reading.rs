@@ -1,6 +1,6 @@
-//! A chunk as the relevance reads it: its words with the parts they stand in, and the concepts of each
-//! part. A part is the head (title and keywords), a section with its English, or a question that the document
-//! says it answers.
+//! A chunk as the relevance reads it: its words with the parts they stand in, and the concepts of
+//! each part. A part is the head (title and keywords), a section with its English, or a question
+//! that the document says it answers.
 
 use std::collections::{HashMap, HashSet};
 

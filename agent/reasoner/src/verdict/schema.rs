@@ -1,4 +1,5 @@
-//! The schema of `diagnosis_result`, as models read it, and the narrower one to which a server holds them.
+//! The schema of `diagnosis_result`, as models read it, and the narrower one to which a server
+//! holds them.
 
 use std::sync::LazyLock;
 
@@ -11,7 +12,8 @@ use super::{Place, value_at};
 const MAX_EVIDENCE: usize = 8;
 /// Most paths of evidence in one thought where a server holds the model to it.
 const ENFORCED_EVIDENCE: usize = 3;
-/// A text of Korean letters, with names and units in Latin ones. The longest is what a sentence or two take.
+/// A text of Korean letters, with names and units in Latin ones. The longest is what a sentence or
+/// two take.
 const KOREAN: &str = "^[가-힣][가-힣A-Za-z0-9 .,;:()%/_{}+-]{3,160}$";
 /// A text of Latin letters.
 const ENGLISH: &str = "^[A-Z][A-Za-z0-9 .,;:'()%/_{}+-]{3,240}$";
@@ -30,7 +32,8 @@ pub(super) fn schema(place: Place) -> Value {
         "type": "object",
         "properties": {
             "title": { "type": "string", "enum": TITLES },
-            "evidence": { "type": "array", "items": { "type": "string" }, "maxItems": MAX_EVIDENCE },
+            "evidence": { "type": "array", "items": { "type": "string" },
+                "maxItems": MAX_EVIDENCE },
         },
         "required": ["title", "evidence"],
         "additionalProperties": false,
@@ -45,7 +48,8 @@ pub(super) fn schema(place: Place) -> Value {
             "thoughts": { "type": "array", "items": thought, "minItems": 5, "maxItems": 5 },
             "fault_type": { "enum": ["outer_race", "inner_race", "ball", "cage", null] },
             "fault_stage": { "type": "integer", "enum": [0, 1, 2, 3, 4] },
-            "degradation_speed": { "type": "string", "enum": ["none", "slow", "moderate", "rapid"] },
+            "degradation_speed": { "type": "string",
+                "enum": ["none", "slow", "moderate", "rapid"] },
             "rul_basis": { "type": "string", "enum": ["ci_low_hours", "hours", "unknown"] },
             "risk_level": { "type": "string", "enum": ["Normal", "Watch", "Warning", "Critical"] },
             "uncertainty_level": { "type": "string", "enum": ["low", "medium", "high"] },
@@ -70,7 +74,8 @@ pub fn enforced(place: Place, event: &Value) -> Value {
     let texts = json!({
         "type": "object",
         "properties": {
-            "ko": { "type": "string", "pattern": KOREAN }, "en": { "type": "string", "pattern": ENGLISH },
+            "ko": { "type": "string", "pattern": KOREAN },
+            "en": { "type": "string", "pattern": ENGLISH },
         },
         "required": ["ko", "en"],
         "additionalProperties": false,
@@ -78,7 +83,8 @@ pub fn enforced(place: Place, event: &Value) -> Value {
     let properties = &mut schema["properties"];
     let mut thought = properties["thoughts"]["items"].take();
     thought["properties"]["evidence"] = json!({
-        "type": "array", "items": { "$ref": "#/$defs/path" }, "minItems": 1, "maxItems": ENFORCED_EVIDENCE,
+        "type": "array", "items": { "$ref": "#/$defs/path" }, "minItems": 1,
+        "maxItems": ENFORCED_EVIDENCE,
     });
     if place == Place::InTheLoop {
         thought["properties"]["conclusion"] = texts.clone();

@@ -1,5 +1,5 @@
-//! A conversation about one bearing with a text in it: tools and records that answer, the model behind a
-//! wrapper that keeps what it is sent.
+//! A conversation about one bearing with a text in it: tools and records that answer, the model
+//! behind a wrapper that keeps what it is sent.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -30,11 +30,12 @@ use crate::texts::{CANARY, PERSON, Way};
 
 /// The tools that are offered.
 pub(crate) const TOOLS: [&str; 2] = ["search_equipment_manual", "get_equipment_information"];
-/// The random word of the marks, fixed here: a server keeps the beginning of a prompt that it has read, and
-/// a word that changes would make it read the event again for every attempt.
+/// The random word of the marks, fixed here: a server keeps the beginning of a prompt that it has
+/// read, and a word that changes would make it read the event again for every attempt.
 const WORD: &str = "5f0c2d9e7b13a486";
 
-/// Limits of one run. A small model on one core writes some eight tokens a second, so the time is long.
+/// Limits of one run. A small model on one core writes some eight tokens a second, so the time is
+/// long.
 pub(crate) const PER_EVENT: Limits =
     Limits { calls: 16, tokens: 300_000, seconds: 1800.0, usd: 1.0 };
 

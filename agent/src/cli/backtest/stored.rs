@@ -1,7 +1,7 @@
 //! Events out of an agent's store, a machine at a time, in the order in which they came.
 //!
-//! The store's order is the one in which the service judged, so late windows are late here too. A running
-//! agent is not disturbed: everything is read.
+//! The store's order is the one in which the service judged, so late windows are late here too. A
+//! running agent is not disturbed: everything is read.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -38,7 +38,8 @@ impl Input {
     /// Reads `--from`.
     ///
     /// # Errors
-    /// A [`Failure`]: 66 if there is no such file, 64 if `store` is asked for without a configuration.
+    /// A [`Failure`]: 66 if there is no such file, 64 if `store` is asked for without a
+    /// configuration.
     pub(super) fn of(from: &str, settings: Option<&AgentSettings>) -> Result<Self, Failure> {
         let usage = |told: String| Failure::new(Exit::Usage, anyhow::anyhow!(told));
         if from == "store" {

@@ -1,9 +1,9 @@
 //! Threads that play machines side by side.
 //!
-//! The reader hands each machine to one thread; the threads read and check the lines and play them; one more
-//! thread takes the machines that are done and writes the part. Every queue is bounded and blocks its
-//! sender. After an error what was handed out is still looked at, so that the error that is told is always
-//! the first one of the input.
+//! The reader hands each machine to one thread; the threads read and check the lines and play them;
+//! one more thread takes the machines that are done and writes the part. Every queue is bounded and
+//! blocks its sender. After an error what was handed out is still looked at, so that the error that
+//! is told is always the first one of the input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;

@@ -100,8 +100,8 @@ impl Bench {
     }
 }
 
-/// R-AGENT-10: fifty gateways on two sites, whose last wills come within 45 s, are told in two messages, and
-/// so is their return. The repetition of an unacknowledged loss is one message, too.
+/// R-AGENT-10: fifty gateways on two sites, whose last wills come within 45 s, are told in two
+/// messages, and so is their return. The repetition of an unacknowledged loss is one message, too.
 #[tokio::test]
 async fn fifty_gateways_that_are_lost_together_are_told_in_two_messages() {
     let mut bench = Bench::new().await;
@@ -144,8 +144,8 @@ async fn gateways_that_stay_silent_keep_a_leader() {
     assert_eq!(due.expect("read").len(), 1, "one of the other four is repeated");
 }
 
-/// Issue 33, point 3: an agent that is started again tells nothing of a gateway that is still gone, and the
-/// acknowledgement of its silence stays.
+/// Issue 33, point 3: an agent that is started again tells nothing of a gateway that is still gone,
+/// and the acknowledgement of its silence stays.
 #[tokio::test]
 async fn a_restart_tells_nothing_of_a_gateway_that_is_still_silent() {
     let mut bench = Bench::new().await;
@@ -234,7 +234,8 @@ fn what_turns_within_a_minute_of_a_message_waits_for_its_end() {
     assert_eq!(due, [true, false, false, true, false, true]);
 }
 
-/// R-AGENT-10: while the broker is away nobody can be heard, and that is told, not a silence of each gateway.
+/// R-AGENT-10: while the broker is away nobody can be heard, and that is told, not a silence of
+/// each gateway.
 #[tokio::test]
 async fn no_gateway_is_told_to_be_silent_while_the_broker_is_away() {
     let mut bench = Bench::new().await;

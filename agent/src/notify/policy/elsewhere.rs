@@ -91,7 +91,8 @@ impl Policy {
         self.directory.every_lane()
     }
 
-    /// The rows by which a notification leaves on further lanes, which say whose way did not take it.
+    /// The rows by which a notification leaves on further lanes, which say whose way did not take
+    /// it.
     pub(crate) fn elsewhere(
         refused: &str,
         notification: &Notification,

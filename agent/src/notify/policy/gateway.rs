@@ -137,8 +137,8 @@ impl Policy {
         EpisodeChange { suppresses: true, ..self.change(key, Some(record), step) }
     }
 
-    /// A gateway that is still silent takes the place of the one that its silence was told with: it was
-    /// told, and is repeated from now on.
+    /// A gateway that is still silent takes the place of the one that its silence was told with: it
+    /// was told, and is repeated from now on.
     pub(crate) fn leads(
         &self,
         key: &BearingKey,

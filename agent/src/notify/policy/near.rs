@@ -1,5 +1,6 @@
-//! Alarms of one cause are told once: the first stands for the others and names them, and their episodes
-//! are suppressed by design until they are worse than it says, it is over, or a bound has passed.
+//! Alarms of one cause are told once: the first stands for the others and names them, and their
+//! episodes are suppressed by design until they are worse than it says, it is over, or a bound has
+//! passed.
 
 use pdm_episode::{Episode, Observation, Step, follow};
 use pdm_routes::ToldLately;
@@ -16,12 +17,12 @@ use uuid::Uuid;
 use super::{Followed, JudgedWindow, Policy, Subject};
 use crate::notify::wording::{self, Ended};
 
-/// How long a bearing is told with another's alarm, s; then it is told by itself. Chosen: a shift, which is
-/// as long as an alarm stands until it is repeated by default.
+/// How long a bearing is told with another's alarm, s; then it is told by itself. Chosen: a shift,
+/// which is as long as an alarm stands until it is repeated by default.
 const LONGEST_S: f64 = 8.0 * 3600.0;
 
-/// How long an alarm gathers those that rise beside it until it names them, s. Chosen: the windows of one
-/// machine's bearings come within one period, usually seconds apart.
+/// How long an alarm gathers those that rise beside it until it names them, s. Chosen: the windows
+/// of one machine's bearings come within one period, usually seconds apart.
 pub(crate) const NAMED_AFTER_S: f64 = 30.0;
 
 /// Returns how long a bearing is told with another's alarm, s.

@@ -84,7 +84,8 @@ impl Bench {
     }
 }
 
-/// R-AGENT-10: a gateway that was updated before the agent sent eight Criticals into the dead letters, with health "ok".
+/// R-AGENT-10: a gateway that was updated before the agent sent eight Criticals into the dead
+/// letters, with health "ok".
 #[tokio::test]
 async fn a_gateway_whose_events_cannot_be_read_is_told_and_its_end_too() {
     let bench = Bench::new().await;
@@ -126,7 +127,8 @@ async fn damaged_messages_now_and_then_are_no_alarm_and_most_of_them_are_one() {
     assert_eq!(bench.titles().await, ["[Refused] events of gateway gw-01 are refused"]);
 }
 
-/// Of a gateway that has never sent an event that could be read, its name in the text has to do; of text without one, too.
+/// Of a gateway that has never sent an event that could be read, its name in the text has to do; of
+/// text without one, too.
 #[tokio::test]
 async fn a_gateway_that_is_not_known_yet_is_told_by_the_name_in_its_messages() {
     for (of_text, told) in [(Some("gw-77"), "gw-77"), (None, "unnamed")] {

@@ -109,7 +109,8 @@ async fn a_wait_ends_once_by_an_answer_or_by_time(store: &Store) {
     let late = answer(&first, opinion(Some(OpinionStance::Raises)));
     assert!(!store.judging().answer_held(&late).await.expect("answered"), "its wait was over");
     assert_eq!(store.judging().heard(first.event_id).await.expect("read"), None);
-    // while the judgement is not stored nobody is asked about it; afterwards the run goes on beside it
+    // while the judgement is not stored nobody is asked about it; afterwards the run goes on beside
+    // it
     let claimed = async || store.opinions().claim_opinions(at(10_070.0), at(10_500.0), 5).await;
     assert!(claimed().await.expect("claimed").is_empty());
     for unjudged in waiting(store).await {

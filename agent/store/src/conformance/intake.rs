@@ -62,8 +62,8 @@ async fn born(store: &Store, epoch: Option<Epoch>, (first, last): (u64, u64), s:
     !stored.twins.is_empty()
 }
 
-/// R-EDGE-10: two statuses with new epochs, which anybody may write at a broker without access rules, ended a
-/// gateway's intake for good.
+/// R-EDGE-10: two statuses with new epochs, which anybody may write at a broker without access
+/// rules, ended a gateway's intake for good.
 pub(super) async fn a_rival_count_is_kept_and_followed_when_the_known_one_is_silent(store: &Store) {
     let (own, one, two) = (Epoch::at(1), Epoch::at(2), Epoch::at(3));
     birth(store, Some(own), 1, 0).await;

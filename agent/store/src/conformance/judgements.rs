@@ -67,8 +67,8 @@ pub(super) async fn a_run_is_resumed_where_it_stood(store: &Store) {
     assert_eq!(waiting[0].checkpoint, None);
 }
 
-/// The alarm leaves with the judgement; the rest of the run stays until its documents are written, and a
-/// missing one is told once.
+/// The alarm leaves with the judgement; the rest of the run stays until its documents are written,
+/// and a missing one is told once.
 pub(super) async fn documents_are_left_until_they_are_written(store: &Store) {
     put(store, &[event(1)]).await;
     let id = event(1).event_id;

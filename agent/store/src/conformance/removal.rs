@@ -140,7 +140,8 @@ pub(super) async fn a_release_is_written_down(store: &Store) {
     assert_eq!(actions, ["release bearing", "release gateway"], "{acts:?}");
 }
 
-/// The bearings of a gateway go to the one that replaces it; what the broker keeps does not bring it back.
+/// The bearings of a gateway go to the one that replaces it; what the broker keeps does not bring
+/// it back.
 pub(super) async fn a_gateway_is_replaced_and_taken_out(store: &Store) {
     let old = event(1).gateway();
     let new = GatewayKey::new(old.site.clone(), "gw-99".parse().expect("name"));

@@ -1,5 +1,6 @@
-//! Notifications as the store gets them from the policy of telling, without its choices: a level above
-//! the highest told is told to the broker and to one web hook, and is repeated every [`REPEAT_S`].
+//! Notifications as the store gets them from the policy of telling, without its choices: a level
+//! above the highest told is told to the broker and to one web hook, and is repeated every
+//! [`REPEAT_S`].
 
 use pdm_episode::{EndCause, Episode, EpisodeRules, Finding, Observation, Step, follow};
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};

@@ -91,8 +91,9 @@ impl DeskStore {
         row.map(|row| Ok((row.key()?, record_of(&row)?))).transpose()
     }
 
-    /// The last acknowledgements and remarks of a bearing's episode that opened at a time, oldest first: up
-    /// to the opening of the next one, since people write of an episode after it has closed as well.
+    /// The last acknowledgements and remarks of a bearing's episode that opened at a time, oldest
+    /// first: up to the opening of the next one, since people write of an episode after it has
+    /// closed as well.
     pub async fn remarks(
         &self,
         key: &BearingKey,

@@ -148,8 +148,8 @@ impl GatewayStore {
         Ok(is_released)
     }
 
-    /// Forgets how a gateway has proven itself: the topic and the count of sequence numbers of its next
-    /// events and status are taken as they are. False if the gateway is not known.
+    /// Forgets how a gateway has proven itself: the topic and the count of sequence numbers of its
+    /// next events and status are taken as they are. False if the gateway is not known.
     pub async fn release_gateway(&self, gateway: &GatewayKey) -> Result<bool, StoreError> {
         let mut transaction = self.database.write().await?;
         let is_released = pins::release_gateway(&mut transaction.connection(), gateway).await?;
@@ -205,8 +205,8 @@ impl GatewayStore {
     }
 }
 
-/// The gateway that the first two columns name. A name that an earlier version took and this one refuses
-/// is shown in the nearest form that it takes.
+/// The gateway that the first two columns name. A name that an earlier version took and this one
+/// refuses is shown in the nearest form that it takes.
 fn key_of(row: &Row) -> Result<GatewayKey, StoreError> {
     Ok(GatewayKey::new(SiteId::from_any(row.get(0)?), GatewayId::from_any(row.get(1)?)))
 }
@@ -300,8 +300,8 @@ fn books_of(row: &Row) -> Result<Books, StoreError> {
     })
 }
 
-/// Locks those of these gateways that are known, in the order of their names, so that two writers never
-/// wait for each other; tells what is known of each.
+/// Locks those of these gateways that are known, in the order of their names, so that two writers
+/// never wait for each other; tells what is known of each.
 pub(super) async fn lock(
     connection: &mut Connection<'_>,
     gateways: &BTreeSet<GatewayKey>,
@@ -316,7 +316,8 @@ pub(super) async fn lock(
     Ok(known)
 }
 
-/// Makes the row of a gateway whose first event was admitted, and locks it; tells its highest number.
+/// Makes the row of a gateway whose first event was admitted, and locks it; tells its highest
+/// number.
 pub(super) async fn begin(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
@@ -334,8 +335,8 @@ pub(super) async fn begin(
     Ok(row.get::<i64>(0)?.unsigned_abs())
 }
 
-/// Whether a status is the last word of a gateway that was taken out: the broker may keep it for ever. One
-/// that is online is there again.
+/// Whether a status is the last word of a gateway that was taken out: the broker may keep it for
+/// ever. One that is online is there again.
 pub(super) async fn is_forgotten(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
@@ -366,10 +367,10 @@ pub(super) async fn note_proof(
 
 /// Takes over what a gateway's birth document says of its count of sequence numbers.
 ///
-/// The first count that a gateway names goes on from what is stored of it, if that can be; another one
-/// is followed from its first number, and the events of the count before are kept when they still come. While
-/// they come, within `silent_s` of `now`, the other one is a rival: whoever can write the status may have
-/// named it, so it is kept beside the first. True if it is one.
+/// The first count that a gateway names goes on from what is stored of it, if that can be; another
+/// one is followed from its first number, and the events of the count before are kept when they
+/// still come. While they come, within `silent_s` of `now`, the other one is a rival: whoever can
+/// write the status may have named it, so it is kept beside the first. True if it is one.
 pub(super) async fn note_count(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,

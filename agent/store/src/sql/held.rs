@@ -1,8 +1,9 @@
-//! Judgements that wait for a language model: put aside with their run, answered once, taken up again.
+//! Judgements that wait for a language model: put aside with their run, answered once, taken up
+//! again.
 //!
-//! `held_until_ms` above 0: the judgement waits, and no event of its bearing is read. 0: the wait is over,
-//! by an answer or by time. Null: the judgement is stored. Each change is one statement with the state
-//! before it in its condition, so an answer and the end of a wait cannot both count.
+//! `held_until_ms` above 0: the judgement waits, and no event of its bearing is read. 0: the wait
+//! is over, by an answer or by time. Null: the judgement is stored. Each change is one statement
+//! with the state before it in its condition, so an answer and the end of a wait cannot both count.
 
 use std::sync::LazyLock;
 
@@ -41,12 +42,12 @@ static BEHIND: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-// Putting judgements aside until a language model has answered; used by the judging task, and by the
-// lane of opinions, which answers.
+// Putting judgements aside until a language model has answered; used by the judging task, and by
+// the lane of opinions, which answers.
 impl JudgementStore {
-    /// Puts a judgement by rules aside until a language model has answered, with its run. No event of
-    /// its bearing is read until then. False if the judgement is not to wait: too many do, or the event
-    /// was judged meanwhile.
+    /// Puts a judgement by rules aside until a language model has answered, with its run. No event
+    /// of its bearing is read until then. False if the judgement is not to wait: too many do, or
+    /// the event was judged meanwhile.
     pub async fn hold(&self, key: &BearingKey, held: &HeldJudgement) -> Result<bool, StoreError> {
         let mut transaction = self.database.write().await?;
         let is_held =
@@ -55,8 +56,8 @@ impl JudgementStore {
         Ok(is_held)
     }
 
-    /// Ends the wait of the judgement that wait until `now` or earlier, or that of all whose model this
-    /// replica asks; tells how many these are.
+    /// Ends the wait of the judgement that wait until `now` or earlier, or that of all whose model
+    /// this replica asks; tells how many these are.
     pub async fn end_waits(&self, now: Timestamp, all_own: bool) -> Result<u64, StoreError> {
         let own = all_own.then(|| self.database.replica());
         let mut reader = self.database.read().await?;
@@ -79,8 +80,8 @@ impl JudgementStore {
         transaction.commit().await
     }
 
-    /// The events behind held judgements of their bearings that arrived after `after`, at most `limit`,
-    /// in the order of arrival; and the place up to which there is no other.
+    /// The events behind held judgements of their bearings that arrived after `after`, at most
+    /// `limit`, in the order of arrival; and the place up to which there is no other.
     pub async fn behind_held(
         &self,
         after: i64,
@@ -99,8 +100,8 @@ impl JudgementStore {
         heard(&mut self.database.read().await?.connection(), event_id).await
     }
 
-    /// Answers a judgement that waits, which then goes on. False if it waits no longer: its wait was over,
-    /// or it was answered before.
+    /// Answers a judgement that waits, which then goes on. False if it waits no longer: its wait
+    /// was over, or it was answered before.
     pub async fn answer_held(&self, given: &HeldAnswer) -> Result<bool, StoreError> {
         let mut transaction = self.database.write().await?;
         let is_heard = answer(&mut transaction.connection(), given).await?;
@@ -189,8 +190,8 @@ async fn end_wait(connection: &mut Connection<'_>, event_id: EventId) -> Result<
     Ok(())
 }
 
-/// Events behind held judgements. An event that cannot be read says nothing here; whoever reads it for its
-/// judgement sets it aside.
+/// Events behind held judgements. An event that cannot be read says nothing here; whoever reads it
+/// for its judgement sets it aside.
 async fn behind(
     connection: &mut Connection<'_>,
     after: i64,

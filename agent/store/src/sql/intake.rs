@@ -192,7 +192,8 @@ async fn store_events(
     let mut by_gateway: BTreeMap<GatewayKey, Vec<(&Event, bool)>> = BTreeMap::new();
     for (((event, _), is_new), is_counted) in events.iter().zip(new).zip(counted) {
         let gateway = event.gateway();
-        // an identity that another event has is no repetition: its window would be lost without a word
+        // an identity that another event has is no repetition: its window would be lost without a
+        // word
         let taken = if is_new { None } else { other_of_this_identity(connection, event).await? };
         if let Some(refusal) = taken {
             stored.refused += 1;
@@ -221,8 +222,8 @@ async fn store_events(
     Ok(())
 }
 
-/// The refusal of an event whose identity a stored event of another gateway, bearing, number or time has;
-/// nothing where it is the same event again.
+/// The refusal of an event whose identity a stored event of another gateway, bearing, number or
+/// time has; nothing where it is the same event again.
 async fn other_of_this_identity(
     connection: &mut Connection<'_>,
     event: &Event,
@@ -246,8 +247,9 @@ async fn other_of_this_identity(
         && u64::try_from(sequence).is_ok_and(|sequence| sequence == event.sequence)
         && measured_at_ms == event.measured_at.unix_ms();
     let reason = format!(
-        "event_id {} is taken by event {sequence} of gateway {site}/{gateway} ({equipment}/{bearing}), expected one \
-         of its own: is the gateway a copy of another one?",
+        "event_id {} is taken by event {sequence} of gateway {site}/{gateway} \
+         ({equipment}/{bearing}), expected one of its own: is the gateway a copy of another \
+         one?",
         event.event_id
     );
     Ok((!is_same).then(|| Refusal {
@@ -259,8 +261,8 @@ async fn other_of_this_identity(
     }))
 }
 
-/// The highest number of each gateway of admitted events before this batch. Only what was admitted makes
-/// a gateway known, and notes that its topic names it.
+/// The highest number of each gateway of admitted events before this batch. Only what was admitted
+/// makes a gateway known, and notes that its topic names it.
 async fn highest_numbers(
     connection: &mut Connection<'_>,
     known: &BTreeMap<GatewayKey, Books>,
@@ -320,7 +322,8 @@ async fn desk<'a>(
     Ok(desk)
 }
 
-/// Writes whether a gateway is online. The time changes with the presence only, so it says since when.
+/// Writes whether a gateway is online. The time changes with the presence only, so it says since
+/// when.
 async fn note_status(
     connection: &mut Connection<'_>,
     site: &SiteId,

@@ -1,9 +1,9 @@
-//! Executor `search` over a document of a pack: its articles by what a question means, by number or by
-//! title. An answer holds whole articles.
+//! Executor `search` over a document of a pack: its articles by what a question means, by number or
+//! by title. An answer holds whole articles.
 //!
 //! The index of a document is made once and kept until the document changes. A question's queries
-//! are searched one by one and fused by reciprocal rank; the best `top_k` articles go to the model's
-//! filter where the program has a model, and to the caller where it has none.
+//! are searched one by one and fused by reciprocal rank; the best `top_k` articles go to the
+//! model's filter where the program has a model, and to the caller where it has none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use crate::spec::articles::{ArticleConfig, ArticlesBy};
 const RRF_K: f64 = 61.0;
 /// Clauses that one query may bring before they are gathered by article.
 const CLAUSES: usize = 30;
-/// Least share of pairs of characters that a title and a question have in common (Dice coefficient).
-/// Chosen: 이용의 범위 finds 이용 범위와 제한 (0.57); 데이터 보안 does not find 손해배상 (0).
+/// Least share of pairs of characters that a title and a question have in common (Dice
+/// coefficient). Chosen: 이용의 범위 finds 이용 범위와 제한 (0.57); 데이터 보안 does not find 손해배상 (0).
 const ALIKE: f64 = 0.5;
 
 /// A clause to be indexed.

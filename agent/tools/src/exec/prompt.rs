@@ -1,8 +1,8 @@
-//! Executor `prompt`: one request to a language model, whose answer is JSON in the form of the tool's
-//! `output_schema`.
+//! Executor `prompt`: one request to a language model, whose answer is JSON in the form of the
+//! tool's `output_schema`.
 //!
-//! The model belongs to the program ([`LanguageModel`]). Without one the tool refuses and says so: no
-//! answer is made up in its place. Arguments are data in the request, never instructions.
+//! The model belongs to the program ([`LanguageModel`]). Without one the tool refuses and says so:
+//! no answer is made up in its place. Arguments are data in the request, never instructions.
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! Executor `search`: one question to a collection of the knowledge base.
 //!
-//! A search by meaning may end with the model's judgement of what was found (R-KB-4). A model that is away
-//! filters nothing, and the answer says so.
+//! A search by meaning may end with the model's judgement of what was found (R-KB-4). A model that
+//! is away filters nothing, and the answer says so.
 
 use std::collections::BTreeMap;
 
@@ -39,8 +39,8 @@ pub struct Found {
     pub source: String,
     /// Score, greater is better; its scale depends on the search.
     pub score: f64,
-    /// False where the document does not answer the question: it is told because the filters leave no
-    /// other.
+    /// False where the document does not answer the question: it is told because the filters leave
+    /// no other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub close: Option<bool>,
     /// True where the document is the plant's own, and does not come with the program.
@@ -74,7 +74,8 @@ pub trait KnowledgeSearch: Send + Sync {
     /// [`Failure`]: an unknown collection is permanent, a store that is away is transient.
     async fn search(&self, question: Question) -> Result<Answer, Failure>;
 
-    /// The sections of a document with this number, and those below it; all of them for an empty number.
+    /// The sections of a document with this number, and those below it; all of them for an empty
+    /// number.
     ///
     /// # Errors
     /// [`Failure`] as of [`KnowledgeSearch::search`].
@@ -145,8 +146,8 @@ async fn filtered(model: &dyn LanguageModel, query: &str, mut found: Answer) -> 
     let passages: Vec<Value> = passages.collect();
     let items = FoundItems {
         tool: "passage_filter",
-        instructions: "Name the no of each passage that helps to answer the question. A passage that \
-                       only shares words with it does not help; name none if none helps.",
+        instructions: "Name the no of each passage that helps to answer the question. A passage \
+                       that only shares words with it does not help; name none if none helps.",
         data: json!({ "question": query, "passages": passages }),
         numbers: (1..).take(found.documents.len()).collect(),
     };

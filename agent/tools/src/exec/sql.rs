@@ -1,5 +1,5 @@
-//! Executor `sql`: one read-only statement over a database that the operator's settings name, or over
-//! the tables of the tool's pack.
+//! Executor `sql`: one read-only statement over a database that the operator's settings name, or
+//! over the tables of the tool's pack.
 //!
 //! Three independent safeguards, each enough alone: a [`Statement`] is one SELECT without a word
 //! that writes (checked when the tool is read); a SQLite file is opened read-only with `query_only`

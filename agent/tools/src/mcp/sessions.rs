@@ -1,7 +1,8 @@
 //! Limits the number of MCP sessions and streams: in all, and of one caller.
 //!
-//! A session lives until it ends, or for [`IDLE`] without a request. A session more than allowed is refused
-//! with 429 before anything is kept of it; so is a stream. What a client says of itself is short.
+//! A session lives until it ends, or for [`IDLE`] without a request. A session more than allowed is
+//! refused with 429 before anything is kept of it; so is a stream. What a client says of itself is
+//! short.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -121,9 +121,8 @@ impl Builtin for Echo {
         if invocation.text("query") == Some("fail") {
             return Err(Failure::Permanent("as asked".to_owned()));
         }
-        Ok(
-            json!({"by": invocation.tool, "got": invocation.arguments, "list": [{"title": "first"}]}),
-        )
+        Ok(json!({"by": invocation.tool, "got": invocation.arguments,
+                "list": [{"title": "first"}]}))
     }
 }
 
@@ -144,9 +143,10 @@ async fn a_pipeline_hands_on_what_its_steps_produce() {
     let pipeline = tool(
         "research",
         "insight",
-        "executor: pipeline\ndependencies: [manual, history]\nconfig:\n  steps:\n    - tool: manual\n      \
-         input: {query: $cases.list.0.title}\n    - tool: history\n      input: {query: $input.query}\n  \
-         output: {asked: $manual.got.query, first: $cases.got.query}\n",
+        "executor: pipeline\ndependencies: [manual, history]\nconfig:\n  steps:\n    - tool: \
+         manual\n      input: {query: $cases.list.0.title}\n    - tool: history\n      input: \
+         {query: $input.query}\n  output: {asked: $manual.got.query, first: \
+         $cases.got.query}\n",
     );
     let (runtime, _folder) = echoing(&[
         ("history.yaml", &echo("history", "collection", "produces: [cases]\n")),
@@ -164,7 +164,8 @@ async fn steps_of_later_layers_wait_and_take_the_arguments_they_know() {
     let pipeline = tool(
         "both",
         "ops",
-        "executor: pipeline\ndependencies: [last, first]\nconfig: {steps: [{tool: last}, {tool: first}]}\n",
+        "executor: pipeline\ndependencies: [last, first]\nconfig: {steps: [{tool: last}, {tool: \
+         first}]}\n",
     );
     let (runtime, _folder) = echoing(&[
         ("a.yaml", &echo("first", "collection", "")),

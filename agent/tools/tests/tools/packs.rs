@@ -39,12 +39,14 @@ fn own_pack() -> (TempDir, PathBuf) {
     let write = |name: &str, text: &str| std::fs::write(pack.join(name), text).expect("written");
     write(
         "pack.toml",
-        "name = \"own\"\nversion = \"1.0.0\"\ndescription = \"d\"\nsource = \"s\"\ndata = \"made up\"\n",
+        "name = \"own\"\nversion = \"1.0.0\"\ndescription = \"d\"\nsource = \"s\"\ndata = \"made \
+         up\"\n",
     );
     write("data/part.csv", "code,price:real\n007,1.5\n008,2.5\n");
     write(
         "tools/find_part.yaml",
-        "name: find_part\nversion: \"1.0.0\"\nlayer: collection\ndomain: data\ndescription: a part\n\
+        "name: find_part\nversion: \"1.0.0\"\nlayer: collection\ndomain: data\ndescription: a \
+         part\n\
          executor: sql\ninput_schema:\n  type: object\n  properties:\n    code: {type: string}\n  \
          required: [code]\noutput_schema:\n  type: array\n  items: {type: object}\nconfig:\n  \
          database: pack\n  result: rows\n  refuse_if: SELECT 'there is no part ' || :code WHERE \
@@ -110,7 +112,8 @@ fn what_is_wrong_with_a_pack_is_told_with_file_and_line() {
     };
     let manifest = |line: &str| {
         format!(
-            "name = \"own\"\nversion = \"1.0.0\"\ndescription = \"d\"\nsource = \"s\"\ndata = \"x\"\n{line}\n"
+            "name = \"own\"\nversion = \"1.0.0\"\ndescription = \"d\"\nsource = \"s\"\ndata = \
+             \"x\"\n{line}\n"
         )
     };
     for (name, text, told) in [
@@ -143,7 +146,8 @@ fn a_name_in_two_packs_is_refused() {
     assert!(told.contains(&other.display().to_string()), "the later one is refused: {told}");
 }
 
-/// A name that a tool outside packs has too is refused, unless the pack says that it takes its place.
+/// A name that a tool outside packs has too is refused, unless the pack says that it takes its
+/// place.
 #[test]
 fn a_pack_takes_the_place_of_a_shipped_tool_only_if_it_says_so() {
     let (_folder, pack) = own_pack();
@@ -163,7 +167,8 @@ fn a_pack_takes_the_place_of_a_shipped_tool_only_if_it_says_so() {
     assert_eq!(spec.pack.as_deref(), Some("own"));
 }
 
-/// The tool that makes room stays under the name that the pack gives it, and tools that need it find it.
+/// The tool that makes room stays under the name that the pack gives it, and tools that need it
+/// find it.
 #[test]
 fn a_replaced_tool_may_have_another_name_meanwhile() {
     let (folder, pack) = own_pack();

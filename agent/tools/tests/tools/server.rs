@@ -17,7 +17,8 @@ async fn server(test: &str) -> Option<Postgres> {
     let server = Postgres::start(test)?;
     let mut connection = sqlx::PgConnection::connect(&server.url()).await.expect("connects");
     sqlx::raw_sql(
-        "CREATE TABLE work (id int PRIMARY KEY, title text, hours numeric, at timestamptz, tags text[]);
+        "CREATE TABLE work (id int PRIMARY KEY, title text, hours numeric, at timestamptz, tags \
+         text[]);
          INSERT INTO work VALUES
            (1, '외륜 베어링 교체', 4.5, '2026-03-01T08:00:00Z', '{bearing,outer}'),
            (2, 'alignment', NULL, NULL, NULL);

@@ -1,4 +1,5 @@
-//! The tables of standards and of the manual: no code of their own, and every figure as the manual has it.
+//! The tables of standards and of the manual: no code of their own, and every figure as the manual
+//! has it.
 
 use pdm_tools::{Catalogue, Means, Runtime};
 use serde_json::{Value, json};

@@ -1,8 +1,9 @@
 //! Decides who may publish what, by the name of the client's certificate.
 //!
-//! The rules are those of `deploy/mosquitto/acl` for what is published: a gateway speaks under its own
-//! name alone, staff acknowledges, shelves, reports work and asks for waveforms, the agent may everything. What is read is not restricted. A topic is
-//! judged by its last levels, which the prefix of a plant comes before.
+//! The rules are those of `deploy/mosquitto/acl` for what is published: a gateway speaks under its
+//! own name alone, staff acknowledges, shelves, reports work and asks for waveforms, the agent may
+//! everything. What is read is not restricted. A topic is judged by its last levels, which the
+//! prefix of a plant comes before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,17 +18,18 @@ const STAFF: &str = "staff";
 /// Most names of certificates that are remembered: eight times the connections that fit.
 const NAMES: usize = 4096;
 
-/// Most connections of one certificate at once. Chosen: a gateway has one, and one for each source on this broker; people
-/// of one certificate have some programs each.
+/// Most connections of one certificate at once. Chosen: a gateway has one, and one for each source
+/// on this broker; people of one certificate have some programs each.
 pub(super) const CONNECTIONS_OF_ONE: usize = 16;
-/// Most sessions that outlive their connections, by certificate and start of the broker: each may hold a queue.
+/// Most sessions that outlive their connections, by certificate and start of the broker: each may
+/// hold a queue.
 pub(super) const CLIENTS_OF_ONE: usize = 6;
 
-/// Which client ids are whose: a client that takes another's id throws it off the broker, and with a clean
-/// start deletes its session.
+/// Which client ids are whose: a client that takes another's id throws it off the broker, and with
+/// a clean start deletes its session.
 ///
-/// A name is known from the first connection with its certificate on. Until then its id can be taken, and
-/// is taken back by that connection.
+/// A name is known from the first connection with its certificate on. Until then its id can be
+/// taken, and is taken back by that connection.
 #[derive(Debug, Default)]
 pub(super) struct KnownNames {
     /// Clients inside of the process, which come by another way.
@@ -247,7 +249,8 @@ mod tests {
         assert!(!names.may_connect_as("gw-own", "gw-own"), "the one inside is another");
     }
 
-    /// R-DEPLOY: one certificate took all places of the broker, and its memory by sessions that nobody reads.
+    /// R-DEPLOY: one certificate took all places of the broker, and its memory by sessions that
+    /// nobody reads.
     #[test]
     fn a_certificate_has_a_share_of_connections_and_sessions() {
         let names = KnownNames::new(Vec::new());

@@ -50,8 +50,8 @@ fn write_table(out: &mut String, analysis: &Analysis) -> std::fmt::Result {
     if let Some(estimate) = &event.frequency_domain.bearing_estimate {
         writeln!(
             out,
-            "The defect orders of {} are estimated from its boundary dimensions, to {:.0} %: the maker's \
-             own orders (--orders) make names surer\n",
+            "The defect orders of {} are estimated from its boundary dimensions, to {:.0} %: the \
+             maker's own orders (--orders) make names surer\n",
             estimate.bearing, estimate.order_tolerance_percent
         )?;
     }
@@ -161,8 +161,8 @@ pub(super) fn verdict(event: &Event) -> String {
             });
             let why = why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
             format!(
-                "Verdict: defect lines above those of sound bearings, part not to be told yet: {open}{why}; \
-                 confirm by a second measurement"
+                "Verdict: defect lines above those of sound bearings, part not to be told yet: \
+                 {open}{why}; confirm by a second measurement"
             )
         }
         (None, Some(why)) => format!("Verdict: cannot say: {why}"),
@@ -172,8 +172,8 @@ pub(super) fn verdict(event: &Event) -> String {
     }
 }
 
-/// Level and number of multiples of a line that stands plainly: those by which the agent calls a line clear and
-/// its multiples many (`clear_snr_db`, `many_harmonics` of config/diagnosis.toml).
+/// Level and number of multiples of a line that stands plainly: those by which the agent calls a
+/// line clear and its multiples many (`clear_snr_db`, `many_harmonics` of config/diagnosis.toml).
 const PLAIN_DB: f64 = 12.0;
 const PLAIN_MULTIPLES: usize = 3;
 
@@ -189,8 +189,9 @@ fn plain_line(event: &Event) -> Option<String> {
     let (fault, level, count) = plain?;
     let (name, part) = (frequency_name(fault), part(fault));
     Some(format!(
-        "Verdict: cannot say: a line at {name} ({part}) stands {level:.0} dB above the floor with {count} \
-         multiples, but not surely enough for a name; measure again, longer and with the true speed"
+        "Verdict: cannot say: a line at {name} ({part}) stands {level:.0} dB above the floor with \
+         {count} multiples, but not surely enough for a name; measure again, longer and with the \
+         true speed"
     ))
 }
 

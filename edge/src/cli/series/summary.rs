@@ -81,7 +81,8 @@ fn describe(
         let (lasting, before) = (hours(*first, *end), hours(*first, last));
         writeln!(
             out,
-            "  alarm from {} (row {first}, {before:.1} h before the end) to {until}, {lasting:.1} h",
+            "  alarm from {} (row {first}, {before:.1} h before the end) to {until}, {lasting:.1} \
+             h",
             times[*first]
         )?;
     }

@@ -19,8 +19,8 @@ const NOTHING: Duration = Duration::from_millis(20);
 /// Frames of a read: 85 ms at 48 kHz, so that samples are dated well.
 const PIECE_FRAMES: usize = 4096;
 
-/// Overruns in a row without a sample in between after which the device counts as lost: it is opened
-/// anew then. Chosen; a device that works loses samples and goes on.
+/// Overruns in a row without a sample in between after which the device counts as lost: it is
+/// opened anew then. Chosen; a device that works loses samples and goes on.
 const MOST_IN_A_ROW: u32 = 10;
 
 /// Time without an overrun after which `/healthz` does not name it any more: ten usual windows.
@@ -109,8 +109,9 @@ impl<D: Device> Capture<D> {
         log::overrun(&self.host.name, self.last_overrun.is_some());
         self.last_overrun = Some(Instant::now());
         let text = format!(
-            "samples were lost {} time(s) at the audio interface, the last time within ten minutes: its \
-             buffer was full, or it slept; is the gateway too busy, or the USB bus?",
+            "samples were lost {} time(s) at the audio interface, the last time within ten \
+             minutes: its buffer was full, or it slept; is the gateway too busy, or the USB \
+             bus?",
             self.overruns
         );
         self.host.remarks.set(&self.host.name, "overruns", text);
@@ -230,8 +231,8 @@ mod tests {
         }
     }
 
-    /// cpal #730, SDL #13761, pipedal #544: a capture that overruns stops for good, or goes on as if
-    /// nothing were missing.
+    /// cpal #730, SDL #13761, pipedal #544: a capture that overruns stops for good, or goes on as
+    /// if nothing were missing.
     #[test]
     fn an_overrun_is_told_and_no_block_stands_across_it() {
         let two = || Step::Samples(vec![1, 1]);
@@ -252,8 +253,8 @@ mod tests {
         assert!(error.contains("loses all samples"), "{error}");
     }
 
-    /// An unplugged device is an error (ENODEV), and so is one that gives nothing (EIO of a driver after
-    /// some seconds, alsa-rs #64, or silence for good): the reader opens it again.
+    /// An unplugged device is an error (ENODEV), and so is one that gives nothing (EIO of a driver
+    /// after some seconds, alsa-rs #64, or silence for good): the reader opens it again.
     #[test]
     fn an_unplugged_or_silent_device_is_an_error() {
         for (steps, expected) in [

@@ -1,7 +1,7 @@
 //! Callers who have a name of their own: a user's role, and who knows the users.
 //!
-//! The guard ([`super::guard`]) asks [`Callers`] for the owner of a token that is not the configured
-//! one. The agent answers from its store; a server without users has none.
+//! The guard ([`super::guard`]) asks [`Callers`] for the owner of a token that is not the
+//! configured one. The agent answers from its store; a server without users has none.
 
 use std::fmt;
 use std::pin::Pin;

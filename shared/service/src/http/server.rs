@@ -3,8 +3,8 @@
 //! keeps the others out.
 //!
 //! A connection keeps its place ([`crate::places`]) while a request that passed the guard is
-//! answered. All others wait: for a request's head, for the rest of its body, for a refusal; these may lose
-//! their places to new connections.
+//! answered. All others wait: for a request's head, for the rest of its body, for a refusal; these
+//! may lose their places to new connections.
 
 mod body;
 
@@ -34,8 +34,8 @@ use crate::places::{Full, Place, Places};
 use body::{Answering, InTime};
 
 /// Most connections at once, unless [`ServerTerms`] say another number. Scrapers, people and tool
-/// clients of one machine need fewer than thirty; 64 sockets are a sixteenth of a shell's usual limit
-/// of 1,024 files.
+/// clients of one machine need fewer than thirty; 64 sockets are a sixteenth of a shell's usual
+/// limit of 1,024 files.
 const CONNECTIONS: usize = 64;
 /// Longest time of a TLS handshake; a phone on a slow link needs a second.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -199,11 +199,12 @@ impl Service<Request<Incoming>> for Guarded {
     }
 }
 
-/// Notes that a request of this caller passed the guard: its connection keeps its place until it is answered.
-/// Who has not said who it is counts by its address.
+/// Notes that a request of this caller passed the guard: its connection keeps its place until it is
+/// answered. Who has not said who it is counts by its address.
 ///
 /// # Errors
-/// The answer to a caller that holds as many requests open as it may, or while all callers together do.
+/// The answer to a caller that holds as many requests open as it may, or while all callers together
+/// do.
 pub fn admit<B>(request: &Request<B>, caller: Option<&str>) -> Result<(), Box<Response<Body>>> {
     let Some(place) = request.extensions().get::<Place>() else { return Ok(()) };
     let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());

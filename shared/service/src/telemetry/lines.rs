@@ -1,5 +1,6 @@
-//! Lines of the log on their way to standard error. A thread writes them: where nobody reads a pipe any more
-//! (a collector that hangs, a container's log driver that blocks), the log stands still and nothing else does.
+//! Lines of the log on their way to standard error. A thread writes them: where nobody reads a pipe
+//! any more (a collector that hangs, a container's log driver that blocks), the log stands still
+//! and nothing else does.
 //!
 //! Invariant: a task that logs never waits. What finds no room is dropped, counted in
 //! `pdm_log_lines_dropped_total`, and told in the log itself as soon as that moves again.
@@ -12,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Lines that wait to be written. Chosen: more than a start at `debug` writes at once, and below 10 MB.
+/// Lines that wait to be written. Chosen: more than a start at `debug` writes at once, and below 10
+/// MB.
 const WAITING: usize = 16_384;
 /// Longest wait at the end of a program for its last lines.
 const LAST: Duration = Duration::from_secs(1);
@@ -83,7 +85,8 @@ fn write_all(lines: &Receiver<Vec<u8>>, counts: &Counts, mut out: impl Write) {
         let dropped = counts.dropped.swap(0, Ordering::Relaxed);
         if dropped > 0 {
             let told = format!(
-                " WARN {dropped} lines of the log were dropped: what reads standard error stood still\n"
+                " WARN {dropped} lines of the log were dropped: what reads standard error stood \
+                 still\n"
             );
             let _unwritten = out.write_all(told.as_bytes());
         }

@@ -1,4 +1,5 @@
-//! NASA/IMS by the RMS columns of its feature tables: which bearings alarm, how long before the end.
+//! NASA/IMS by the RMS columns of its feature tables: which bearings alarm, how long before the
+//! end.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};

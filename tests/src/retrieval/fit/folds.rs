@@ -59,8 +59,8 @@ pub(super) fn cut_offs(sets: &[(Set, Vec<Judged>)]) -> anyhow::Result<String> {
         let (wrongly, rightly) = (below(&with), below(&without));
         writeln!(
             told,
-            "// cut-off {cut_off}: {wrongly} of {} refused wrongly, {rightly} of {} rightly, {hidden} where \
-             the topics are hidden",
+            "// cut-off {cut_off}: {wrongly} of {} refused wrongly, {rightly} of {} rightly, \
+             {hidden} where the topics are hidden",
             with.len(),
             without.len()
         )?;
@@ -83,8 +83,8 @@ pub(super) fn line_of_each_set(sets: &[(Set, Vec<Judged>)]) -> anyhow::Result<St
         let (always, judged) = (of(0.0), of(f64::from(CUT_OFF)));
         writeln!(
             told,
-            "// {set:?} by the other sets: recall@3 {:.3} and nDCG@3 {:.3} where nothing is refused; \
-             {:.3} and {:.3} with {} of {} refused wrongly, {} of {} rightly",
+            "// {set:?} by the other sets: recall@3 {:.3} and nDCG@3 {:.3} where nothing is \
+             refused; {:.3} and {:.3} with {} of {} refused wrongly, {} of {} rightly",
             always.recall,
             always.ndcg,
             judged.recall,

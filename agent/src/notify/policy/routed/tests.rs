@@ -150,8 +150,8 @@ impl Routed {
     }
 }
 
-/// R-AGENT-10: a machine that breaks takes its gateway with it, and the Critical stayed with the one person who did
-/// not answer.
+/// R-AGENT-10: a machine that breaks takes its gateway with it, and the Critical stayed with the
+/// one person who did not answer.
 #[tokio::test]
 async fn the_next_step_and_the_repetition_of_an_unanswered_alarm_come_while_its_gateway_is_offline()
 {
@@ -209,7 +209,8 @@ async fn the_pause_to_the_next_step_of_an_alarm_told_by_a_clock_that_was_ahead_b
     }
 }
 
-/// R-AGENT-10: an alarm that was given up while its only way failed was told never, although the way worked again.
+/// R-AGENT-10: an alarm that was given up while its only way failed was told never, although the
+/// way worked again.
 #[tokio::test]
 async fn a_given_up_alarm_that_stands_and_that_nobody_was_told_of_is_tried_again() {
     let routed = Routed::told(0.0).await;

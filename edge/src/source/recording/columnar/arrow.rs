@@ -1,9 +1,10 @@
 //! The fields of an Arrow schema, which Arrow's writers keep in a Parquet file's metadata.
 //!
-//! Base64 of an encapsulated message: a mark, a length, and a FlatBuffer with a `Schema`. Read here by hand,
-//! because nothing else of Arrow is used: names, metadata and units of durations. Source: Apache Arrow,
-//! *Serialization and Interprocess Communication*, `Message.fbs` and `Schema.fbs` (format 1.0); FlatBuffers,
-//! *Internals*. Invariants: every offset is checked against the bytes that are there; damage gives no field.
+//! Base64 of an encapsulated message: a mark, a length, and a FlatBuffer with a `Schema`. Read here
+//! by hand, because nothing else of Arrow is used: names, metadata and units of durations. Source:
+//! Apache Arrow, *Serialization and Interprocess Communication*, `Message.fbs` and `Schema.fbs`
+//! (format 1.0); FlatBuffers, *Internals*. Invariants: every offset is checked against the bytes
+//! that are there; damage gives no field.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

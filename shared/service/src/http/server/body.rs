@@ -21,8 +21,8 @@ pub(super) struct InTime {
     waits: bool,
 }
 
-/// The caller holds as many requests open as it may by the time its body is there. The handler that reads it
-/// answers with an error.
+/// The caller holds as many requests open as it may by the time its body is there. The handler that
+/// reads it answers with an error.
 #[derive(Debug, thiserror::Error)]
 #[error("too many requests are open")]
 struct TooMany;

@@ -1,7 +1,7 @@
 //! A speed that is stated wrongly and learnt from a sound record of the same point.
 //!
-//! Invariant: the speed is learnt from the sound record alone, and the ratio is that of its own stated speed, so
-//! two recordings at different speeds carry the same error.
+//! Invariant: the speed is learnt from the sound record alone, and the ratio is that of its own
+//! stated speed, so two recordings at different speeds carry the same error.
 
 use pdm_dsp::diagnose::Against;
 use pdm_dsp::diagnose::speed::SpeedMean;
@@ -11,7 +11,8 @@ use pdm_shared::units::Rpm;
 use super::{Pair, figures_against, pair, past_in};
 use crate::benchmark::recordings::Recording;
 
-/// The evidence of a recording whose speed was learnt; of one without a sound record, at the stated speed.
+/// The evidence of a recording whose speed was learnt; of one without a sound record, at the stated
+/// speed.
 pub(super) fn ask(
     recording: &Recording,
     all: &[Recording],
@@ -46,8 +47,8 @@ mod tests {
     use crate::benchmark::labels;
     use crate::benchmark::recordings;
 
-    /// R-EDGE-4. Of the sound recordings whose stated speed is the measured one: with the speed stated 3 % off, what
-    /// is learnt is the true one or nothing; with the right one nothing is.
+    /// R-EDGE-4. Of the sound recordings whose stated speed is the measured one: with the speed
+    /// stated 3 % off, what is learnt is the true one or nothing; with the right one nothing is.
     #[test]
     fn what_a_sound_recording_teaches_is_its_own_speed() {
         let test = "what_a_sound_recording_teaches_is_its_own_speed";
