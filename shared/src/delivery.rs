@@ -323,6 +323,28 @@ pub(crate) fn bounded(
 }
 
 impl GatewayStatus {
+    /// A status that says no more than every status has to.
+    pub fn bare(gateway_id: GatewayId, status: Presence, at: Timestamp) -> Self {
+        Self {
+            schema: STATUS_SCHEMA.to_owned(),
+            gateway_id,
+            status,
+            at,
+            version: None,
+            bearings: Vec::new(),
+            last_sequence: None,
+            epoch: None,
+            first_sequence: None,
+            spooled: None,
+            dropped: None,
+            trouble: None,
+            too_large: None,
+            gone: Vec::new(),
+            thrown_out: false,
+            capture_answers: Vec::new(),
+        }
+    }
+
     /// Checks the rules that the types cannot express.
     ///
     /// # Errors

@@ -14,7 +14,10 @@ pub mod fault;
 pub mod follow_up;
 pub mod id;
 pub mod particle;
+pub mod rank;
 pub mod risk;
+#[cfg(feature = "slice")]
+pub mod slice;
 pub mod text;
 pub mod time;
 pub mod topic;
