@@ -36,7 +36,7 @@ use sha2::{Digest as _, Sha256};
 use crate::settings::{AgentSettings, NotifySettings};
 
 pub(crate) use machine::{MachinePlay, Reported};
-pub(crate) use names::{MachineKey, Slice};
+pub(crate) use names::MachineKey;
 pub(crate) use played::MachinePlayed;
 pub(crate) use summary::Summary;
 

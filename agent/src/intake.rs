@@ -38,7 +38,7 @@ mod refusals;
 
 use flood::Flood;
 use quota::Quotas;
-use refusals::{RefusedAlarms, Told};
+use refusals::{RefusedAlarms, ToldRefusals};
 
 /// Pause before a batch is tried again: two attempts a second do not load a store that is away.
 const RETRY: Duration = Duration::from_millis(500);
@@ -53,10 +53,10 @@ pub(crate) struct Intake {
     pub(crate) prefix: Prefix,
     pub(crate) batch: usize,
     pub(crate) reporter: Reporter,
-    /// Rung after every commit with new events.
+    /// Notified after every commit with new events.
     pub(crate) stored: Arc<Notify>,
     /// The gateways that are owed a receipt.
-    pub(crate) owed: Arc<receipts::Owed>,
+    pub(crate) owed: Arc<receipts::OwedReceipts>,
     /// Events of one gateway after which its receipt is published without waiting for the interval.
     pub(crate) receipt_after_events: u64,
     /// The limits and owners against which events are checked.
@@ -80,7 +80,7 @@ impl Intake {
     pub(crate) async fn run(self, queue: Outlet<Delivery>) {
         let mut quotas = Quotas::new(self.quota.clone(), Instant::now());
         let mut flood = Flood::new(Instant::now());
-        let mut told = Told::default();
+        let mut told = ToldRefusals::default();
         let mut alarms = RefusedAlarms::default();
         self.note_known(&queue).await;
         loop {

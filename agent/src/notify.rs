@@ -3,7 +3,6 @@
 
 mod answers;
 pub(crate) mod attached;
-pub(crate) mod blind;
 pub(crate) mod ceiling;
 mod directory;
 pub(crate) mod elsewhere;
@@ -18,6 +17,7 @@ pub(crate) mod linked;
 mod links;
 mod log;
 mod lost_rows;
+pub(crate) mod outage;
 pub(crate) mod policy;
 mod portion;
 pub(crate) mod refused;
@@ -27,8 +27,10 @@ mod sending;
 mod share;
 pub(crate) mod silence;
 pub(crate) mod staff;
-pub(crate) mod telling;
+pub(crate) mod staff_tool;
 pub(crate) mod templated;
+#[cfg(test)]
+mod test_clock;
 mod together;
 pub(crate) mod topic;
 mod troubles;

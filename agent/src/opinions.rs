@@ -28,7 +28,7 @@ use pdm_reasoner::opinion::{
 };
 use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::Toolbox;
-use pdm_reasoner::verdict::{Place, Verdict};
+use pdm_reasoner::verdict::{Verdict, VerdictPlace};
 use pdm_service::clock::SharedClock;
 use pdm_shared::diagnosis::{Diagnosis, OpinionStance};
 use pdm_shared::event::Event;
@@ -64,12 +64,12 @@ pub(crate) struct OpinionLane {
     pub(crate) tools: Arc<dyn Toolbox>,
     pub(crate) policy: Policy,
     /// Whether the model's verdict is part of judgements.
-    pub(crate) place: Place,
-    /// Rung when a judgement waits for the model.
+    pub(crate) place: VerdictPlace,
+    /// Notified when a judgement waits for the model.
     pub(crate) asked: Arc<Notify>,
-    /// Rung when a judgement that has waited can go on.
+    /// Notified when a judgement that has waited can go on.
     pub(crate) answered: Arc<Notify>,
-    /// Rung when something has to leave: one bell a lane of the outbox.
+    /// Notified when something has to leave: one for each lane of the outbox.
     pub(crate) written: Arc<Vec<Arc<Notify>>>,
 }
 
@@ -307,8 +307,8 @@ impl OpinionLane {
         };
         if self.store.opinions().end_opinion(&ended).await? {
             log::ended(event.event_id, &ended.opinion, now.seconds_since(asked.asked_at));
-            for bell in self.written.iter() {
-                bell.notify_one();
+            for wake in self.written.iter() {
+                wake.notify_one();
             }
         }
         Ok(RunEnd::Done)

@@ -62,7 +62,7 @@ pub struct Way {
 
 /// The notifications of staff, and their ways.
 #[derive(Debug, Default)]
-struct Told(Vec<(Notification, Way)>);
+struct ToldNotifications(Vec<(Notification, Way)>);
 
 impl Preview {
     /// A plant of which nothing is known, whose staff is told by these settings.
@@ -118,7 +118,7 @@ impl Preview {
             followed => followed,
         };
         let was_told = matches!(followed, Some(Followed::Told(_)));
-        let mut told = Told::default();
+        let mut told = ToldNotifications::default();
         bearing.take(followed, &mut told);
         if !was_told && let Some(announcement) = self.policy.beside_risk(&key, window, now) {
             told.take(announcement);
@@ -126,7 +126,7 @@ impl Preview {
         self.note(told);
     }
 
-    fn note(&mut self, told: Told) {
+    fn note(&mut self, told: ToldNotifications) {
         for (notification, way) in told.0 {
             self.told.push(notification);
             self.ways.push(way);
@@ -189,7 +189,7 @@ impl Preview {
     }
 }
 
-impl Told {
+impl ToldNotifications {
     /// Takes what an announcement tells; its episode, if it has one.
     fn take(&mut self, announcement: Announcement) -> Option<Box<EpisodeChange>> {
         let mut way = Way::default();
@@ -204,7 +204,7 @@ impl Told {
 }
 
 impl Bearing {
-    fn take(&mut self, followed: Option<Followed>, told: &mut Told) {
+    fn take(&mut self, followed: Option<Followed>, told: &mut ToldNotifications) {
         let change = match followed {
             None => return,
             Some(Followed::Quiet(change)) => Some(change),

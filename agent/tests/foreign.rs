@@ -24,7 +24,7 @@ use pdm_shared::event::Event;
 use pdm_shared::text::Language;
 use pdm_tools::spec::statement::Statement;
 use pdm_tools::spec::template::Address;
-use pdm_tools::{Call, Catalogue, Means, Runtime, ToolSpec};
+use pdm_tools::{Call, Catalogue, ExecutorResources, Runtime, ToolSpec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ const PDFS: [&[u8]; 4] = [
 ];
 
 static TOOLS: LazyLock<Runtime> =
-    LazyLock::new(|| Runtime::new(Catalogue::shipped().0, Means::default()));
+    LazyLock::new(|| Runtime::new(Catalogue::shipped().0, ExecutorResources::default()));
 
 /// Calls every shipped tool with these arguments; waits between attempts take no time.
 fn call(arguments: &Value) {

@@ -91,7 +91,7 @@ fn refusal(reason: &str) -> CallToolResponse {
 /// The arguments of the tool.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct HistoryArguments {
     title: String,
     samples: Samples,
     #[serde(default)]
@@ -99,7 +99,7 @@ struct Asked {
 }
 
 fn judged(arguments: Value) -> Result<(Value, String), String> {
-    let asked: Asked =
+    let asked: HistoryArguments =
         serde_json::from_value(arguments).map_err(|error| format!("wrong arguments: {error}"))?;
     if asked.title.chars().count() > MAX_TITLE {
         return Err(format!("title: is longer than {MAX_TITLE} characters"));

@@ -73,10 +73,10 @@ pub struct Diagnosis {
     pub second_opinion: Option<SecondOpinion>,
     /// What staff was told because of this judgement; absent where nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notification: Option<Told>,
+    pub notification: Option<ToldMessage>,
     /// What was found on the machine afterwards, once staff has reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub found: Option<crate::follow_up::Found>,
+    pub found: Option<crate::follow_up::WorkFound>,
 }
 
 impl Diagnosis {
@@ -112,7 +112,8 @@ impl Diagnosis {
 /// What staff was told because of a judgement. The message leaves by the outbox that is written
 /// with the judgement, so a record of it means that the message exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Told {
+#[schemars(rename = "Told")]
+pub struct ToldMessage {
     /// The notification.
     pub notification_id: uuid::Uuid,
     /// The reason.

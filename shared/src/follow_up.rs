@@ -71,7 +71,8 @@ impl Verdict {
 
 /// What was found on the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Found {
+#[schemars(rename = "Found")]
+pub struct WorkFound {
     /// Whether the judgement was right.
     pub verdict: Verdict,
     /// The element that was damaged, if one was.
@@ -118,7 +119,7 @@ pub struct FollowUpReport {
     pub repaired: bool,
     /// What was found on the machine.
     #[serde(default)]
-    pub found: Option<Found>,
+    pub found: Option<WorkFound>,
 }
 
 impl FollowUpReport {

@@ -35,12 +35,12 @@ pub(crate) fn events(count: u64, gateway: &str, time: u32) -> Vec<Event> {
 }
 
 /// A database of its own.
-pub(crate) enum Place {
+pub(crate) enum StorePlace {
     Sqlite { folder: TempDir, pool: SqlitePool },
     Postgres { server: Box<Postgres>, folder: TempDir, pool: PgPool },
 }
 
-impl Place {
+impl StorePlace {
     pub(crate) async fn new(store: &str) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         if store == "postgres" {

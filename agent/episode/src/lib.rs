@@ -38,7 +38,7 @@ mod follow;
 mod tests;
 
 pub use course::{EndCause, ToldWith};
-pub use episode::{Episode, Step, Tell};
+pub use episode::{Episode, EpisodeStep, Tell};
 pub use finding::{Finding, ToldFinding};
 pub use follow::{Observation, follow};
 pub use hold::EpisodeRules;

@@ -11,11 +11,11 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
 use crate::course::ToldWith;
-use crate::episode::{Episode, Step, Tell};
+use crate::episode::{Episode, EpisodeStep, Tell};
 
 impl Episode {
     /// The episode under a suppression, in place of the one that held before.
-    pub fn suppress(&self, suppression: Suppression, at: Timestamp) -> Step {
+    pub fn suppress(&self, suppression: Suppression, at: Timestamp) -> EpisodeStep {
         let mut episode = self.clone();
         episode.closed_at = None;
         episode.suppression = suppression;
@@ -57,7 +57,7 @@ impl Episode {
     }
 
     /// The episode, told with the alarm of another bearing at this level from now on.
-    pub fn beside(&self, reason: String, level: RiskLevel, at: Timestamp) -> Step {
+    pub fn beside(&self, reason: String, level: RiskLevel, at: Timestamp) -> EpisodeStep {
         let mut episode = self.clone();
         episode.course.told_with = Some(ToldWith { level, since: at, is_named: false });
         episode.suppress(Suppression::ByDesign { reason }, at)
@@ -65,14 +65,14 @@ impl Episode {
 
     /// Returns the step after the other bearing's alarm has named it; `None` if it is told by
     /// itself.
-    pub fn named(&self, at: Timestamp) -> Option<Step> {
+    pub fn named(&self, at: Timestamp) -> Option<EpisodeStep> {
         let mut episode = self.clone();
         episode.course.told_with.as_mut()?.is_named = true;
         Some(episode.changed(Transition::Repeated, None, at))
     }
 
     /// The end of the suppression: staff is told once of what rose or resolved meanwhile.
-    pub fn unsuppress(&self, at: Timestamp) -> Step {
+    pub fn unsuppress(&self, at: Timestamp) -> EpisodeStep {
         let mut episode = self.clone();
         episode.suppression = Suppression::None;
         episode.course.told_with = None;

@@ -44,7 +44,7 @@ impl Bench {
         at(self.minutes())
     }
 
-    fn take(&mut self, step: Option<Step>) -> Option<Step> {
+    fn take(&mut self, step: Option<EpisodeStep>) -> Option<EpisodeStep> {
         let step = step?;
         if let Some(tell) = step.tell {
             self.told.push((self.minutes(), tell));
@@ -56,7 +56,7 @@ impl Bench {
         Some(step)
     }
 
-    fn observe(&mut self, window: Observation) -> Option<Step> {
+    fn observe(&mut self, window: Observation) -> Option<EpisodeStep> {
         let id = Uuid::from_u128(1 + u128::from(self.window));
         let step = follow(self.episode.as_ref(), &window, &self.rules, id);
         self.window += 1;
@@ -75,7 +75,7 @@ impl Bench {
         }
     }
 
-    fn level(&mut self, level: RiskLevel) -> Option<Step> {
+    fn level(&mut self, level: RiskLevel) -> Option<EpisodeStep> {
         let window = self.observation(level);
         self.observe(window)
     }
@@ -86,7 +86,7 @@ impl Bench {
         self.observe(window).and_then(|step| step.tell)
     }
 
-    fn frozen(&mut self, cause: FreezeCause) -> Option<Step> {
+    fn frozen(&mut self, cause: FreezeCause) -> Option<EpisodeStep> {
         let level = self.episode.as_ref().map_or(Normal, |one| one.course.condition.level());
         let window = Observation { frozen: Some(cause), ..self.observation(level) };
         self.observe(window)

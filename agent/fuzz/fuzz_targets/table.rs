@@ -5,10 +5,10 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use pdm_graph::files::table::Table;
+use pdm_graph::files::table::FileTable;
 
 fuzz_target!(|bytes: &[u8]| {
-    match Table::parse(Path::new("bearings.csv"), bytes) {
+    match FileTable::parse(Path::new("bearings.csv"), bytes) {
         Ok(table) => {
             for record in &table.records {
                 for column in &table.header {

@@ -38,7 +38,7 @@ pub use error::QueryError;
 pub use graphs::NamedGraphs;
 pub use limits::{Limits, MAX_QUERY_BYTES};
 pub use memory::MemoryGraph;
-pub use query::{Query, Table, parameters};
+pub use query::{Query, QueryTable, parameters};
 pub use source::{Direction, Fans, GraphSource, Hops, Scan, SourceError};
 pub use value::{
     Node, Path, Properties, Relationship, Value, equal, order, properties_json, properties_of,

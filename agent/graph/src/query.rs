@@ -38,7 +38,7 @@ pub struct Query {
 
 /// The rows of a result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct QueryTable {
     /// Names of the columns.
     pub columns: Vec<Arc<str>>,
     /// The rows; each has a value a column.
@@ -86,7 +86,7 @@ impl Query {
         graph: &dyn GraphSource,
         parameters: &Properties,
         limits: &Limits,
-    ) -> Result<Table> {
+    ) -> Result<QueryTable> {
         self.run_seeded(graph, parameters, limits, seed())
     }
 
@@ -96,10 +96,10 @@ impl Query {
         parameters: &Properties,
         limits: &Limits,
         seed: u64,
-    ) -> Result<Table> {
+    ) -> Result<QueryTable> {
         let run = Run::new(graph, parameters, limits.clone(), seed);
         let (rows, truncated) = run.query(&self.plan, limits.rows)?;
-        Ok(Table { columns: self.plan.columns.clone(), rows, truncated })
+        Ok(QueryTable { columns: self.plan.columns.clone(), rows, truncated })
     }
 }
 
@@ -109,7 +109,7 @@ fn seed() -> u64 {
     RandomState::new().hash_one(0_u8)
 }
 
-impl Table {
+impl QueryTable {
     /// The rows as JSON: an object for each row; if the only column is a map, that map.
     pub fn to_json(&self) -> serde_json::Value {
         let rows = self.rows.iter().map(|row| {

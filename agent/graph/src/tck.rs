@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::{Limits, MemoryGraph, Properties, Query, QueryError, Table};
+use crate::{Limits, MemoryGraph, Properties, Query, QueryError, QueryTable};
 
 mod gherkin;
 mod setup;
@@ -138,7 +138,7 @@ fn compare(
     rows: &[Vec<String>],
     ordered: bool,
     any_list_order: bool,
-    table: &Table,
+    table: &QueryTable,
 ) -> Outcome {
     let columns: Vec<_> = table.columns.iter().map(ToString::to_string).collect();
     if columns != header {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use pdm_graph::files::table::Table;
+use pdm_graph::files::table::FileTable;
 use pdm_graph::{Limits, MemoryGraph, Properties, Query};
 use proptest::prelude::*;
 
@@ -56,7 +56,7 @@ fn hostile_queries_are_answered_or_refused() {
 #[test]
 fn hostile_tables_have_rows_or_problems_with_lines() {
     for bytes in files("table") {
-        if let Err(problems) = Table::parse(Path::new("bearings.csv"), &bytes) {
+        if let Err(problems) = FileTable::parse(Path::new("bearings.csv"), &bytes) {
             assert!(problems.iter().all(|one| one.line > 0), "{problems:?}");
         }
     }

@@ -58,7 +58,7 @@ impl TokenSource {
 pub(crate) struct TokenKeeper(Mutex<Option<(Secret, Instant)>>);
 
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct TokenAnswer {
     access_token: String,
     #[serde(default)]
     expires_in: Option<u64>,
@@ -113,7 +113,7 @@ async fn ask(
     client: &reqwest::Client,
     url: &str,
     fields: &[(&str, &str)],
-) -> Result<Answer, String> {
+) -> Result<TokenAnswer, String> {
     let asked = client.post(url).form(fields).send().await;
     let mut answer =
         asked.map_err(|error| format!("token server: {}", error_chain(&error.without_url())))?;

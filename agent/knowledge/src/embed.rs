@@ -3,7 +3,7 @@
 //! [`local::LocalEmbedder`] needs no network and no model; [`openai::OpenAiEmbedder`] uses any
 //! endpoint of the form of OpenAI's `/embeddings`. Vectors have length 1 or are all zero.
 
-pub mod breaker;
+pub mod guarded;
 pub mod local;
 pub mod openai;
 

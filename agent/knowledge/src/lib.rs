@@ -45,7 +45,7 @@ pub use settings::{KnowledgeFile, KnowledgeSettings};
 pub use store::embedded::SetAside;
 pub use store::{Filter, Hit};
 
-use embed::breaker::Breaker;
+use embed::guarded::GuardedEmbedder;
 use embed::{EmbedError, Embedder, Passage};
 use questions::Questions;
 use relevance::{ByModel, CUT_OFF, LEAST, Relevance};
@@ -169,7 +169,7 @@ impl Knowledge {
         {
             return Err(KnowledgeError::WordsSettled);
         }
-        let embedder: Arc<dyn Embedder> = Arc::new(Breaker::new(settings.embedder()?));
+        let embedder: Arc<dyn Embedder> = Arc::new(GuardedEmbedder::new(settings.embedder()?));
         let (store, set_aside) = settings.healed_store(embedder.dimensions()).await?;
         let store = Arc::new(GuardedStore::new(store));
         Ok(Self { set_aside, ..Self::of(store, embedder) })
@@ -195,7 +195,7 @@ impl Knowledge {
     ) -> Result<Self, KnowledgeError> {
         store.prepare().await?;
         let store = Arc::new(GuardedStore::new(store));
-        let embedder = Arc::new(Breaker::new(embedder));
+        let embedder = Arc::new(GuardedEmbedder::new(embedder));
         Ok(Self::of(store, embedder))
     }
 

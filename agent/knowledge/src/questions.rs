@@ -8,7 +8,8 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+
+use pdm_service::resting::Resting;
 
 use crate::chunk::Chunk;
 use crate::embed::{EmbedError, Embedder, Passage};
@@ -24,9 +25,6 @@ const KEPT: usize = 8_000;
 /// 0.926 without an endpoint.
 const NEAREST: usize = 3;
 
-/// Pause after the endpoint failed.
-const PAUSE: Duration = Duration::from_mins(1);
-
 /// The vectors; clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Questions(Arc<Mutex<Learnt>>);
@@ -40,8 +38,8 @@ struct Learnt {
     chunks: HashMap<String, (String, Vectors)>,
     /// Somebody learns.
     is_busy: bool,
-    /// Nobody learns before this time.
-    not_before: Option<Instant>,
+    /// The endpoint rests after a failure: nobody learns.
+    resting: Resting<()>,
 }
 
 impl Learnt {
@@ -115,7 +113,7 @@ impl Questions {
 
     fn begin(&self) -> bool {
         let mut learnt = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let may = !learnt.is_busy && learnt.not_before.is_none_or(|at| at <= Instant::now());
+        let may = !learnt.is_busy && !learnt.resting.rests(&());
         learnt.is_busy |= may;
         may
     }
@@ -123,7 +121,11 @@ impl Questions {
     fn end(&self, has_failed: bool) {
         let mut learnt = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         learnt.is_busy = false;
-        learnt.not_before = has_failed.then(|| Instant::now() + PAUSE);
+        if has_failed {
+            learnt.resting.begin((), "questions are not embedded");
+        } else {
+            learnt.resting.end(&());
+        }
     }
 }
 

@@ -71,7 +71,7 @@ mod terms;
 
 pub use evidence::{ANY, BY_MODEL, ELSEWHERE, Evidence, ONE, SHARED};
 use fitted::{Model, QuestionModels, WordModels};
-use reading::Reading;
+use reading::ChunkReading;
 
 /// Most chunks whose reading is kept: about 40 KB each, and 1 KB more for each question that it
 /// names.
@@ -110,7 +110,7 @@ pub struct ByModel {
 /// Judges candidates; keeps the readings of chunks.
 #[derive(Debug, Default)]
 pub struct Relevance {
-    read: Mutex<HashMap<String, (String, Arc<Reading>)>>,
+    read: Mutex<HashMap<String, (String, Arc<ChunkReading>)>>,
 }
 
 impl Relevance {
@@ -153,7 +153,7 @@ impl Relevance {
         candidates: &[Hit],
         by_model: Option<&ByModel>,
     ) -> Evidence {
-        let readings: Vec<Arc<Reading>> =
+        let readings: Vec<Arc<ChunkReading>> =
             candidates.iter().map(|hit| self.reading(&hit.chunk)).collect();
         let elsewhere = glossary::topics(&words::fold(query));
         let question = evidence::Question {
@@ -165,7 +165,7 @@ impl Relevance {
         evidence::evidence_of(&question, &readings)
     }
 
-    fn reading(&self, chunk: &Chunk) -> Arc<Reading> {
+    fn reading(&self, chunk: &Chunk) -> Arc<ChunkReading> {
         let key = format!("{}/{}", chunk.about.collection, chunk.id);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((hash, known)) = read.get(&key)
@@ -173,7 +173,7 @@ impl Relevance {
         {
             return Arc::clone(known);
         }
-        let fresh = Arc::new(Reading::of(chunk));
+        let fresh = Arc::new(ChunkReading::of(chunk));
         if read.len() >= KEPT {
             read.clear();
         }

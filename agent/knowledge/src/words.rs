@@ -52,6 +52,13 @@ const B: f32 = 0.5;
 /// does not change when another is added.
 const AVERAGE_TERMS: f32 = 900.0;
 
+/// Returns the rarity of a term that `with` of `all` passages hold: BM25's inverse document
+/// frequency (Robertson & Zaragoza 2009, eq. 3.3, with 1 added inside the logarithm as in Qdrant
+/// and Lucene).
+pub(crate) fn rarity(all: f32, with: f32) -> f32 {
+    (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
+}
+
 /// Number of occurrences that one term of title and keywords counts as.
 const HEAD_COUNT: u32 = 4;
 

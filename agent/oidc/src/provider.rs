@@ -110,7 +110,7 @@ struct Published {
 }
 
 #[derive(Debug, Clone)]
-struct Found {
+struct PublishedProvider {
     published: Published,
     keys: Vec<Key>,
     published_at: Instant,
@@ -125,7 +125,7 @@ pub struct Provider {
     secret: Option<LiveSecret>,
     redirect_uri: String,
     client: Client,
-    found: Mutex<Option<Found>>,
+    found: Mutex<Option<PublishedProvider>>,
     turns: Semaphore,
 }
 
@@ -292,7 +292,7 @@ impl Provider {
     async fn verified(
         &self,
         id_token: &str,
-        found: &Found,
+        found: &PublishedProvider,
     ) -> Result<Map<String, Value>, OidcError> {
         match token::verified(id_token, &found.keys) {
             Err(Untrusted::UnknownKey(_)) => {
@@ -337,7 +337,7 @@ impl Provider {
 
     /// Returns the provider's published document and keys. Keys from before the moment `stale_keys`
     /// lack a key, so they are read again.
-    async fn found(&self, stale_keys: Option<Instant>) -> Result<Found, OidcError> {
+    async fn found(&self, stale_keys: Option<Instant>) -> Result<PublishedProvider, OidcError> {
         let mut found = self.found.lock().await;
         if let Some(known) = found.as_mut().filter(|known| known.published_at.elapsed() < FRESH) {
             let is_stale = stale_keys.is_some_and(|stale| known.keys_at <= stale);
@@ -350,7 +350,7 @@ impl Provider {
         let published = self.published().await?;
         let keys = self.keys(&published).await?;
         let now = Instant::now();
-        let new = Found { published, keys, published_at: now, keys_at: now };
+        let new = PublishedProvider { published, keys, published_at: now, keys_at: now };
         *found = Some(new.clone());
         Ok(new)
     }

@@ -72,7 +72,9 @@ pub use desk::{
     Focus, FocusRecord, GatewayLine, InspectedJudgement, MeasuredLevel, MeasuredWindow, NoteLine,
     Onset, Operation, RaisedAlarm, RaisedAlarms, StandingAlarm, ToldLine, Watch, WorkLine,
 };
-pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
+pub use exchange::{
+    AnswerStep, AnsweredBy, ChatAnswer, Listener, Question, Said, Speaker, StepCall,
+};
 pub use tools::DeskTools;
 
 use entities::Meant;
@@ -148,7 +150,7 @@ impl<'a> Making<'a> {
             self.last = Some(observed.clone());
         }
         let step_number = self.steps;
-        self.listener.step(&Step { step_number, code, observations, tool_calls, error });
+        self.listener.step(&AnswerStep { step_number, code, observations, tool_calls, error });
     }
 }
 
@@ -159,7 +161,7 @@ impl Chat<'_> {
         question: &Question,
         model: Option<(Meter<'_>, Dialect)>,
         listener: &dyn Listener,
-    ) -> Answer {
+    ) -> ChatAnswer {
         let (fleet, gateways) = self.marked_fleet().await;
         let is_away = fleet.is_none();
         let fleet = fleet.unwrap_or_default();
@@ -212,7 +214,7 @@ impl Chat<'_> {
         // a model's words may have led to any answer, so the record stands beside it
         let about = if asks_model { near } else { used(&foci, by, &plan) };
         let answer = answer::with_records(answer, &about, reader);
-        Answer {
+        ChatAnswer {
             answer,
             by,
             about: spoken_of(&bearings, by, &plan),

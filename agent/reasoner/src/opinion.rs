@@ -21,7 +21,7 @@ use crate::guard::{Fence, KnownIds, Redactor};
 use crate::meter::Meter;
 use crate::prompt::{self, Task};
 use crate::toolbox::{self, ToolAnswer, Toolbox};
-use crate::verdict::{self, CONCLUDE, Place, Verdict};
+use crate::verdict::{self, CONCLUDE, Verdict, VerdictPlace};
 
 mod case;
 mod document;
@@ -174,7 +174,7 @@ pub struct Opinions<'a> {
     /// Most tokens of one answer.
     pub answer_tokens: u32,
     /// Whether the verdict is part of the judgement.
-    pub place: Place,
+    pub place: VerdictPlace,
 }
 
 impl Opinions<'_> {
@@ -326,7 +326,7 @@ fn without_conclusion(run: &mut OpinionRun, made_before: u32) -> Progressed {
 struct Concluding {
     /// Whether the conclusion came in one turn with other calls.
     beside_others: bool,
-    place: Place,
+    place: VerdictPlace,
 }
 
 /// Reads the conclusion; one that comes too early or does not fit gets a result that says why.

@@ -59,7 +59,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::document::{Block, Mark, Table};
+    use crate::document::{Block, DocumentTable, Mark};
     use crate::drawing::Shape;
 
     fn document(blocks: Vec<Block>) -> Document {
@@ -100,8 +100,8 @@ mod tests {
             long in "[a-z]{0,400}") {
             let items = vec![text.clone(), long.clone()];
             let row = vec![text.clone(), long.clone()];
-            let table =
-                Table { head: vec![String::new(); 2], shares: vec![0.8, 0.2], rows: vec![row] };
+            let table = DocumentTable { head: vec![String::new(); 2], shares: vec![0.8, 0.2],
+                rows: vec![row] };
             let all = document(vec![
                 Block::Text(text.clone()),
                 Block::Items { mark: Mark::Step, items },

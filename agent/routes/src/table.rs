@@ -27,7 +27,7 @@ pub struct Group {
 
 /// Routes with everything that they name.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
+pub struct RouteTable {
     /// The clock where none is named.
     pub zone: Zone,
     /// The routes, the first that takes an alarm decides.
@@ -63,7 +63,7 @@ pub struct Problem {
     pub allowed: String,
 }
 
-impl Table {
+impl RouteTable {
     /// Whether there is nothing to route: everybody hears everything.
     pub fn is_plain(&self) -> bool {
         self.routes.is_empty() && self.quiet.is_empty()

@@ -7,7 +7,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use serde::Deserialize;
 
-use crate::{Audience, Group, Hours, Rota, Route, Subject, Table, TimeOfDay, Zone};
+use crate::{Audience, Group, Hours, Rota, Route, RouteTable, Subject, TimeOfDay, Zone};
 
 mod properties;
 
@@ -29,9 +29,9 @@ struct File {
 
 const NAMES: [&str; 5] = ["kim", "lee", "park", "choi", "room"];
 
-fn read(text: &str) -> Result<Table, toml::de::Error> {
+fn read(text: &str) -> Result<RouteTable, toml::de::Error> {
     let file: File = toml::from_str(text)?;
-    Ok(Table {
+    Ok(RouteTable {
         zone: file.zone,
         routes: file.route,
         rotas: file.rota,
@@ -41,7 +41,7 @@ fn read(text: &str) -> Result<Table, toml::de::Error> {
     })
 }
 
-fn table(text: &str) -> Table {
+fn table(text: &str) -> RouteTable {
     let table = read(text).expect("a table");
     table.check().expect("a right one");
     table

@@ -14,7 +14,7 @@ use pdm_shared::event::Event;
 use pdm_shared::time::Timestamp;
 use pdm_store::{Incoming, Store};
 use pdm_tools::exec::builtin::Builtins;
-use pdm_tools::{Call, Catalogue, Means, Runtime};
+use pdm_tools::{Call, Catalogue, ExecutorResources, Runtime};
 use serde_json::{Value as Json, json};
 
 use super::{AssetTools, StoredGraph, digests};
@@ -68,7 +68,14 @@ fn runtime_in(store: &Store, zone: pdm_routes::Zone) -> Runtime {
     let builtins = assets.add_to(Builtins::default());
     let (catalogue, problems) = Catalogue::shipped();
     assert!(problems.is_empty(), "{problems:?}");
-    Runtime::new(catalogue, Means { builtins, graphs: Some(Arc::new(graphs)), ..Means::default() })
+    Runtime::new(
+        catalogue,
+        ExecutorResources {
+            builtins,
+            graphs: Some(Arc::new(graphs)),
+            ..ExecutorResources::default()
+        },
+    )
 }
 
 async fn called(runtime: &Runtime, tool: &str, arguments: Json) -> Result<Json, String> {

@@ -1,7 +1,7 @@
 //! The report: one self-contained HTML file a language, in the look of the project's reports.
 
 use pdm_expert::wording::element;
-use pdm_report::document::{Block, Document, Mark, Pair, Table};
+use pdm_report::document::{Block, Document, DocumentTable, Mark, Pair};
 use pdm_report::drawing::Colour;
 use pdm_report::html::{self, HtmlError};
 use pdm_shared::risk::RiskLevel;
@@ -254,7 +254,7 @@ fn table(head: Vec<String>, rows: Vec<Vec<String>>) -> Block {
     if let Some(share) = shares.first_mut() {
         *share = first;
     }
-    Block::Table(Table { head, shares, rows })
+    Block::Table(DocumentTable { head, shares, rows })
 }
 
 /// Messages a person and week.

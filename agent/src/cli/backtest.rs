@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use pdm_service::exit::{Exit, Failure, exit_of_input};
 use pdm_service::files::read_regular;
+use pdm_shared::slice::MachineSlice;
 use pdm_shared::text::Language;
 
 use super::{Lang, failure};
 use crate::backtest::parts::{self, Head, Part, PartError};
 use crate::backtest::summary::Making;
 use crate::backtest::truth::Truth;
-use crate::backtest::{MachinePlayed, Side, Slice, Summary, Terms, report};
+use crate::backtest::{MachinePlayed, Side, Summary, Terms, report};
 use crate::settings::AgentSettings;
 
 mod lines;
@@ -78,7 +79,7 @@ pub struct Args {
     whole: bool,
     /// Play the K-th of N slices of the machines, and write its part
     #[arg(long, value_name = "K/N", requires = "parts")]
-    slice: Option<Slice>,
+    slice: Option<MachineSlice>,
     /// Folder of parts: a run that was killed goes on where its part ends
     #[arg(long, value_name = "DIR")]
     parts: Option<PathBuf>,
@@ -127,7 +128,7 @@ pub(in crate::cli) struct Played {
 }
 
 /// The machines that were played, and the names of the configurations.
-struct Told {
+struct PlayedSides {
     played: Played,
     sides: Vec<String>,
     acknowledged_after_h: Option<f64>,
@@ -188,10 +189,10 @@ fn truth(args: &Args) -> Result<Truth, Failure> {
 }
 
 /// Plays the input, or what is left of it.
-fn played(args: &Args, plan: &Plan) -> anyhow::Result<Told> {
+fn played(args: &Args, plan: &Plan) -> anyhow::Result<PlayedSides> {
     let from = args.from.as_deref().unwrap_or("-");
     let input = stored::Input::of(from, plan.settings.as_ref())?;
-    let slice = args.slice.unwrap_or(Slice::WHOLE);
+    let slice = args.slice.unwrap_or(MachineSlice::WHOLE);
     let opened = match &args.parts {
         None => None,
         Some(folder) => {
@@ -219,7 +220,7 @@ fn played(args: &Args, plan: &Plan) -> anyhow::Result<Told> {
     match (&args.parts, slice.of) {
         // what an earlier run has played stands in the part alone
         (Some(_), 1) if !choice.done.is_empty() => merged(args),
-        _ => Ok(Told {
+        _ => Ok(PlayedSides {
             played,
             sides: plan.terms.sides.iter().map(|side| side.name.clone()).collect(),
             acknowledged_after_h: args.acknowledged_after_h,
@@ -228,7 +229,7 @@ fn played(args: &Args, plan: &Plan) -> anyhow::Result<Told> {
 }
 
 /// The parts of all slices.
-fn merged(args: &Args) -> anyhow::Result<Told> {
+fn merged(args: &Args) -> anyhow::Result<PlayedSides> {
     let folder = args.parts.as_deref().unwrap_or(Path::new("."));
     let parts = parts::all(folder).map_err(part)?;
     let head = parts.first().map(|part| part.head.clone());
@@ -239,7 +240,7 @@ fn merged(args: &Args) -> anyhow::Result<Told> {
     }
     let sides = head.iter().flat_map(Head::names).map(str::to_owned).collect();
     let acknowledged_after_h = head.as_ref().and_then(Head::acknowledged_after_h);
-    Ok(Told { played, sides, acknowledged_after_h })
+    Ok(PlayedSides { played, sides, acknowledged_after_h })
 }
 
 /// The exit code of a part.
@@ -256,8 +257,9 @@ fn part(error: PartError) -> Failure {
 }
 
 /// Prints the summary and writes the report.
-fn tell(args: &Args, plan: &Plan, truth: &Truth, told: Told) -> anyhow::Result<()> {
-    let Told { played: Played { mut machines, remarks }, sides, acknowledged_after_h } = told;
+fn tell(args: &Args, plan: &Plan, truth: &Truth, told: PlayedSides) -> anyhow::Result<()> {
+    let PlayedSides { played: Played { mut machines, remarks }, sides, acknowledged_after_h } =
+        told;
     let making = Making {
         sides,
         truth,

@@ -22,7 +22,7 @@ use pdm_store::{Store, StoreError, StoreSize, StoreTrouble};
 use pdm_web::plant::ChannelRow;
 
 use super::failure;
-use crate::http::{captures, door};
+use crate::http::{bound, captures};
 use crate::mqtt;
 use crate::notify::email::Email;
 use crate::notify::webhook::Webhook;
@@ -83,10 +83,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let clock: SharedClock = Arc::new(SystemClock);
     channels(&settings.notify, &settings.reports, &clock).map_err(failure::start)?;
     if settings.http.listen.is_some() {
-        door::check(&settings.http).map_err(|error| failure::start(error.into()))?;
+        bound::check(&settings.http).map_err(|error| failure::start(error.into()))?;
     }
     let with_token = captures::check_tokens(&settings.gateways)
-        .map_err(|error| failure::start(door::DoorError::from(error).into()))?;
+        .map_err(|error| failure::start(bound::ServerError::from(error).into()))?;
     if let Some(reasoner) = &settings.reasoner {
         reasoner.key().map_err(|error| {
             failure::start(StartError::Secret { key: "reasoner.key", source: error })
@@ -322,8 +322,8 @@ async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), F
 }
 
 fn logins(settings: &AgentSettings) -> Result<Option<Arc<pdm_oidc::Provider>>, Failure> {
-    door::provider(&settings.http)
-        .map_err(|error| failure::start(door::DoorError::from(error).into()))
+    bound::provider(&settings.http)
+        .map_err(|error| failure::start(bound::ServerError::from(error).into()))
 }
 
 /// Writes a row, as the agent does all the time, and looks through a file of at most [`LOOKED_THROUGH`] for

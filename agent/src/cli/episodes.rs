@@ -90,7 +90,7 @@ async fn lines(what: &What, store: &Store) -> Result<Vec<String>, Failure> {
     match what {
         What::List { all, limit, json } => {
             // changes of a clock that was ahead are listed too
-            let end = SystemClock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
+            let end = SystemClock.now().ten_years_on();
             let episodes =
                 store.episodes().episodes(end, !all, *limit).await.map_err(failure::store)?;
             let line = |(key, record): &(BearingKey, EpisodeRecord)| {

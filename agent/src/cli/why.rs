@@ -170,7 +170,7 @@ async fn of_bearing(
     }
     let now = SystemClock.now();
     // notifications of a clock that was ahead are told too
-    let end = now.plus_seconds(10.0 * 365.25 * 86_400.0);
+    let end = now.ten_years_on();
     let written =
         store.pages().notifications(Some(key), end, MESSAGES).await.map_err(failure::store)?;
     let mut messages = Vec::with_capacity(written.len());

@@ -21,7 +21,7 @@ pub(super) async fn watch_of(
     key: &BearingKey,
     now: Timestamp,
 ) -> Result<Watch, StoreError> {
-    let until = far_after(now);
+    let until = now.ten_years_on();
     let last = store.pages().windows(key, until, 1).await?;
     let Some(last) = last.last().filter(|last| !is_judgeable(last)) else {
         return Ok(Watch::Judged);
@@ -44,11 +44,6 @@ const fn is_judgeable(row: &WindowRow) -> bool {
     row.running && row.valid
 }
 
-/// Far enough ahead for a gateway's fast clock.
-pub(super) fn far_after(now: Timestamp) -> Timestamp {
-    now.plus_seconds(10.0 * 365.25 * 86_400.0)
-}
-
 /// A window as a question for a day is answered.
 pub(super) const fn window_of(row: &WindowRow) -> MeasuredWindow {
     MeasuredWindow {
@@ -68,7 +63,7 @@ pub(super) async fn earlier_grounds(
     least: RiskLevel,
     now: Timestamp,
 ) -> Result<Option<EarlierGrounds>, StoreError> {
-    let rows = store.pages().windows(key, far_after(now), EARLIER).await?;
+    let rows = store.pages().windows(key, now.ten_years_on(), EARLIER).await?;
     let of_level = |row: &&WindowRow| row.risk_level.is_some_and(|risk| risk >= least);
     // a window that could not be judged keeps the risk of before, and has no grounds of its own
     let judged = rows.iter().rev().filter(|row| is_judgeable(row)).find(of_level);

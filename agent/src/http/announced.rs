@@ -35,7 +35,9 @@ const OF_INTAKE: &[Announced] = &[
     A::gauge("pdm_agent_twin_gateways", "names that two gateways seem to use"),
     A::gauge("pdm_agent_dead_letters", "refused messages that are kept with their reason"),
     A::counter("pdm_agent_events_refused_total", "events that are not of the gateway that they \
-        name, or not that gateway's").by("cause", &["topic", "epoch", "owner", "new_bearing", "jump", "event_id", "unreadable"]),
+        name, or not that gateway's"
+        ).by("cause", &[
+            "topic", "epoch", "owner", "new_bearing", "jump", "event_id", "unreadable"]),
     A::counter("pdm_agent_events_not_counted_total", "stored events with a number that was counted \
         before"),
     A::counter("pdm_agent_gateway_counts_total", "counts of a gateway that began anew"),
@@ -191,7 +193,10 @@ const OF_STORE: &[Announced] = &[
         &["events", "judgements", "notifications", "dead_letters", "analysis_history", "photos"]),
     A::counter("pdm_agent_captures_total", "waveforms that came in whole"),
     A::counter("pdm_agent_captures_refused_total", "documents and parts of waveforms that were \
-        refused, by cause").by("cause", &["unfit", "hash", "owner", "identity", "large", "room", "place", "busy", "unknown", "unavailable"]),
+        refused, by cause"
+        ).by("cause", &[
+            "unfit", "hash", "owner", "identity", "large", "room", "place", "busy", "unknown",
+            "unavailable"]),
     A::counter("pdm_agent_captures_removed_total", "waveforms removed for newer ones"),
     A::counter("pdm_agent_capture_upload_bytes_total", "bytes of waveforms that came in"),
     A::gauge("pdm_agent_captures_held", "waveforms that are kept"),
@@ -200,5 +205,6 @@ const OF_STORE: &[Announced] = &[
         tables hold").by("what", &["used", "held"]),
     A::gauge("pdm_agent_store_max_bytes", "ceiling of what is in use, 0: none"),
     A::counter("pdm_agent_room_made_total", "windows that were deleted or lost their spectra \
-        because the store was at its ceiling").by("what", &["spectra", "normal_windows", "other_windows"]),
+        because the store was at its ceiling"
+        ).by("what", &["spectra", "normal_windows", "other_windows"]),
 ];

@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::put;
 use axum::{Json, Router};
-use pdm_service::http::callers::{Asked, Callers, Identity, Role};
+use pdm_service::http::callers::{CallerAnswer, Callers, Identity, Role};
 use pdm_service::http::guard::{Access, AccessError, LEAST_TOKEN};
 use pdm_service::http::server::{self, Peer};
 use pdm_service::secret::{LiveSecret, SecretError};
@@ -85,11 +85,11 @@ impl Tokens {
 }
 
 impl Callers for Tokens {
-    fn exist(&self) -> Asked<'_, bool> {
+    fn exist(&self) -> CallerAnswer<'_, bool> {
         Box::pin(async { Ok(true) })
     }
 
-    fn of_token<'a>(&'a self, token: &'a str) -> Asked<'a, Option<Identity>> {
+    fn of_token<'a>(&'a self, token: &'a str) -> CallerAnswer<'a, Option<Identity>> {
         Box::pin(async move {
             let named =
                 |gateway: GatewayKey| Identity { name: gateway.to_string(), role: Role::Viewer };

@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::ANSWER;
-use super::door::DoorError;
+use super::bound::ServerError;
 use crate::progress::Progress;
 use crate::settings::HttpSettings;
 use crate::vitals::{Blindness, Vitals};
@@ -56,18 +56,18 @@ pub(super) fn routes(health: Health) -> Router {
 /// store.
 ///
 /// # Errors
-/// [`DoorError`] if the address cannot be bound or its certificate cannot be read.
+/// [`ServerError`] if the address cannot be bound or its certificate cannot be read.
 pub(crate) async fn serve_alone(
     settings: &HttpSettings,
     vitals: Vitals,
     stop: CancellationToken,
-) -> Result<impl Future<Output = ()> + use<>, DoorError> {
+) -> Result<impl Future<Output = ()> + use<>, ServerError> {
     let mut bound = None;
     if let Some(listen) = settings.listen {
         let tls = settings.tls.clone().map(Tls::open).transpose()?;
         let terms = ServerTerms { connections: CONNECTIONS, tls: tls.map(Arc::new) };
         let listener = TcpListener::bind(listen).await;
-        bound = Some((terms, listener.map_err(|source| DoorError::Bind { listen, source })?));
+        bound = Some((terms, listener.map_err(|source| ServerError::Bind { listen, source })?));
     }
     Ok(async move {
         match bound {

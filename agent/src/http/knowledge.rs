@@ -36,7 +36,7 @@ const OF_CALLER: usize = 2;
 
 /// The query of the address.
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct KnowledgeQuery {
     name: String,
     #[serde(default)]
     collection: Option<String>,
@@ -110,7 +110,7 @@ pub(crate) fn router(knowledge: Knowledge, access: &Access, acts: Acts) -> Route
 async fn take(
     State(uploads): State<Uploads>,
     Extension(caller): Extension<Caller>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<KnowledgeQuery>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {

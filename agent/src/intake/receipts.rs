@@ -30,13 +30,13 @@ const PUBLISH: Duration = Duration::from_secs(5);
 /// The gateways that are owed a receipt, each with the number of events since its last one. The map
 /// is bounded by the number of gateways.
 #[derive(Debug, Default)]
-pub(crate) struct Owed {
+pub(crate) struct OwedReceipts {
     gateways: Mutex<BTreeMap<GatewayKey, u64>>,
     many: Notify,
     all: Notify,
 }
 
-impl Owed {
+impl OwedReceipts {
     /// Adds events of a gateway; wakes the task when there are at least `many`.
     pub(super) fn add(&self, gateway: &GatewayKey, events: u64, many: u64) {
         let mut gateways = self.gateways.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +61,7 @@ impl Owed {
 /// Publishes receipts.
 #[derive(Debug)]
 pub(crate) struct Receipts {
-    pub(crate) owed: Arc<Owed>,
+    pub(crate) owed: Arc<OwedReceipts>,
     pub(crate) store: GatewayStore,
     pub(crate) clock: SharedClock,
     pub(crate) prefix: Prefix,

@@ -102,13 +102,13 @@ impl OfGateway {
 
 /// The refusals that have been told since the start.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ToldRefusals {
     events: BTreeSet<(RefusalCause, GatewayKey, BearingKey)>,
     /// Topics of other messages that were refused.
     topics: BTreeSet<String>,
 }
 
-impl Told {
+impl ToldRefusals {
     /// Logs those that have not been told.
     pub(super) fn tell(&mut self, refusals: &[Refusal]) {
         for refusal in refusals {

@@ -123,7 +123,7 @@ impl Judging {
         event_id: EventId,
         checkpoint: &Checkpoint,
     ) -> Result<Option<Run>, JudgingError> {
-        match Run::resumed(checkpoint, self.store.noted_steps(event_id).await?) {
+        match Run::resumed(checkpoint, self.store.noted_steps(event_id).await?, &self.workflow) {
             Ok(run) => {
                 log::run_resumed(event_id, run.node);
                 Ok(Some(run))
@@ -158,7 +158,7 @@ impl Judging {
                 progress.unsent += outgoing.len() as u64;
             });
             self.reporter.notified(notification);
-            self.ring();
+            self.wake_lanes();
         }
         self.workflow.reached(&run, Node::SaveMemory, Phase::Noted);
         Ok(())

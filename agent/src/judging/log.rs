@@ -99,27 +99,27 @@ pub(super) fn lead_time(hours: f64) {
     metrics::histogram!("pdm_agent_lead_time_hours").record(hours);
 }
 
-/// A judgement waits for the language model.
+/// A judgement is held for the language model.
 pub(super) fn log_held(event_id: EventId, judged: RiskLevel) {
     metrics::counter!("pdm_agent_judgements_held_total").increment(1);
     tracing::info!(%event_id, risk = judged.as_str(), "judgement waits for the language model");
 }
 
-/// A judgement that has waited goes on.
-pub(super) fn went_on(event_id: EventId, heard: Option<&SecondOpinion>) {
-    let stance = heard.and_then(|heard| heard.stance).map_or("none", OpinionStance::as_str);
+/// A judgement that was held goes on.
+pub(super) fn hold_ended(event_id: EventId, answer: Option<&SecondOpinion>) {
+    let stance = answer.and_then(|answer| answer.stance).map_or("none", OpinionStance::as_str);
     metrics::counter!("pdm_agent_judgements_heard_total", "stance" => stance).increment(1);
     tracing::info!(%event_id, stance, "judgement goes on");
 }
 
-/// Judgements have waited long enough: those by rules stand.
-pub(super) fn waits_ended(count: u64) {
+/// Judgements were held long enough: those by rules stand.
+pub(super) fn holds_over(count: u64) {
     metrics::counter!("pdm_agent_judgement_waits_over_total").increment(count);
     tracing::warn!(count, "judgements go on without an answer of the language model");
 }
 
-/// A window that is told at once waits behind a judgement: that one waits no longer.
-pub(super) fn wait_cut_short(held: EventId, behind: EventId) {
+/// A window that is told at once waits after a held judgement: that one is held no longer.
+pub(super) fn hold_cut_short(held: EventId, behind: EventId) {
     metrics::counter!("pdm_agent_judgement_waits_over_total").increment(1);
     tracing::warn!(%held, %behind, "a window behind it is told at once: the judgement goes on \
         without the model");

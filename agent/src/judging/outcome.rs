@@ -6,7 +6,7 @@ use pdm_expert::case::{Memory, RECALLED_WORK, Work};
 use pdm_expert::grounding::Sources;
 use pdm_report::files::DocumentKind;
 use pdm_routes::Zone;
-use pdm_shared::diagnosis::{Diagnosis, Told};
+use pdm_shared::diagnosis::{Diagnosis, ToldMessage};
 use pdm_shared::id::EventId;
 use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::risk::RiskLevel;
@@ -133,7 +133,7 @@ fn retell(announcement: &mut Announcement) {
 /// written in the same transaction as the judgement.
 pub(super) fn note_telling(diagnosis: &mut Diagnosis, announcement: &Announcement) {
     let notification = &announcement.notification;
-    diagnosis.notification = Some(Told {
+    diagnosis.notification = Some(ToldMessage {
         notification_id: notification.notification_id,
         reason: notification.reason,
         channels: announcement.outgoing.iter().map(|row| row.lane.clone()).collect(),

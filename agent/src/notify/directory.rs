@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pdm_episode::Tell;
-use pdm_routes::{Audience, Subject, Table, Telling};
+use pdm_routes::{Audience, RouteTable, Subject, Telling};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -23,7 +23,7 @@ struct Reach {
 /// The people and channels, and how each is reached.
 #[derive(Debug)]
 pub(super) struct Directory {
-    pub(super) table: Table,
+    pub(super) table: RouteTable,
     /// Channels that stand for themselves; people, where there is no such channel.
     everybody: Vec<Reach>,
     /// People and channels by name.

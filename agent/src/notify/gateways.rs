@@ -280,7 +280,7 @@ impl Watchdog {
         now: Timestamp,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
         // changes of a clock that was ahead are looked at too
-        self.store.episodes().episodes(now.plus_seconds(10.0 * 365.25 * 86_400.0), true, MOST).await
+        self.store.episodes().episodes(now.ten_years_on(), true, MOST).await
     }
 
     /// The open episodes of the bearings of these gateways, with their gateway.

@@ -136,7 +136,7 @@ pub(crate) struct Lane {
     pub(crate) store: OutboxStore,
     pub(crate) clock: SharedClock,
     pub(crate) reporter: Reporter,
-    /// Rung when there may be something to send.
+    /// Notified when there may be something to send.
     pub(crate) written: Arc<Notify>,
     pub(crate) give_up_after: Duration,
     /// Tells elsewhere what a channel does not take.

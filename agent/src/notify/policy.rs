@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use pdm_episode::Step;
+use pdm_episode::EpisodeStep;
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::episode::Transition;
@@ -94,7 +94,7 @@ impl Policy {
         let right = self.in_time(alarm, now)?;
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
-        let mut change = self.change(key, Some(record), Step { episode, tell: None });
+        let mut change = self.change(key, Some(record), EpisodeStep { episode, tell: None });
         change.alarm = Some(Box::new(right));
         Some(change)
     }
@@ -125,7 +125,7 @@ impl Policy {
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
         episode.transition = Transition::Repeated;
-        let step = Step { episode, tell: None };
+        let step = EpisodeStep { episode, tell: None };
         let mut announcement = self.told(&subject, Some(record), step, now);
         announcement.notification.related.clone_from(&before.related);
         if let Some(change) = &mut announcement.episode {

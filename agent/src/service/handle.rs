@@ -12,7 +12,7 @@ use pdm_tools::Runtime;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout_at};
 
-use super::parts::Stops;
+use super::parts::StopSignals;
 use super::task::{RunningTask, STOP_ORDER, StopSignal, Task};
 use super::{ServiceError, log};
 use crate::notify::missing_rows_line;
@@ -28,7 +28,7 @@ const LAST_STAGE: Duration = Duration::from_secs(2);
 /// A running agent.
 #[derive(Debug)]
 pub struct Handle {
-    pub(super) stops: Stops,
+    pub(super) stops: StopSignals,
     pub(super) tasks: Vec<RunningTask>,
     pub(super) reporter: Reporter,
     pub(super) remarks: Remarks,
@@ -97,9 +97,9 @@ impl Handle {
         self.tasks.iter().find(|one| one.handle.is_finished()).map(|one| one.task.as_str())
     }
 
-    /// Stops the tasks stage by stage, in the order of the flow, within the grace period, then
-    /// closes the store. A task that is still busy at the end of the period is aborted: what it had
-    /// not finished is in the store or with the broker, and the next start goes on with it.
+    /// StopSignals the tasks stage by stage, in the order of the flow, within the grace period,
+    /// then closes the store. A task that is still busy at the end of the period is aborted: what
+    /// it had not finished is in the store or with the broker, and the next start goes on with it.
     ///
     /// # Errors
     /// [`ServiceError`] if a task had failed.

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::handle::say_missing;
 use super::log;
-use crate::intake::receipts::Owed;
+use crate::intake::receipts::OwedReceipts;
 use crate::notify::remarks::Remarks;
 use crate::vitals::{Ailment, Blindness, Saying, Trouble, Vitals, Writer};
 
@@ -64,7 +64,7 @@ pub(super) struct PulseWatch {
     pub(super) after: Duration,
     pub(super) remarks: Remarks,
     /// Who is owed a receipt.
-    pub(super) owed: Arc<Owed>,
+    pub(super) owed: Arc<OwedReceipts>,
 }
 
 type Beat<'a> = Pin<Box<dyn Future<Output = Result<Pulse, StoreError>> + Send + 'a>>;

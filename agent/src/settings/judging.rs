@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pdm_reasoner::settings::ReasonerSettings;
-use pdm_reasoner::verdict::Place;
+use pdm_reasoner::verdict::VerdictPlace;
 use pdm_service::config::{ConfigError, within};
 use pdm_shared::diagnosis::Reasoner;
 use pdm_shared::risk::RiskLevel;
@@ -57,8 +57,8 @@ impl JudgingSettings {
     }
 
     /// The place of the model's verdicts.
-    pub const fn place(&self) -> Place {
-        if self.has_model() { Place::InTheLoop } else { Place::Beside }
+    pub const fn place(&self) -> VerdictPlace {
+        if self.has_model() { VerdictPlace::InTheLoop } else { VerdictPlace::Beside }
     }
 
     /// Whether a language model is part of judgements.

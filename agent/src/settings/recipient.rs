@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use pdm_routes::Table;
+use pdm_routes::RouteTable;
 use pdm_service::config::ConfigError;
 use pdm_shared::bounds;
 use pdm_shared::risk::RiskLevel;
@@ -50,13 +50,13 @@ pub struct PersonHook {
 impl NotifySettings {
     /// The routes with everything that they name. `folder` is that of the configuration, where
     /// templates are named relative to it.
-    pub(crate) fn table(&self, folder: &Path) -> Table {
+    pub(crate) fn table(&self, folder: &Path) -> RouteTable {
         let mut names: BTreeSet<String> =
             self.recipient.iter().map(|one| one.name.clone()).collect();
         names.extend(self.email.iter().filter(|one| !one.to.is_empty()).map(|_| EMAIL.to_owned()));
         let hooks = self.webhook.iter().filter(|hook| hook.stands_alone(folder));
         names.extend(hooks.map(|hook| hook.name.clone()));
-        Table {
+        RouteTable {
             zone: self.zone,
             routes: self.route.clone(),
             rotas: self.rota.clone(),

@@ -43,12 +43,12 @@ pub struct State {
     pub pending: Vec<Question>,
     /// The questions of the research and their answers.
     pub inquiry: Inquiry,
-    /// The judgement waits for a language model, or has waited.
+    /// The judgement is held for a language model, or was.
     #[serde(default)]
     pub held: bool,
-    /// The answer of a language model, until the judgement takes it in.
-    #[serde(default)]
-    pub heard: Option<SecondOpinion>,
+    /// The answer of a language model to a held judgement, until the judgement takes it in.
+    #[serde(default, rename = "heard")]
+    pub held_answer: Option<SecondOpinion>,
     /// Documents that were written.
     pub documents: Vec<Written>,
     /// The detail of the step `save_memory`, once the judgement is stored and its documents are
@@ -110,7 +110,7 @@ impl State {
             pending: Vec::new(),
             inquiry: Inquiry::default(),
             held: false,
-            heard: None,
+            held_answer: None,
             documents: Vec::new(),
             saved: None,
             looked_up_ms: 0,

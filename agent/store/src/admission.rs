@@ -77,7 +77,7 @@ impl Default for IntakeTerms {
 
 /// The state of a gateway's sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Books {
+pub(super) struct GatewayRecord {
     pub(super) highest: u64,
     /// The count that the gateway's status names.
     pub(super) epoch: Option<Epoch>,
@@ -93,7 +93,7 @@ pub(super) struct Books {
     pub(super) proven: bool,
 }
 
-impl Books {
+impl GatewayRecord {
     /// Whether an event of the present count came within `within_s` seconds of this time.
     pub(super) fn is_heard(&self, now_ms: i64, within_s: f64) -> bool {
         let since_ms = |at: i64| now_ms.saturating_sub(at).unsigned_abs();
@@ -189,7 +189,7 @@ pub(super) enum Admitted {
 #[derive(Debug)]
 pub(super) struct Desk<'a> {
     pub(super) terms: &'a IntakeTerms,
-    pub(super) books: BTreeMap<GatewayKey, Books>,
+    pub(super) gateways: BTreeMap<GatewayKey, GatewayRecord>,
     /// The gateways of the bearings of this batch that have one already.
     pub(super) owners: BTreeMap<BearingKey, GatewayKey>,
     /// Bearings that began to belong to a gateway in the last hour.
@@ -209,7 +209,7 @@ impl Desk<'_> {
             return false;
         }
         let gateway = event.gateway();
-        let number = self.books.get(&gateway).copied().unwrap_or_default();
+        let number = self.gateways.get(&gateway).copied().unwrap_or_default();
         if self.plausible(event, &number).is_err() {
             return false;
         }
@@ -229,11 +229,11 @@ impl Desk<'_> {
             reason,
         };
         let admitted = self.judge(event, proven).map_err(refused).map_err(Box::new)?;
-        let books = self.books.entry(event.gateway()).or_default();
-        let is_of_its_count = books.epoch.is_some() && books.epoch == event.epoch;
-        books.proven |= proven && is_of_its_count;
+        let record = self.gateways.entry(event.gateway()).or_default();
+        let is_of_its_count = record.epoch.is_some() && record.epoch == event.epoch;
+        record.proven |= proven && is_of_its_count;
         if admitted == Admitted::Counted {
-            books.highest = books.highest.max(event.sequence);
+            record.highest = record.highest.max(event.sequence);
         }
         Ok(admitted)
     }
@@ -260,7 +260,7 @@ impl Desk<'_> {
             }
         }
         if admitted == Admitted::Counted {
-            self.plausible(event, &self.books.get(&gateway).copied().unwrap_or_default())?;
+            self.plausible(event, &self.gateways.get(&gateway).copied().unwrap_or_default())?;
         }
         Ok(admitted)
     }
@@ -274,11 +274,15 @@ impl Desk<'_> {
             );
             return Err((RefusalCause::Topic, reason));
         }
-        let Some(books) = self.books.get(&event.gateway()) else { return Ok(Admitted::Counted) };
-        match (books.epoch, event.epoch) {
+        let Some(record) = self.gateways.get(&event.gateway()) else {
+            return Ok(Admitted::Counted);
+        };
+        match (record.epoch, event.epoch) {
             (None, _) => Ok(Admitted::Counted),
             (Some(known), Some(named)) if known == named => Ok(Admitted::Counted),
-            (Some(_), Some(named)) if [books.epoch_before, books.rival].contains(&Some(named)) => {
+            (Some(_), Some(named))
+                if [record.epoch_before, record.rival].contains(&Some(named)) =>
+            {
                 Ok(Admitted::Kept)
             }
             (Some(_), _) if proven => Ok(Admitted::Kept),
@@ -294,8 +298,12 @@ impl Desk<'_> {
         }
     }
 
-    fn plausible(&self, event: &Event, books: &Books) -> Result<(), (RefusalCause, String)> {
-        let most = books.highest.saturating_add(self.terms.largest_jump).max(books.told_through);
+    fn plausible(
+        &self,
+        event: &Event,
+        record: &GatewayRecord,
+    ) -> Result<(), (RefusalCause, String)> {
+        let most = record.highest.saturating_add(self.terms.largest_jump).max(record.told_through);
         if event.sequence <= most {
             return Ok(());
         }
@@ -303,7 +311,7 @@ impl Desk<'_> {
             "sequence is {}, allowed is up to {most}: {} is the highest of gateway {}, a jump of \
              {} the largest (intake.largest_jump)",
             event.sequence,
-            books.highest,
+            record.highest,
             event.gateway(),
             self.terms.largest_jump
         );
@@ -323,11 +331,11 @@ mod tests {
         event
     }
 
-    fn desk(terms: &IntakeTerms, books: Books) -> Desk<'_> {
+    fn desk(terms: &IntakeTerms, record: GatewayRecord) -> Desk<'_> {
         let event = event("gw-01", 1, None);
         Desk {
             terms,
-            books: BTreeMap::from([(event.gateway(), books)]),
+            gateways: BTreeMap::from([(event.gateway(), record)]),
             owners: BTreeMap::from([(event.key(), event.gateway())]),
             new_bearings: BTreeMap::new(),
         }
@@ -341,13 +349,13 @@ mod tests {
     fn an_event_that_names_a_gateway_without_its_epoch_is_refused_and_moves_nothing() {
         let (own, other) = (Epoch::at(1_000), Epoch::at(2_000));
         let terms = IntakeTerms::default();
-        let books = Books { highest: 10, epoch: Some(own), ..Books::default() };
-        let mut desk = desk(&terms, books);
+        let record = GatewayRecord { highest: 10, epoch: Some(own), ..GatewayRecord::default() };
+        let mut desk = desk(&terms, record);
         for epoch in [None, Some(other)] {
             let refused = cause(desk.admit(&event("gw-01", 11, epoch), false));
             assert_eq!(refused, Some(RefusalCause::Epoch));
         }
-        assert_eq!(desk.books[&event("gw-01", 1, None).gateway()], books);
+        assert_eq!(desk.gateways[&event("gw-01", 1, None).gateway()], record);
         assert_eq!(desk.admit(&event("gw-01", 11, Some(own)), false), Ok(Admitted::Counted));
     }
 
@@ -355,7 +363,7 @@ mod tests {
     fn a_reason_never_names_the_epoch_that_a_gateway_is_known_by() {
         let own = Epoch::at(1_000);
         let terms = IntakeTerms::default();
-        let mut desk = desk(&terms, Books { epoch: Some(own), ..Books::default() });
+        let mut desk = desk(&terms, GatewayRecord { epoch: Some(own), ..GatewayRecord::default() });
         let refusal = desk.admit(&event("gw-01", 1, None), false).expect_err("refused");
         assert!(!refusal.reason.contains(&own.to_string()), "{}", refusal.reason);
     }
@@ -364,10 +372,14 @@ mod tests {
     fn events_of_the_count_before_are_kept_and_not_counted() {
         let (before, own) = (Epoch::at(1_000), Epoch::at(2_000));
         let terms = IntakeTerms::default();
-        let books = Books { epoch: Some(own), epoch_before: Some(before), ..Books::default() };
-        let mut desk = desk(&terms, books);
+        let record = GatewayRecord {
+            epoch: Some(own),
+            epoch_before: Some(before),
+            ..GatewayRecord::default()
+        };
+        let mut desk = desk(&terms, record);
         assert_eq!(desk.admit(&event("gw-01", 900, Some(before)), false), Ok(Admitted::Kept));
-        assert_eq!(desk.books[&event("gw-01", 1, None).gateway()].highest, 0);
+        assert_eq!(desk.gateways[&event("gw-01", 1, None).gateway()].highest, 0);
     }
 
     #[test]
@@ -379,12 +391,12 @@ mod tests {
         let entry = serde_json::from_value(entry).expect("an entry");
         let owners = BearingOwners::of_settings(std::path::Path::new("a"), vec![entry]);
         let terms = IntakeTerms { owners: owners.expect("valid"), ..IntakeTerms::default() };
-        let mut desk = desk(&terms, Books { epoch: own, ..Books::default() });
+        let mut desk = desk(&terms, GatewayRecord { epoch: own, ..GatewayRecord::default() });
         assert_eq!(desk.admit(&event("gw-01", 1, own), true), Ok(Admitted::Counted));
         let refused = cause(desk.admit(&event("gw-01", 2, own), false));
         assert_eq!(refused, Some(RefusalCause::Topic));
         // also of a gateway of which nothing is known yet
-        desk.books.clear();
+        desk.gateways.clear();
         assert_eq!(cause(desk.admit(&event("gw-01", 1, None), false)), Some(RefusalCause::Topic));
     }
 
@@ -394,7 +406,7 @@ mod tests {
     fn an_event_of_the_public_count_demands_nothing_of_the_gateways_further_events() {
         let terms = IntakeTerms::default();
         let own = Some(Epoch::at(1_000));
-        let mut desk = desk(&terms, Books { epoch: own, ..Books::default() });
+        let mut desk = desk(&terms, GatewayRecord { epoch: own, ..GatewayRecord::default() });
         let _forged = desk.admit(&event("gw-01", 1, own), true);
         assert_eq!(desk.admit(&event("gw-01", 2, own), false), Ok(Admitted::Counted));
     }
@@ -403,19 +415,20 @@ mod tests {
     fn events_of_a_rival_count_are_kept_and_not_counted() {
         let (own, rival) = (Epoch::at(1_000), Epoch::at(2_000));
         let terms = IntakeTerms::default();
-        let books = Books { epoch: Some(own), rival: Some(rival), ..Books::default() };
-        let mut desk = desk(&terms, books);
+        let record =
+            GatewayRecord { epoch: Some(own), rival: Some(rival), ..GatewayRecord::default() };
+        let mut desk = desk(&terms, record);
         assert_eq!(desk.admit(&event("gw-01", 900, Some(rival)), false), Ok(Admitted::Kept));
         assert_eq!(desk.admit(&event("gw-01", 1, Some(own)), false), Ok(Admitted::Counted));
     }
 
     #[test]
     fn a_count_is_heard_while_its_last_event_is_near() {
-        let books = Books { heard_at_ms: Some(100_000), ..Books::default() };
-        assert!(books.is_heard(100_000, 1.0) && books.is_heard(100_900, 1.0));
+        let record = GatewayRecord { heard_at_ms: Some(100_000), ..GatewayRecord::default() };
+        assert!(record.is_heard(100_000, 1.0) && record.is_heard(100_900, 1.0));
         // a clock that was set back
-        assert!(books.is_heard(99_500, 1.0) && !books.is_heard(101_000, 1.0));
-        assert!(!Books::default().is_heard(0, 600.0), "never heard");
+        assert!(record.is_heard(99_500, 1.0) && !record.is_heard(101_000, 1.0));
+        assert!(!GatewayRecord::default().is_heard(0, 600.0), "never heard");
     }
 
     /// Issue 34, H1: one message of a stranger under the long topic ended the intake of a gateway
@@ -425,7 +438,8 @@ mod tests {
         let terms = IntakeTerms::default();
         for known in [None, Some(Epoch::at(1_000))] {
             for claimed in [None, Some(Epoch::at(2_000))] {
-                let mut desk = desk(&terms, Books { epoch: known, ..Books::default() });
+                let mut desk =
+                    desk(&terms, GatewayRecord { epoch: known, ..GatewayRecord::default() });
                 let _taken = desk.admit(&event("gw-01", 1, claimed), true);
                 let honest = desk.admit(&event("gw-01", 2, known), false);
                 assert_eq!(honest, Ok(Admitted::Counted), "{known:?} {claimed:?}");
@@ -436,7 +450,8 @@ mod tests {
     #[test]
     fn a_bearing_of_another_gateway_is_refused_unless_the_configuration_names_it() {
         let terms = IntakeTerms::default();
-        let refused = cause(desk(&terms, Books::default()).admit(&event("gw-02", 1, None), true));
+        let refused =
+            cause(desk(&terms, GatewayRecord::default()).admit(&event("gw-02", 1, None), true));
         assert_eq!(refused, Some(RefusalCause::Owner));
         let entry = serde_json::json!({
             "site": "ulsan-1", "gateway": "gw-02", "bearings": ["P-101/*"],
@@ -445,17 +460,17 @@ mod tests {
         let path = std::path::Path::new("agent.toml");
         let owners = BearingOwners::of_settings(path, vec![entry]).expect("valid");
         let terms = IntakeTerms { owners, ..IntakeTerms::default() };
-        let moved = desk(&terms, Books::default()).admit(&event("gw-02", 1, None), true);
+        let moved = desk(&terms, GatewayRecord::default()).admit(&event("gw-02", 1, None), true);
         assert_eq!(moved, Ok(Admitted::Counted));
     }
 
     #[test]
     fn a_jump_beyond_a_spool_is_refused_unless_the_status_has_named_the_number() {
         let terms = IntakeTerms { largest_jump: 100, ..IntakeTerms::default() };
-        let books = Books { highest: 50, told_through: 1_000, ..Books::default() };
-        let mut told = desk(&terms, books);
+        let record = GatewayRecord { highest: 50, told_through: 1_000, ..GatewayRecord::default() };
+        let mut told = desk(&terms, record);
         assert_eq!(told.admit(&event("gw-01", 1_000, None), false), Ok(Admitted::Counted));
-        let mut untold = desk(&terms, Books { told_through: 0, ..books });
+        let mut untold = desk(&terms, GatewayRecord { told_through: 0, ..record });
         let far = [151, u64::MAX];
         for number in far {
             let refused = cause(untold.admit(&event("gw-01", number, None), false));
@@ -467,7 +482,7 @@ mod tests {
     #[test]
     fn a_gateway_brings_so_many_new_bearings_an_hour() {
         let terms = IntakeTerms { new_bearings_per_hour: 2, ..IntakeTerms::default() };
-        let mut desk = desk(&terms, Books::default());
+        let mut desk = desk(&terms, GatewayRecord::default());
         let of = |bearing: &str| Event {
             bearing_id: bearing.parse().expect("name"),
             ..event("gw-01", 1, None)

@@ -4,7 +4,7 @@ use pdm_expert::case::{BearingState, Memory, Remembered};
 use pdm_shared::delivery::Notification;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
-use pdm_shared::follow_up::{FollowUpState, Found};
+use pdm_shared::follow_up::{FollowUpState, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -59,7 +59,7 @@ pub struct FollowUp {
     pub repaired: bool,
     /// The finding on the machine.
     #[serde(default)]
-    pub found: Option<Found>,
+    pub found: Option<WorkFound>,
 }
 
 /// The outcome of a report of staff.

@@ -21,6 +21,7 @@ mod episode;
 mod error;
 mod fingerprint;
 pub mod gateway_alarm;
+mod held;
 mod intake;
 mod judgement;
 mod log;
@@ -43,6 +44,7 @@ pub use pdm_service::postgres::WayError;
 pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use episode::{Alarm, Beside, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
 pub use error::{StoreError, Unfit};
+pub use held::{EventAfterHeld, HeldAnswer, HeldJudgement};
 pub use intake::{
     Backlog, GatewayState, Incoming, MissingRows, OldGaps, Pulse, RefusedEvents, RefusedMessage,
     Stored, UnreadEvent,
@@ -51,10 +53,7 @@ pub use judgement::{
     Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged, Recall, Reported,
     Unjudged, WorkCounts,
 };
-pub use opinion::{
-    BehindHeld, HeldAnswer, HeldJudgement, MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts,
-    OpinionEnded,
-};
+pub use opinion::{MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts, OpinionEnded};
 pub use outbox::{
     Claimed, DEAD_LETTER_LANE, Delivery, EMAIL_LANE, HeldBack, MQTT_LANE, Outgoing, Payload,
     SendOutcome, ToldInHour, VECTORS_LANE, WayState, person_lane, webhook_lane,

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use pdm_harness::{Child, Planted, PlantedSeries, binary, free_port, planted_set, until};
-use pdm_tools::client::{Answer, ToolClient};
+use pdm_tools::client::{CallAnswer, ToolClient};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -84,7 +84,7 @@ async fn decided(
     element: &str,
     from: &str,
     to: &str,
-) -> Answer {
+) -> CallAnswer {
     let arguments = json!({
         "station_id": station, "element": element, "start_time": from, "end_time": to,
     });
@@ -93,7 +93,7 @@ async fn decided(
 }
 
 /// The word of the verdict in the English half of an answer.
-fn verdict(answer: &Answer) -> String {
+fn verdict(answer: &CallAnswer) -> String {
     let text = answer.structured.as_ref().and_then(|value| value["answer"].as_str());
     let text = text.unwrap_or_else(|| panic!("{}", answer.text));
     let line = text.lines().find_map(|line| line.strip_prefix("## Verdict: ")).expect("a verdict");
@@ -101,7 +101,7 @@ fn verdict(answer: &Answer) -> String {
 }
 
 /// The faults of the English half.
-fn faults(answer: &Answer) -> Vec<String> {
+fn faults(answer: &CallAnswer) -> Vec<String> {
     let text = answer.structured.as_ref().and_then(|value| value["answer"].as_str()).expect("text");
     let english = text.split("\n---\n").nth(1).expect("an English half");
     let named = english.lines().filter_map(|line| line.strip_prefix("- **"));
@@ -114,7 +114,7 @@ fn faults(answer: &Answer) -> Vec<String> {
 }
 
 /// The case that is told first.
-fn nearest(answer: &Answer) -> String {
+fn nearest(answer: &CallAnswer) -> String {
     let text = answer.structured.as_ref().and_then(|value| value["answer"].as_str()).expect("text");
     let line = text.lines().find_map(|line| line.strip_prefix("1. ")).expect("a case");
     line.split(' ').next().expect("a name").replace('\\', "")

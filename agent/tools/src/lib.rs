@@ -34,6 +34,6 @@ pub use error::ToolError;
 pub use observation::Observation;
 pub use problem::Problem;
 pub use registry::Registry;
-pub use runtime::{Call, Means, Runtime};
+pub use runtime::{Call, ExecutorResources, Runtime};
 pub use sources::Sources;
 pub use spec::ToolSpec;

@@ -49,11 +49,11 @@ pub fn check(bytes: &[u8]) -> Result<(PhotoKind, &[u8]), NoPhoto> {
         return Err(NoPhoto::TooLarge);
     }
     let found = if bytes.starts_with(&[0xff, 0xd8, 0xff]) {
-        Found { kind: PhotoKind::Jpeg, ..jpeg(bytes)? }
+        FoundPicture { kind: PhotoKind::Jpeg, ..jpeg(bytes)? }
     } else if bytes.starts_with(PNG) {
-        Found { kind: PhotoKind::Png, ..png(bytes)? }
+        FoundPicture { kind: PhotoKind::Png, ..png(bytes)? }
     } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
-        Found { kind: PhotoKind::Webp, ..webp(bytes)? }
+        FoundPicture { kind: PhotoKind::Webp, ..webp(bytes)? }
     } else {
         return Err(NoPhoto::OtherKind);
     };
@@ -74,7 +74,7 @@ pub fn check(bytes: &[u8]) -> Result<(PhotoKind, &[u8]), NoPhoto> {
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// The data of a file's structure.
-struct Found {
+struct FoundPicture {
     kind: PhotoKind,
     width: u32,
     height: u32,
@@ -114,7 +114,7 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// ISO/IEC 10918-1, annex B: segments with a length, and scans without one, up to the end of the image.
-fn jpeg(bytes: &[u8]) -> Result<Found, NoPhoto> {
+fn jpeg(bytes: &[u8]) -> Result<FoundPicture, NoPhoto> {
     let (mut at, mut size, mut head) = (2, None, None);
     loop {
         let marker = *bytes.get(at + 1).ok_or(NoPhoto::Damaged)?;
@@ -126,7 +126,13 @@ fn jpeg(bytes: &[u8]) -> Result<Found, NoPhoto> {
             0xd9 => {
                 let (height, width) = size.ok_or(NoPhoto::Damaged)?;
                 let head = head.ok_or(NoPhoto::Damaged)?;
-                return Ok(Found { kind: PhotoKind::Jpeg, width, height, end: at + 2, head });
+                return Ok(FoundPicture {
+                    kind: PhotoKind::Jpeg,
+                    width,
+                    height,
+                    end: at + 2,
+                    head,
+                });
             }
             0x00..=0xbf | 0xd0..=0xd8 => return Err(NoPhoto::Damaged),
             _ => {
@@ -155,7 +161,7 @@ fn scan_end(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 /// PNG 1.2, 3.2: chunks with length, type and CRC, from IHDR to IEND.
-fn png(bytes: &[u8]) -> Result<Found, NoPhoto> {
+fn png(bytes: &[u8]) -> Result<FoundPicture, NoPhoto> {
     let number = |at: usize| -> Option<u32> {
         Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
     };
@@ -178,14 +184,14 @@ fn png(bytes: &[u8]) -> Result<Found, NoPhoto> {
         }
         if kind == b"IEND" {
             let head = head.ok_or(NoPhoto::Damaged)?;
-            return Ok(Found { kind: PhotoKind::Png, width, height, end, head });
+            return Ok(FoundPicture { kind: PhotoKind::Png, width, height, end, head });
         }
         at = end;
     }
 }
 
 /// RFC 9649: a RIFF file whose first chunk tells the size.
-fn webp(bytes: &[u8]) -> Result<Found, NoPhoto> {
+fn webp(bytes: &[u8]) -> Result<FoundPicture, NoPhoto> {
     let number = |at: usize| -> Option<u32> {
         Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
     };
@@ -212,7 +218,7 @@ fn webp(bytes: &[u8]) -> Result<Found, NoPhoto> {
     if at != end {
         return Err(NoPhoto::Damaged);
     }
-    Ok(Found { kind: PhotoKind::Webp, width, height, end, head: end.min(4096) })
+    Ok(FoundPicture { kind: PhotoKind::Webp, width, height, end, head: end.min(4096) })
 }
 
 #[cfg(test)]

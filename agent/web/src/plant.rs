@@ -233,7 +233,7 @@ pub struct Remark {
 
 /// A row's place in a list that is ordered by time: the time and what tells rows of one time apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct ListPlace {
     /// The row's time, milliseconds since 1970.
     pub at_ms: i64,
     /// The row's identity.
@@ -323,7 +323,7 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     async fn episodes(
         &self,
         filter: EpisodeFilter,
-        before: Option<Place>,
+        before: Option<ListPlace>,
         limit: u32,
     ) -> Result<Vec<EpisodeDetail>, PlantError>;
 
@@ -345,7 +345,7 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     async fn work(
         &self,
         is_open: bool,
-        before: Option<Place>,
+        before: Option<ListPlace>,
         limit: u32,
     ) -> Result<Vec<WorkRow>, PlantError>;
 

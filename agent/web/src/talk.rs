@@ -188,13 +188,13 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .layer(DefaultBodyLimit::max(MAX_BYTES))
 }
 
-type Asked = Result<Json<Body>, JsonRejection>;
+type TalkRequest = Result<Json<Body>, JsonRejection>;
 
 async fn message(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     headers: HeaderMap,
-    body: Asked,
+    body: TalkRequest,
 ) -> Result<Response, Problem> {
     let question = read(&viewer, &headers, body)?;
     let (answer, steps) = answer_question(&shared, question).await?;
@@ -236,7 +236,7 @@ async fn message_stream(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     headers: HeaderMap,
-    body: Asked,
+    body: TalkRequest,
 ) -> Result<Response, Problem> {
     let question = read(&viewer, &headers, body)?;
     let talk = talk_of(&shared)?;
@@ -277,7 +277,7 @@ async fn next(state: &mut Streaming) -> Option<Value> {
     state.ended.take()
 }
 
-fn read(viewer: &Viewer, headers: &HeaderMap, body: Asked) -> Result<TalkQuestion, Problem> {
+fn read(viewer: &Viewer, headers: &HeaderMap, body: TalkRequest) -> Result<TalkQuestion, Problem> {
     let Json(body) = body.map_err(|refused| Problem::new(refused.status(), refused.body_text()))?;
     if !viewer.may_send(&body.form_key) {
         let told = "form_key is not of this login: open the page again";

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use pdm_service::exit::{Exit, Failure};
 
-use crate::series::{Request, SeriesError, SeriesLine, Table, judge, read_table};
+use crate::series::{Request, SeriesError, SeriesLine, SeriesTable, judge, read_table};
 use crate::tabular::{DateOrder, Decimal, LocalZone};
 
 mod summary;
@@ -96,7 +96,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-fn open(args: &Args) -> anyhow::Result<Table> {
+fn open(args: &Args) -> anyhow::Result<SeriesTable> {
     let name = args.file.display();
     let file = File::open(&args.file)
         .with_context(|| format!("{name}"))

@@ -8,7 +8,7 @@ use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::asked::Asked;
+use super::asked::AskedEvents;
 use super::documents::Said;
 use super::in_flight::InFlight;
 use super::lanes::Lanes;
@@ -110,7 +110,7 @@ pub(super) struct Session<'a> {
     refused_since: Option<Instant>,
     pause_until: Option<Instant>,
     tail: Tail,
-    asked: Asked,
+    asked: AskedEvents,
     opened: Instant,
     /// When a receipt last covered something, or nothing was to be covered.
     covered_at: Instant,
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
             refused_since: None,
             pause_until: None,
             tail: Tail::new(0, now, None),
-            asked: Asked::new(now),
+            asked: AskedEvents::new(now),
             opened: now,
             covered_at: now,
             has_receipts_answer: false,

@@ -176,10 +176,10 @@ fn leave_codes_out(
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Request, Table, read_table};
+    use super::super::table::{Request, SeriesTable, read_table};
     use super::*;
 
-    fn read(header: &str, cells: &[&str]) -> Result<Table, SeriesError> {
+    fn read(header: &str, cells: &[&str]) -> Result<SeriesTable, SeriesError> {
         let rows = cells.iter().enumerate().map(|(row, cell)| format!("{}\t{cell}\n", 600 * row));
         let text = format!("t\t{header}\n{}", rows.collect::<String>());
         let values = vec![header.to_owned()];

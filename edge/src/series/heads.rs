@@ -53,9 +53,9 @@ fn is_index_named(names: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Request, Table, read_table};
+    use super::super::table::{Request, SeriesTable, read_table};
 
-    fn read(text: &str) -> Result<Table, String> {
+    fn read(text: &str) -> Result<SeriesTable, String> {
         let request = Request {
             time: "t".to_owned(),
             values: vec!["a".to_owned()],

@@ -270,9 +270,9 @@ pub(super) fn frozen_note(
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Request, Table, read_table};
+    use super::super::table::{Request, SeriesTable, read_table};
 
-    fn read(text: &str, only: &[(&str, &str)]) -> Result<Table, String> {
+    fn read(text: &str, only: &[(&str, &str)]) -> Result<SeriesTable, String> {
         let only = only.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
         let request = Request {
             time: "t".to_owned(),

@@ -304,9 +304,9 @@ fn bad_by_code_or_share(numbers: &[f64], name: &str) -> Option<Vec<bool>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Request, Table, read_table};
+    use super::super::table::{Request, SeriesTable, read_table};
 
-    fn read(text: &str) -> Table {
+    fn read(text: &str) -> SeriesTable {
         let values = vec!["a".to_owned(), "b".to_owned()];
         let request =
             Request { time: "t".to_owned(), values, period_s: 600.0, ..Request::default() };
@@ -328,7 +328,7 @@ mod tests {
         );
     }
 
-    fn missing(table: &Table) -> Vec<(usize, usize)> {
+    fn missing(table: &SeriesTable) -> Vec<(usize, usize)> {
         let rows = table.rows.iter().enumerate();
         rows.flat_map(|(row, all)| {
             let values = all.values.iter().enumerate();

@@ -36,7 +36,7 @@ pub struct Request {
 
 /// A table of values over time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct SeriesTable {
     /// Names of the columns asked for.
     pub columns: Vec<String>,
     /// The rows, in the order of time.
@@ -131,7 +131,7 @@ pub enum SeriesError {
 ///
 /// # Errors
 /// The first [`SeriesError`] found.
-pub fn read_table(mut input: impl Read, request: &Request) -> Result<Table, SeriesError> {
+pub fn read_table(mut input: impl Read, request: &Request) -> Result<SeriesTable, SeriesError> {
     if !(request.period_s.is_finite() && request.period_s > 0.0) {
         return Err(SeriesError::Period { got: request.period_s });
     }
@@ -191,7 +191,7 @@ pub fn read_table(mut input: impl Read, request: &Request) -> Result<Table, Seri
     }
     let rows: Vec<Row> =
         instants.at.into_iter().zip(values).map(|(at, values)| Row { at, values }).collect();
-    Ok(Table { columns: request.values.clone(), rows, notes })
+    Ok(SeriesTable { columns: request.values.clone(), rows, notes })
 }
 
 /// Share of rows with the time of the row before from which a column that tells such rows apart

@@ -60,12 +60,12 @@ pub struct SpeedTagSettings {
 
 /// The last value, rpm; its sign is the direction.
 #[derive(Debug, Default)]
-struct Reading(Mutex<Option<(f64, Instant)>>);
+struct SpeedReading(Mutex<Option<(f64, Instant)>>);
 
 /// The last value of a tag, shared by the points of a source.
 #[derive(Debug, Clone)]
 pub struct SpeedTag {
-    reading: Arc<Reading>,
+    reading: Arc<SpeedReading>,
     max_age: Duration,
     speeds: RangeInclusive<f64>,
     begun: Instant,
@@ -82,7 +82,7 @@ impl SpeedTag {
     /// [`SourceError::Options`] if the topic is not valid.
     pub fn follow(settings: &SpeedTagSettings, host: SourceHost) -> Result<Self, SourceError> {
         check_topic(&settings.topic)?;
-        let reading = Arc::new(Reading::default());
+        let reading = Arc::new(SpeedReading::default());
         let kept = Arc::downgrade(&reading);
         let name = format!("tag {}", settings.topic.topic);
         let tag = Self {
@@ -173,7 +173,7 @@ impl SpeedTag {
 /// Follows the topic until nobody reads the value.
 struct Follower {
     settings: SpeedTagSettings,
-    kept: Weak<Reading>,
+    kept: Weak<SpeedReading>,
     host: SourceHost,
     is_refusing: bool,
 }
@@ -394,13 +394,13 @@ mod tests {
     fn an_old_value_is_not_used() {
         let tag = |age: Duration| {
             let came = Instant::now().checked_sub(age).expect("a long uptime");
-            tag_of(Arc::new(Reading(Mutex::new(Some((1500.0, came)))))).speed().map(Rpm::get)
+            tag_of(Arc::new(SpeedReading(Mutex::new(Some((1500.0, came)))))).speed().map(Rpm::get)
         };
         assert_eq!(tag(Duration::ZERO), Some(1500.0));
         assert_eq!(tag(Duration::from_secs(1)), None);
     }
 
-    fn tag_of(reading: Arc<Reading>) -> SpeedTag {
+    fn tag_of(reading: Arc<SpeedReading>) -> SpeedTag {
         SpeedTag {
             reading,
             max_age: Duration::from_millis(500),
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn a_value_far_from_the_name_plate_is_told_and_not_used_and_zero_is_a_standstill() {
         let plate = Rpm::new(1480.0).expect("a speed");
-        let tag = tag_of(Arc::new(Reading(Mutex::new(Some((24.6, Instant::now()))))));
+        let tag = tag_of(Arc::new(SpeedReading(Mutex::new(Some((24.6, Instant::now()))))));
         let told = || tag.host.remarks.lines().join("");
         assert_eq!(tag.speed_near(plate), None);
         assert!(told().contains("24.6") && told().contains("1480"), "{}", told());
@@ -435,7 +435,7 @@ mod tests {
     /// The kept message of a broker may be of last year.
     #[test]
     fn a_retained_value_is_told_and_not_used() {
-        let reading = Arc::new(Reading::default());
+        let reading = Arc::new(SpeedReading::default());
         let host = SourceHost::alone(Arc::new(SystemClock), "bench");
         let mut follower = Follower {
             settings: settings("", 1.0),

@@ -21,14 +21,14 @@ use tokio_util::sync::CancellationToken;
 /// All places of a server, in the order in which they were taken.
 #[derive(Debug)]
 pub struct Places {
-    taken: Mutex<Vec<Place>>,
+    taken: Mutex<Vec<ConnectionPlace>>,
     most: usize,
     freed: Notify,
 }
 
 /// The place of one connection; clones are the same place.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ConnectionPlace {
     places: Arc<Places>,
     peer: IpAddr,
     caller: Arc<Mutex<Option<String>>>,
@@ -64,7 +64,7 @@ impl Places {
 
     /// A place for a connection of `peer`. If all are taken, a waiting connection loses its own; if
     /// all are being answered, waits until one is done.
-    pub async fn take(places: &Arc<Self>, peer: IpAddr) -> Place {
+    pub async fn take(places: &Arc<Self>, peer: IpAddr) -> ConnectionPlace {
         loop {
             // registered before the look, so that no place that is freed in between is missed
             let freed = places.freed.notified();
@@ -75,13 +75,13 @@ impl Places {
         }
     }
 
-    fn try_take(places: &Arc<Self>, peer: IpAddr) -> Option<Place> {
+    fn try_take(places: &Arc<Self>, peer: IpAddr) -> Option<ConnectionPlace> {
         let mut taken = places.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.len() >= places.most {
             let at = loser(&taken)?;
             taken.remove(at).taken_away.cancel();
         }
-        let place = Place {
+        let place = ConnectionPlace {
             places: Arc::clone(places),
             peer,
             caller: Arc::default(),
@@ -95,14 +95,14 @@ impl Places {
 
 /// The longest waiting connection of the caller with the most connections; `None` if every
 /// connection is being answered.
-fn loser(taken: &[Place]) -> Option<usize> {
+fn loser(taken: &[ConnectionPlace]) -> Option<usize> {
     let of = |peer: IpAddr| taken.iter().filter(|place| place.peer == peer).count();
     let waiting = taken.iter().enumerate().filter(|(_, place)| !place.is_admitted());
     // of equal counts `max_by_key` would take the last; reversed it takes the longest waiting
     waiting.rev().max_by_key(|(_, place)| of(place.peer)).map(|(at, _)| at)
 }
 
-impl Place {
+impl ConnectionPlace {
     /// A request of the connection passed the guard.
     pub fn admit(&self) {
         self.is_admitted.store(true, Ordering::Relaxed);

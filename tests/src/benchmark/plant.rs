@@ -40,14 +40,14 @@ pub struct Plant {
     /// Windows in which a change of the machine was found, counted for each of its bearings.
     pub changes: usize,
     /// Messages about sound bearings.
-    pub sound_messages: Vec<Told>,
+    pub sound_messages: Vec<SoundMessage>,
     /// Bearings that were watched while they were sound.
     pub sound_bearings: usize,
 }
 
 /// A message about a sound bearing.
 #[derive(Debug, Clone, Serialize)]
-pub struct Told {
+pub struct SoundMessage {
     /// Day on which the message left.
     pub day: u32,
     /// The name of the message, the same for all that left in it.
@@ -219,7 +219,7 @@ impl<'a> Watched<'a> {
             if window.hours < self.sound_h() {
                 let (reason, way) = (one.reason, staff.preview.way(place));
                 let wait_s = way.leaves_at.map_or(0.0, |at| at.seconds_since(window.at));
-                plant.sound_messages.push(Told {
+                plant.sound_messages.push(SoundMessage {
                     day: (window.hours / 24.0 + wait_s / 86_400.0) as u32,
                     message: way.message.unwrap_or_else(|| one.notification_id.to_string()),
                     name: self.bearing.name.clone(),
@@ -430,7 +430,7 @@ impl Plant {
     }
 
     /// Messages about 200 sound bearings in a day, on average and on the worst one.
-    fn a_day(&self, counts: impl Fn(&Told) -> bool) -> (f64, f64) {
+    fn a_day(&self, counts: impl Fn(&SoundMessage) -> bool) -> (f64, f64) {
         let counted = self.sound_messages.iter().filter(|told| counts(told));
         let messages: BTreeMap<&str, u32> =
             counted.map(|told| (told.message.as_str(), told.day)).collect();

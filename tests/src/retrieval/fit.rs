@@ -18,7 +18,7 @@ use pdm_knowledge::Knowledge;
 use pdm_knowledge::relevance::{BY_MODEL, ELSEWHERE, Evidence, ONE, SHARED};
 use pdm_knowledge::store::Hit;
 
-use super::{Asked, KnowledgeSettings, Question, Set, filled_by};
+use super::{AskedLines, KnowledgeSettings, Question, Set, filled_by};
 
 mod folds;
 mod order;
@@ -92,17 +92,17 @@ pub async fn fit(
     with_model: bool,
 ) -> anyhow::Result<String> {
     let end = if with_model { "_AND_MODEL" } else { "" };
-    let bare = cases(settings("none"), Asked::None, sets, with_model).await?;
+    let bare = cases(settings("none"), AskedLines::None, sets, with_model).await?;
     let mut told = fitted("WORDS", end, &bare, &Vec::new())?;
-    let all = cases(settings("all"), Asked::All, sets, with_model).await?;
-    let half = cases(settings("half"), Asked::EverySecond, sets, with_model).await?;
+    let all = cases(settings("all"), AskedLines::All, sets, with_model).await?;
+    let half = cases(settings("half"), AskedLines::EverySecond, sets, with_model).await?;
     told.push_str(&fitted("QUESTIONS", end, &all, &half)?);
     Ok(told)
 }
 
 async fn cases(
     settings: KnowledgeSettings,
-    asked: Asked,
+    asked: AskedLines,
     sets: &[(Set, Vec<Question>)],
     with_model: bool,
 ) -> anyhow::Result<Cases> {

@@ -2,10 +2,12 @@
 //! ARCHITECTURE.md.
 
 mod crates;
+mod lines;
 mod map;
 mod modules;
 mod names;
 mod published;
+mod walks;
 
 use std::path::{Path, PathBuf};
 

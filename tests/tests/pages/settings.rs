@@ -264,6 +264,14 @@ async fn routes_and_hooks(agent: &Agent, second: &str) {
     assert_eq!(agent.text(), fourth);
 }
 
+/// A script that opens what a page folds.
+fn open_details(selector: &str) -> String {
+    format!(
+        "document.querySelectorAll('{selector}').forEach((one) => {{ one.open = true; }}); \
+         return true"
+    )
+}
+
 /// R-UI-1: settings and duty keep nobody out, on a phone and a screen, in both languages.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_keep_nobody_out() {
@@ -288,12 +296,7 @@ async fn settings_keep_nobody_out() {
                 if page == "change" {
                     // the lines of a change, and what is wrong
                     browser.open(&format!("{}/settings?section=settings_rota", agent.url)).await;
-                    browser
-                        .run(
-                            "document.querySelectorAll('details').forEach((one) => { one.open \
-                        = true; }); return true",
-                        )
-                        .await;
+                    browser.run(&open_details("details")).await;
                     browser
                         .run(
                             "document.querySelector('[name=\"v.weeks\"]').value = '2'; return true",
@@ -306,12 +309,7 @@ async fn settings_keep_nobody_out() {
                     browser.until("the change", shown).await;
                 } else {
                     browser.open(&format!("{}{page}", agent.url)).await;
-                    browser
-                        .run(
-                            "document.querySelectorAll('main details').forEach((one) => { \
-                        one.open = true; }); return true",
-                        )
-                        .await;
+                    browser.run(&open_details("main details")).await;
                 }
                 browser.run(&axe).await;
                 let found = browser.run(RULES).await;

@@ -8,7 +8,7 @@
 use pdm_shared::diagnosis::DegradationSpeed;
 use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FollowUpState, Found};
+use pdm_shared::follow_up::{FollowUpState, WorkFound};
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -103,7 +103,7 @@ pub struct Work {
     /// Whether the bearing was repaired or replaced by it.
     pub repaired: bool,
     /// The finding on the machine.
-    pub found: Option<Found>,
+    pub found: Option<WorkFound>,
 }
 
 impl Work {

@@ -46,7 +46,7 @@ enum Telling {
 
 /// One figure that was read.
 #[derive(Debug, Clone, PartialEq)]
-struct Reading {
+struct DocumentReading {
     /// The number as it is written.
     raw: f64,
     /// The value in base units.
@@ -71,7 +71,7 @@ struct Origin {
 pub struct Readings {
     /// The readings by the bits of the value as it is written: an answer of a tool may hold a
     /// hundred thousand figures.
-    figures: HashMap<u64, Vec<Reading>>,
+    figures: HashMap<u64, Vec<DocumentReading>>,
     documents: BTreeSet<String>,
     names: Names,
     dates: Dates,
@@ -225,7 +225,7 @@ impl Readings {
     ) {
         let raw = raw.abs();
         let (value, from) = (raw * size(&unit), from.clone());
-        let reading = Reading { raw, value, unit, telling, subjects, from };
+        let reading = DocumentReading { raw, value, unit, telling, subjects, from };
         if raw.is_finite() {
             let alike = self.figures.entry(raw.to_bits()).or_default();
             if !alike.contains(&reading) {
@@ -267,7 +267,7 @@ impl Readings {
         let sentence = &text[sentence(text, figure.at.start)];
         let cited: Vec<&String> =
             self.documents.iter().filter(|document| sentence.contains(document.as_str())).collect();
-        let may_quote = |reading: &Reading| match &reading.from.document {
+        let may_quote = |reading: &DocumentReading| match &reading.from.document {
             Some(document) => cited.is_empty() || cited.contains(&document),
             None => Plant::fits(reading.from.owner.as_ref(), told),
         };
@@ -295,7 +295,7 @@ fn origin(told: &[Owner], from: &Origin) -> Origin {
 
 /// Whether a figure tells what was read. `scale` is what a word behind it multiplies it by (`억`,
 /// `million`); `needs_unit`: the figure answers a question for a quantity.
-fn is(figure: &Figure, scale: f64, reading: &Reading, needs_unit: bool) -> bool {
+fn is(figure: &Figure, scale: f64, reading: &DocumentReading, needs_unit: bool) -> bool {
     let (told, decimals) = (figure.value.abs(), figure.decimals);
     let as_written = || same(reading.raw / scale, told, decimals);
     match (kind(&figure.unit), kind(&reading.unit)) {

@@ -32,7 +32,7 @@ const MOST_OF_LIFE_STOOD: f64 = 0.25;
 
 /// A stage or hours that a change tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ToldCase {
     /// The stage whose times are compared.
     Stage,
     /// This bearing's time at that stage, h.
@@ -43,7 +43,7 @@ pub(super) enum Told {
     LifeThere,
 }
 
-impl Told {
+impl ToldCase {
     /// The path of the figure for the comparison at this place.
     pub(super) fn path(self, at: usize) -> String {
         match self {
@@ -63,7 +63,7 @@ pub(super) struct Change {
     /// The place of the comparison that it rests on.
     pub(super) at: Option<usize>,
     /// Figures that the text tells, with the name of each.
-    pub(super) told: Vec<(Told, f64)>,
+    pub(super) told: Vec<(ToldCase, f64)>,
 }
 
 impl Change {
@@ -209,8 +209,11 @@ fn by_stage(diagnosis: &Diagnosis, case: &Case<'_>, at: usize, one: &Comparison)
         format!("Stage {stage} for {}, {en} {}", now.en, document.en),
     );
     let mut change = Change::of(effect, at, one, text);
-    change.told =
-        vec![(Told::Stage, f64::from(stage)), (Told::OwnStage, here), (Told::StageThere, there)];
+    change.told = vec![
+        (ToldCase::Stage, f64::from(stage)),
+        (ToldCase::OwnStage, here),
+        (ToldCase::StageThere, there),
+    ];
     Some(change)
 }
 
@@ -265,7 +268,7 @@ fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec
             return None;
         };
         let mut change = Change::of(effect, at, one, joined(&[head, tail]));
-        change.told = vec![(Told::LifeThere, lived)];
+        change.told = vec![(ToldCase::LifeThere, lived)];
         Some(change)
     });
     changes.collect()

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{Assets, EdgeName, NODE_TYPES, NodeName, RELATIONSHIP_TYPES};
 use crate::files::FileProblem;
-use crate::files::table::Table;
+use crate::files::table::FileTable;
 use crate::value::{Properties, Value, properties_of};
 
 /// Most bytes of a text property. A longer text belongs into the knowledge base.
@@ -80,7 +80,7 @@ impl Reader {
     }
 
     fn csv(&mut self, file: &Path) -> Result<(), Vec<FileProblem>> {
-        let table = Table::read(file)?;
+        let table = FileTable::read(file)?;
         let has = |name: &str| table.header.iter().any(|column| column == name);
         let own =
             if has("from") && has("to") { ["type", "from", "to"] } else { ["type", "id", "id"] };

@@ -10,7 +10,7 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// A CSV file in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct FileTable {
     /// Names of the columns, trimmed.
     pub header: Vec<String>,
     /// The rows.
@@ -28,13 +28,13 @@ pub struct Record {
 
 impl Record {
     /// The cell of a column, trimmed; `None` if there is no such column or nothing in it.
-    pub fn cell<'r>(&'r self, table: &Table, column: &str) -> Option<&'r str> {
+    pub fn cell<'r>(&'r self, table: &FileTable, column: &str) -> Option<&'r str> {
         let index = table.header.iter().position(|name| name == column)?;
         self.cells.get(index).map(|cell| cell.trim()).filter(|cell| !cell.is_empty())
     }
 }
 
-impl Table {
+impl FileTable {
     /// Reads a file.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Table {
     /// Reads the bytes of a file; `file` is for messages.
     ///
     /// # Errors
-    /// As [`Table::read`].
+    /// As [`FileTable::read`].
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, Vec<FileProblem>> {
         let text = decoded(file, bytes).map_err(|problem| vec![problem])?;
         let first = text.lines().next().unwrap_or_default();

@@ -87,8 +87,9 @@ impl VectorStore for GuardedStore {
 mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+    use pdm_service::resting::REST;
+
     use super::*;
-    use crate::breaker::REST;
 
     /// A store that hangs until it is released.
     #[derive(Debug, Default)]

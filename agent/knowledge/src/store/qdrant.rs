@@ -14,6 +14,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use pdm_service::secret::{LiveSecret, Secret, SecretSource};
 use pdm_shared::bounds;
+use pdm_shared::rank::RRF_K;
 use qdrant_client::config::QdrantConfig;
 use qdrant_client::qdrant::{
     self as proto, Condition, CountPointsBuilder, CreateCollectionBuilder,
@@ -25,7 +26,7 @@ use qdrant_client::qdrant::{
 use qdrant_client::{Payload, Qdrant, QdrantError};
 use serde_json::json;
 
-use super::{Filter, Hit, Point, Query, RRF_K, StoreError, Stored, VectorStore};
+use super::{Filter, Hit, Point, Query, StoreError, Stored, VectorStore};
 use crate::about::Collection;
 use crate::chunk::Chunk;
 

@@ -48,7 +48,7 @@ struct Passage {
 }
 
 /// Passages that a search found.
-struct Found {
+struct FoundPassage {
     /// The passages as they are told.
     told: String,
     /// Heading and titles of the first one, in both languages and in lower case.
@@ -249,7 +249,7 @@ async fn searched(
     tool: &str,
     clause: &str,
     language: Language,
-) -> Option<Found> {
+) -> Option<FoundPassage> {
     let documents = documents_of(tools, tool, clause).await?;
     let terms = terms(clause);
     if let Some(first) =
@@ -261,7 +261,7 @@ async fn searched(
         let sections = read.data.get("documents").and_then(Value::as_array);
         if let Some(told) = sections.and_then(|sections| outline(sections, language)) {
             let head = told.to_lowercase();
-            return Some(Found { told, head, share: 1.0 });
+            return Some(FoundPassage { told, head, share: 1.0 });
         }
     }
     chosen(&documents, &terms, tool == CASES, language)
@@ -276,7 +276,12 @@ async fn documents_of(tools: &dyn Toolbox, tool: &str, clause: &str) -> Option<V
 }
 
 /// The passages of documents that fit a question best.
-fn chosen(documents: &[Value], terms: &[Term], is_case: bool, language: Language) -> Option<Found> {
+fn chosen(
+    documents: &[Value],
+    terms: &[Term],
+    is_case: bool,
+    language: Language,
+) -> Option<FoundPassage> {
     let mut passages: Vec<Passage> = Vec::new();
     let all: Vec<Vec<Section>> = documents
         .iter()
@@ -299,7 +304,7 @@ fn chosen(documents: &[Value], terms: &[Term], is_case: bool, language: Language
     let share = passages.first()?.share;
     let told = passages.iter().take(2).filter(|one| one.fit >= least);
     let told = told.map(|one| one.told(language)).collect::<Vec<_>>().join("\n\n");
-    Some(Found { told, head, share })
+    Some(FoundPassage { told, head, share })
 }
 
 impl Passage {

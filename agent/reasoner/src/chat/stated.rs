@@ -31,7 +31,7 @@ pub(super) enum Quantity {
 
 /// A reading that a question states.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct StatedReading {
     pub(super) value: f64,
     pub(super) quantity: Quantity,
     /// The number with its unit, as it is written.
@@ -40,7 +40,7 @@ pub(super) struct Reading {
 
 /// The reading that a clause states; nothing where its number is of something else, or it asks for a time, a list, or a
 /// value of a manual.
-pub(super) fn reading_in(clause: &str) -> Option<Reading> {
+pub(super) fn reading_in(clause: &str) -> Option<StatedReading> {
     let text = clause.to_lowercase();
     let asks_now = ["오늘", "지금", "방금", "현재", "today", " now", "just "];
     let is_of_past = dates::names_day(clause) && !asks_now.iter().any(|word| text.contains(word));
@@ -52,13 +52,13 @@ pub(super) fn reading_in(clause: &str) -> Option<Reading> {
         let (quantity, length) = unit_at(&text, (*from, *to), *value)?;
         let end = to + (text[*to..].len() - text[*to..].trim_start().len()) + length;
         let written = text.get(*from..end)?.to_owned();
-        Some(Reading { value: *value, quantity, written })
+        Some(StatedReading { value: *value, quantity, written })
     });
     with_unit.or_else(|| {
         let mut bare = all.iter().filter(|(from, to, _)| is_bare(&text, *from, *to));
         let (from, to, value) = bare.next().filter(|_| bare.next().is_none())?;
         let quantity = Quantity::Velocity { has_unit: false };
-        Some(Reading { value: *value, quantity, written: text[*from..*to].to_owned() })
+        Some(StatedReading { value: *value, quantity, written: text[*from..*to].to_owned() })
     })
 }
 
@@ -198,7 +198,7 @@ fn is_bare(text: &str, from: usize, to: usize) -> bool {
 
 /// A reading beside what was measured of a bearing: how it differs, in which zones it would be, and what the judgement
 /// says where it stands; a level that is not of this reading never says that the machine may go on.
-pub(super) fn against(focus: &Focus, reading: &Reading, reader: Reader) -> String {
+pub(super) fn against(focus: &Focus, reading: &StatedReading, reader: Reader) -> String {
     let language = reader.language;
     let core = &focus.core;
     let mut parts = vec![core.line(language), stated_and_measured(focus, reading, reader)];
@@ -229,7 +229,7 @@ fn velocity_of(focus: &Focus) -> Option<f64> {
 }
 
 /// What the question states, what was measured, and whether both are the same.
-fn stated_and_measured(focus: &Focus, reading: &Reading, reader: Reader) -> String {
+fn stated_and_measured(focus: &Focus, reading: &StatedReading, reader: Reader) -> String {
     let language = reader.language;
     let at = focus.core.measured_at.map(|at| reader.clock_time(at)).unwrap_or_default();
     let (measured, unit) = match reading.quantity {

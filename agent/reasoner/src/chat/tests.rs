@@ -132,10 +132,10 @@ impl Ledger for Book {
 }
 
 #[derive(Debug, Default)]
-struct Steps(Mutex<Vec<Step>>);
+struct Steps(Mutex<Vec<AnswerStep>>);
 
 impl Listener for Steps {
-    fn step(&self, step: &Step) {
+    fn step(&self, step: &AnswerStep) {
         self.0.lock().expect("whole").push(step.clone());
     }
 }
@@ -165,8 +165,8 @@ fn question(message: &str) -> Question {
 }
 
 struct Spoken {
-    answer: Answer,
-    steps: Vec<Step>,
+    answer: ChatAnswer,
+    steps: Vec<AnswerStep>,
     asked: Vec<ChatRequest>,
 }
 

@@ -10,7 +10,7 @@ use pdm_shared::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::guard::KnownIds;
-use crate::verdict::Place;
+use crate::verdict::VerdictPlace;
 
 /// The case of a second opinion.
 #[derive(Debug, Clone, Copy)]
@@ -89,13 +89,13 @@ impl CaseFile<'_> {
 }
 
 /// The question, with the data in its mark.
-pub(super) fn question(language: Language, place: Place, data: &str) -> String {
+pub(super) fn question(language: Language, place: VerdictPlace, data: &str) -> String {
     let words = match (place, language) {
-        (Place::Beside, _) => "",
-        (Place::InTheLoop, Language::Ko) => {
+        (VerdictPlace::Beside, _) => "",
+        (VerdictPlace::InTheLoop, Language::Ko) => {
             " 각 단계의 conclusion 에 한 문장의 결론을 ko 와 en 으로 쓰고, 수치는 {경로} 로만 쓴다."
         }
-        (Place::InTheLoop, Language::En) => {
+        (VerdictPlace::InTheLoop, Language::En) => {
             " Write a conclusion of one sentence, in ko and en, for each thought; figures only as \
              {path}."
         }

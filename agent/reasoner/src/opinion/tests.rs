@@ -177,7 +177,7 @@ impl Bench {
             redactor,
             language: Language::Ko,
             answer_tokens: 500,
-            place: Place::Beside,
+            place: VerdictPlace::Beside,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use super::{Place, value_at};
+use super::{VerdictPlace, value_at};
 
 /// Most paths of evidence in one thought.
 const MAX_EVIDENCE: usize = 8;
@@ -21,7 +21,7 @@ const ENGLISH: &str = "^[A-Z][A-Za-z0-9 .,;:'()%/_{}+-]{3,240}$";
 const TITLES: [&str; 5] = ["initial_screening", "pf_stage", "degradation", "rul", "overall_risk"];
 
 /// The schema of `diagnosis_result`.
-pub(super) fn schema(place: Place) -> Value {
+pub(super) fn schema(place: VerdictPlace) -> Value {
     let text = json!({
         "type": "object",
         "properties": { "ko": { "type": "string" }, "en": { "type": "string" } },
@@ -38,7 +38,7 @@ pub(super) fn schema(place: Place) -> Value {
         "required": ["title", "evidence"],
         "additionalProperties": false,
     });
-    if place == Place::InTheLoop {
+    if place == VerdictPlace::InTheLoop {
         // not required: a thought without words keeps the expert's alone
         thought["properties"]["conclusion"] = text.clone();
     }
@@ -67,7 +67,7 @@ pub(super) fn schema(place: Place) -> Value {
 /// among the paths that the event holds, and texts in the letters of their language. A small model
 /// that is told its mistake repeats it word for word (`tests/run model`); this schema makes the
 /// mistake impossible.
-pub fn enforced(place: Place, event: &Value) -> Value {
+pub fn enforced(place: VerdictPlace, event: &Value) -> Value {
     let mut schema = schema(place);
     let paths = paths(event);
     let with_low = value_at(event, "rul.ci_low_hours").is_some();
@@ -86,7 +86,7 @@ pub fn enforced(place: Place, event: &Value) -> Value {
         "type": "array", "items": { "$ref": "#/$defs/path" }, "minItems": 1,
         "maxItems": ENFORCED_EVIDENCE,
     });
-    if place == Place::InTheLoop {
+    if place == VerdictPlace::InTheLoop {
         thought["properties"]["conclusion"] = texts.clone();
     }
     let titled = TITLES.map(|title| {
@@ -130,6 +130,6 @@ fn gather(value: &Value, at: &str, paths: &mut Vec<String>) {
 }
 
 pub(super) static BESIDE: LazyLock<Option<Validator>> =
-    LazyLock::new(|| jsonschema::validator_for(&schema(Place::Beside)).ok());
+    LazyLock::new(|| jsonschema::validator_for(&schema(VerdictPlace::Beside)).ok());
 pub(super) static IN_THE_LOOP: LazyLock<Option<Validator>> =
-    LazyLock::new(|| jsonschema::validator_for(&schema(Place::InTheLoop)).ok());
+    LazyLock::new(|| jsonschema::validator_for(&schema(VerdictPlace::InTheLoop)).ok());

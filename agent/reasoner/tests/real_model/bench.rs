@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use pdm_expert::case::{Memory, Work};
 use pdm_reasoner::budget::{Limits, Prices, Spent};
 use pdm_reasoner::chat::{
-    Answer, Chat, CoreFields, Desk, Focus, FocusRecord, Listener, Question, Step,
+    AnswerStep, Chat, ChatAnswer, CoreFields, Desk, Focus, FocusRecord, Listener, Question,
 };
 use pdm_reasoner::client::{Attempted, Model};
 use pdm_reasoner::dialect::{Dialect, Message, ToolCall, ToolDefinition};
@@ -160,7 +160,7 @@ impl Desk for OneBearing {
 struct Silent;
 
 impl Listener for Silent {
-    fn step(&self, _step: &Step) {}
+    fn step(&self, _step: &AnswerStep) {}
 }
 
 /// The outcome of one conversation.
@@ -177,7 +177,7 @@ pub(crate) struct Ended {
 pub(crate) enum Told {
     /// The opinion, with the error that ended the run, if it failed.
     Opinion(Box<SecondOpinion>, String),
-    Answer(Box<Answer>),
+    Answer(Box<ChatAnswer>),
 }
 
 /// The bench on which texts are tried.
@@ -252,7 +252,7 @@ impl<'a> Bench<'a> {
             redactor: &self.redactor,
             language: Language::En,
             answer_tokens: 700,
-            place: pdm_reasoner::verdict::Place::Beside,
+            place: pdm_reasoner::verdict::VerdictPlace::Beside,
         };
         let mut run = opinions.begin(&case, self.dialect);
         with_fixed_word(&mut run);
@@ -275,7 +275,7 @@ impl<'a> Bench<'a> {
         (document(&run, "small", event.measured_at, ended), why_none)
     }
 
-    async fn answer(&self, model: &dyn Model, shelf: &Shelf, text: &str) -> Answer {
+    async fn answer(&self, model: &dyn Model, shelf: &Shelf, text: &str) -> ChatAnswer {
         let (programs, redactor) = (&ProgramHost::own_program(), &self.redactor);
         let chat = Chat { desk: &OneBearing, tools: shelf, redactor, answer_tokens: 300, programs };
         let question = Question {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Shift, Step, Telling};
+use crate::{RouteStep, Shift, Telling};
 
 const ZONES: [&str; 5] =
     ["Asia/Seoul", "America/New_York", "Europe/London", "Australia/Lord_Howe", "Africa/Casablanca"];
@@ -54,7 +54,7 @@ fn rota() -> impl Strategy<Value = Rota> {
 fn route() -> impl Strategy<Value = Route> {
     let step = (0..120_u32, prop::bool::ANY, names()).prop_map(|(after, is_duty, mut to)| {
         to.extend(is_duty.then(|| "duty".to_owned()));
-        Step { after_minutes: after, to }
+        RouteStep { after_minutes: after, to }
     });
     let steps = prop::collection::vec(step, 1..4).prop_map(|mut steps| {
         steps.sort_by_key(|step| step.after_minutes);
@@ -75,10 +75,10 @@ fn route() -> impl Strategy<Value = Route> {
     )
 }
 
-fn tables() -> impl Strategy<Value = Table> {
+fn tables() -> impl Strategy<Value = RouteTable> {
     let quiet = prop::collection::vec(hours(), 0..2);
     let tables = (zone(), prop::option::of(route()), rota(), quiet);
-    let tables = tables.prop_map(|(zone, route, rota, quiet)| Table {
+    let tables = tables.prop_map(|(zone, route, rota, quiet)| RouteTable {
         zone,
         routes: route.into_iter().collect(),
         rotas: vec![rota],
@@ -87,7 +87,7 @@ fn tables() -> impl Strategy<Value = Table> {
         names: NAMES.map(str::to_owned).into(),
     });
     tables.prop_filter("quiet hours end", |table| {
-        let quiet = Table { routes: Vec::new(), rotas: Vec::new(), ..table.clone() };
+        let quiet = RouteTable { routes: Vec::new(), rotas: Vec::new(), ..table.clone() };
         quiet.check().is_ok()
     })
 }
@@ -106,7 +106,7 @@ fn is_somebody(audience: Option<&Audience>) -> bool {
 
 /// Everything that is told when the caller looks at these minutes after the start.
 fn course(
-    table: &Table,
+    table: &RouteTable,
     level: RiskLevel,
     start: Timestamp,
     looks: &[u32],

@@ -12,7 +12,7 @@ use pdm_store::{Store, StoreError};
 
 use super::Played;
 use super::progress::Progress;
-use super::workers::{Choice, Crew, Desk, Reading, Work};
+use super::workers::{Choice, Crew, Desk, EventReading, Work};
 use crate::backtest::{MachineKey, Reported};
 use crate::cli::event_lines::{Demands, Turns};
 use crate::cli::failure;
@@ -97,7 +97,7 @@ pub(super) fn play(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;
     let demands = Demands { turns: Turns::Interleaved, end_record: false, can_sort: false };
-    crew.play(Reading { name: "the store", demands }, |desk| {
+    crew.play(EventReading { name: "the store", demands }, |desk| {
         runtime.block_on(async {
             let store = connect_store(settings).await.map_err(failure::store)?;
             let read = hand_out(&store, desk, choice).await;

@@ -1,32 +1,18 @@
 //! The watch over many gateways, on a real store and a clock of its own.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 
-use pdm_service::clock::{Clock, JumpWatch};
-use pdm_shared::delivery::{GatewayStatus, Notification, NotificationReason, STATUS_SCHEMA};
+use pdm_service::clock::JumpWatch;
+use pdm_shared::delivery::{GatewayStatus, Notification, NotificationReason};
 use pdm_shared::topic::Prefix;
 use pdm_store::{Incoming, Store};
 
 use super::*;
 use crate::notify::policy::Policy;
+use crate::notify::test_clock::{BEGIN_MS, SetClock, since_begin as at};
 use crate::progress::Reporter;
 use crate::settings::{BearingOwners, NotifySettings, SilenceSettings};
-
-const BEGIN_MS: i64 = 1_795_238_000_000;
-
-#[derive(Debug)]
-struct SetClock(AtomicI64);
-
-impl Clock for SetClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_unix_ms(self.0.load(Ordering::Relaxed)).expect("in range")
-    }
-}
-
-fn at(seconds: f64) -> Timestamp {
-    Timestamp::from_unix_ms(BEGIN_MS).expect("in range").plus_seconds(seconds)
-}
 
 /// A watch over an empty store.
 struct Bench {
@@ -41,7 +27,7 @@ impl Bench {
         let folder = tempfile::tempdir().expect("folder");
         let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
         store.migrate().await.expect("migrated");
-        let clock = Arc::new(SetClock(AtomicI64::new(BEGIN_MS)));
+        let clock = Arc::new(SetClock::default());
         let silence = SilenceSettings {
             offline_after_s: 60.0,
             silent_after_s: 0.0,
@@ -61,24 +47,8 @@ impl Bench {
     }
 
     async fn status(&self, n: usize, status: Presence, seconds: f64) {
-        let status = GatewayStatus {
-            schema: STATUS_SCHEMA.to_owned(),
-            gateway_id: format!("gw-{n:02}").parse().expect("name"),
-            status,
-            at: at(seconds),
-            version: None,
-            bearings: Vec::new(),
-            last_sequence: None,
-            epoch: None,
-            first_sequence: None,
-            spooled: None,
-            dropped: None,
-            trouble: None,
-            too_large: None,
-            gone: Vec::new(),
-            thrown_out: false,
-            capture_answers: Vec::new(),
-        };
+        let status =
+            GatewayStatus::bare(format!("gw-{n:02}").parse().expect("name"), status, at(seconds));
         let site = if n.is_multiple_of(2) { "ulsan-1" } else { "ulsan-2" }.parse().expect("name");
         let batch = [Incoming::Status { site, status }];
         self.watchdog.store.intake().store(&batch, at(seconds), "dead").await.expect("stored");

@@ -2,7 +2,7 @@
 //! episodes are suppressed by design until they are worse than it says, it is over, or a bound has
 //! passed.
 
-use pdm_episode::{Episode, Observation, Step, follow};
+use pdm_episode::{Episode, EpisodeStep, Observation, follow};
 use pdm_routes::ToldLately;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::episode::Transition;
@@ -105,7 +105,7 @@ impl Policy {
         observation: &Observation,
         told: &Announcement,
         now: Timestamp,
-    ) -> Option<Step> {
+    ) -> Option<EpisodeStep> {
         let reason = format!("one cause with {} at {}", source.key, source.level.as_str());
         let id: Uuid = told.episode.as_ref()?.episode.id;
         let open = record.filter(|record| record.is_open()).map(|record| record.episode.clone());
@@ -149,7 +149,7 @@ impl Policy {
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
         episode.transition = Transition::Repeated;
-        let mut told = self.told(&subject, Some(record), Step { episode, tell: None }, now);
+        let mut told = self.told(&subject, Some(record), EpisodeStep { episode, tell: None }, now);
         let mut alarm = alarm.clone();
         let named = others.iter().map(|(key, _)| key.to_string());
         let kept = &mut alarm.notification;

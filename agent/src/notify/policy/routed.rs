@@ -1,7 +1,7 @@
 //! An alarm that nobody has acknowledged goes on along its route: the next step hears of it, and
 //! whoever quiet hours spared.
 
-use pdm_episode::Step;
+use pdm_episode::EpisodeStep;
 use pdm_routes::{Subject as Routed, Telling};
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::episode::Transition;
@@ -110,7 +110,7 @@ impl Policy {
     ) -> EpisodeChange {
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
-        let mut change = self.change(key, Some(record), Step { episode, tell: None });
+        let mut change = self.change(key, Some(record), EpisodeStep { episode, tell: None });
         change.alarm = Some(Box::new(after));
         change
     }

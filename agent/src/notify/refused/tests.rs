@@ -1,7 +1,7 @@
 //! Gateways whose events cannot be read, on a real store.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 
 use pdm_service::clock::Clock;
 use pdm_shared::delivery::DeadLetter;
@@ -12,19 +12,10 @@ use pdm_store::{Incoming, RefusedMessage, Store, UnreadEvent};
 
 use super::*;
 use crate::notify::policy::Policy;
+use crate::notify::test_clock::SetClock;
 use crate::settings::NotifySettings;
 
-const BEGIN_MS: i64 = 1_795_238_000_000;
 const EVENT: &str = include_str!("../../../../config/examples/event.json");
-
-#[derive(Debug)]
-struct SetClock(AtomicI64);
-
-impl Clock for SetClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_unix_ms(self.0.load(Ordering::Relaxed)).expect("in range")
-    }
-}
 
 struct Bench {
     _folder: tempfile::TempDir,
@@ -37,7 +28,7 @@ impl Bench {
         let folder = tempfile::tempdir().expect("folder");
         let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
         store.migrate().await.expect("migrated");
-        let clock = Arc::new(SetClock(AtomicI64::new(BEGIN_MS)));
+        let clock = Arc::new(SetClock::default());
         let policy = Policy::new(NotifySettings::default(), Prefix::default());
         let watchdog = Watchdog::of_time_alone(store, Arc::clone(&clock) as _, policy);
         Self { _folder: folder, clock, watchdog }

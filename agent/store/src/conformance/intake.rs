@@ -1,6 +1,6 @@
 //! The intake: events once each, sequences, refused messages, presence.
 
-use pdm_shared::delivery::{DeadLetter, GatewayStatus, Presence, STATUS_SCHEMA};
+use pdm_shared::delivery::{DeadLetter, GatewayStatus, Presence};
 use pdm_shared::event::Event;
 use pdm_shared::id::{Epoch, EventId};
 
@@ -300,24 +300,7 @@ pub(super) async fn refused_messages_do_not_pile_up(store: &Store) {
 }
 
 pub(super) fn status(presence: Presence, seconds: f64) -> GatewayStatus {
-    GatewayStatus {
-        schema: STATUS_SCHEMA.to_owned(),
-        gateway_id: event(1).gateway_id,
-        status: presence,
-        at: at(seconds),
-        version: None,
-        bearings: Vec::new(),
-        last_sequence: None,
-        epoch: None,
-        first_sequence: None,
-        spooled: None,
-        dropped: None,
-        trouble: None,
-        too_large: None,
-        gone: Vec::new(),
-        thrown_out: false,
-        capture_answers: Vec::new(),
-    }
+    GatewayStatus::bare(event(1).gateway_id, presence, at(seconds))
 }
 
 pub(super) async fn presence_is_noted(store: &Store) {

@@ -3,7 +3,7 @@
 use pdm_expert::case::Memory;
 use pdm_shared::event::{Event, Spectra, SpectrumLines};
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, Found, Verdict};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, Verdict, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -131,7 +131,7 @@ fn report(event_id: EventId) -> FollowUpReport {
         at: at(60.0),
         note: Some("재고 있음".to_owned()),
         repaired: true,
-        found: Some(Found {
+        found: Some(WorkFound {
             verdict: Verdict::Right,
             element: Some(Fault::OuterRace),
             cause: Some("정렬 불량\u{0}".to_owned()),

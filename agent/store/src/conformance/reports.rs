@@ -1,7 +1,7 @@
 //! Reports of staff: kept whatever state the work is in, and counted once.
 
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Verdict, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_web::plant::Withdrawn;
 use uuid::Uuid;
@@ -20,7 +20,7 @@ fn report(event_id: Option<EventId>, verdict: Option<Verdict>, note: &str) -> Fo
         at: at(20_000.0),
         note: Some(note.to_owned()),
         repaired: false,
-        found: verdict.map(|verdict| Found {
+        found: verdict.map(|verdict| WorkFound {
             verdict,
             element: Some(Fault::OuterRace),
             cause: None,

@@ -4,7 +4,7 @@
 use pdm_expert::case::{RECALLED_WORK, Work};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Verdict, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -132,11 +132,11 @@ static OF_BEARING: std::sync::LazyLock<crate::database::Spelt> = std::sync::Lazy
     })
 });
 
-pub(super) fn found_of(row: &Row) -> Result<Option<Found>, StoreError> {
+pub(super) fn found_of(row: &Row) -> Result<Option<WorkFound>, StoreError> {
     let Some(word) = row.get::<Option<&str>>("verdict")? else { return Ok(None) };
     let verdict: Verdict = json_of("a verdict", &format!("\"{word}\""))?;
     let element = row.get::<Option<&str>>("element")?.map(fault_of).transpose()?;
-    Ok(Some(Found { verdict, element, cause: row.get("cause")? }))
+    Ok(Some(WorkFound { verdict, element, cause: row.get("cause")? }))
 }
 
 pub(super) fn state_of(row: &Row) -> Result<FollowUpState, StoreError> {

@@ -65,11 +65,11 @@ pub(super) async fn lose_gone(
     if status.gone.is_empty() {
         return Ok(0);
     }
-    let Some(books) = lock(connection, &BTreeSet::from([gateway.clone()])).await?.remove(gateway)
+    let Some(record) = lock(connection, &BTreeSet::from([gateway.clone()])).await?.remove(gateway)
     else {
         return Ok(0);
     };
-    if books.epoch != status.epoch {
+    if record.epoch != status.epoch {
         return Ok(0);
     }
     let mut lost = 0;

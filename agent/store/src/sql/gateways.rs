@@ -10,7 +10,7 @@ use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Database, pins, refusals};
-use crate::admission::Books;
+use crate::admission::GatewayRecord;
 use crate::database::{Connection, Dialect, Row, Spelt};
 use crate::encoding::{json_of, readable, sequence_of, time_of};
 use crate::{GatewayState, MAX_GAPS_IN_RECEIPT, OldGaps, RefusedEvents, StoreError, log};
@@ -240,7 +240,7 @@ async fn receipt(
     gateway: &GatewayKey,
     now: Timestamp,
 ) -> Result<Option<(SiteId, Receipt)>, StoreError> {
-    let Some(books) = books(connection, gateway).await? else { return Ok(None) };
+    let Some(record) = record(connection, gateway).await? else { return Ok(None) };
     let gaps = connection
         .query(
             "SELECT first_sequence, last_sequence FROM sequence_gaps
@@ -254,11 +254,11 @@ async fn receipt(
         .iter()
         .map(|gap| Ok([gap.get::<i64>(0)?.unsigned_abs(), gap.get::<i64>(1)?.unsigned_abs()]));
     let missing = missing.collect::<Result<Vec<[u64; 2]>, StoreError>>()?;
-    let stored_through = missing.first().map_or(books.highest, |gap| gap[0].saturating_sub(1));
+    let stored_through = missing.first().map_or(record.highest, |gap| gap[0].saturating_sub(1));
     let receipt = Receipt {
         schema: RECEIPT_SCHEMA.to_owned(),
         gateway_id: gateway.gateway.clone(),
-        epoch: books.epoch,
+        epoch: record.epoch,
         stored_through,
         missing,
         at: now,
@@ -280,16 +280,16 @@ static LOCKED_BOOKS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-async fn books(
+async fn record(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
-) -> Result<Option<Books>, StoreError> {
+) -> Result<Option<GatewayRecord>, StoreError> {
     let row = connection.query(BOOKS).bind_gateway(gateway).fetch_optional().await?;
-    row.as_ref().map(books_of).transpose()
+    row.as_ref().map(record_of).transpose()
 }
 
-fn books_of(row: &Row) -> Result<Books, StoreError> {
-    Ok(Books {
+fn record_of(row: &Row) -> Result<GatewayRecord, StoreError> {
+    Ok(GatewayRecord {
         highest: row.get::<i64>(0)?.unsigned_abs(),
         epoch: row.get::<Option<Uuid>>(1)?.map(Epoch),
         epoch_before: row.get::<Option<Uuid>>(2)?.map(Epoch),
@@ -305,12 +305,12 @@ fn books_of(row: &Row) -> Result<Books, StoreError> {
 pub(super) async fn lock(
     connection: &mut Connection<'_>,
     gateways: &BTreeSet<GatewayKey>,
-) -> Result<BTreeMap<GatewayKey, Books>, StoreError> {
+) -> Result<BTreeMap<GatewayKey, GatewayRecord>, StoreError> {
     let mut known = BTreeMap::new();
     for gateway in gateways {
         let query = connection.query(&LOCKED_BOOKS).bind_gateway(gateway);
         if let Some(row) = query.fetch_optional().await? {
-            known.insert(gateway.clone(), books_of(&row)?);
+            known.insert(gateway.clone(), record_of(&row)?);
         }
     }
     Ok(known)

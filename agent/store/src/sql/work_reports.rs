@@ -13,7 +13,7 @@
 use pdm_expert::case::Work;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Verdict, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -214,7 +214,7 @@ async fn insert(
 async fn note_in_memory(
     connection: &mut Connection<'_>,
     event_id: EventId,
-    found: Option<&Found>,
+    found: Option<&WorkFound>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let query = connection.query("SELECT diagnosis FROM pdm_agent_memory WHERE event_id = $1");

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::{Failure, Invocation};
-use crate::client::{Answer, ClientError, ToolClient};
+use crate::client::{CallAnswer, ClientError, ToolClient};
 
 /// Most bytes of an answer, its text and its data as JSON together. The executor `http` takes as
 /// much by default.
@@ -117,7 +117,7 @@ impl Servers {
 }
 
 /// The data of an answer; its text where it has none.
-fn value_of(server: &str, answer: Answer) -> Result<Value, Failure> {
+fn value_of(server: &str, answer: CallAnswer) -> Result<Value, Failure> {
     let data = answer.structured.as_ref().map_or(Ok(0), json_bytes).unwrap_or(usize::MAX);
     let bytes = answer.text.len().saturating_add(data);
     if bytes <= MAX_ANSWER_BYTES {

@@ -72,19 +72,19 @@ pub(crate) async fn relevant(
 const NO_MODEL: &str = "needs a language model, and none is configured for this program";
 
 /// A `prompt` tool.
-pub(crate) struct Asked<'a> {
+pub(crate) struct PromptRequest<'a> {
     pub(crate) description: &'a str,
     pub(crate) instructions: &'a str,
     pub(crate) schema: &'a Map<String, Value>,
 }
 
 pub(crate) async fn run(
-    asked: Asked<'_>,
+    asked: PromptRequest<'_>,
     model: Option<&dyn LanguageModel>,
     invocation: Invocation<'_>,
 ) -> Result<Value, Failure> {
     let Some(model) = model else { return Err(Failure::Permanent(NO_MODEL.to_owned())) };
-    let Asked { description, instructions, schema } = asked;
+    let PromptRequest { description, instructions, schema } = asked;
     let prompt = Prompt {
         tool: invocation.tool.to_owned(),
         instructions: format!("{description}\n\n{instructions}").trim().to_owned(),

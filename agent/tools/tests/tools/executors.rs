@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use pdm_tools::exec::builtin::{Builtin, Builtins};
 use pdm_tools::exec::sql::{DatabasePlace, Databases};
 use pdm_tools::exec::{Failure, Invocation};
-use pdm_tools::{Catalogue, Means, Registry, Runtime};
+use pdm_tools::{Catalogue, ExecutorResources, Registry, Runtime};
 use serde_json::{Value, json};
 use sqlx::Connection;
 
@@ -37,7 +37,10 @@ fn sql(query: &str, more: &str) -> String {
 
 async fn asked(query: &str, more: &str, arguments: Value) -> Result<Value, String> {
     let files = folder(&[]);
-    let means = Means { databases: database(files.path()).await, ..Means::default() };
+    let means = ExecutorResources {
+        databases: database(files.path()).await,
+        ..ExecutorResources::default()
+    };
     let (runtime, _tools) = runtime_of(&sql(query, more), means);
     let answer = runtime.call(&call("t", arguments)).await;
     answer.map(|answer| answer.value).map_err(|error| error.to_string())
@@ -106,7 +109,10 @@ async fn a_connection_for_tools_cannot_write() {
 async fn a_database_that_the_settings_do_not_name_is_refused() {
     let text = sql("SELECT 1", "").replace("assets", "secrets");
     let files = folder(&[]);
-    let means = Means { databases: database(files.path()).await, ..Means::default() };
+    let means = ExecutorResources {
+        databases: database(files.path()).await,
+        ..ExecutorResources::default()
+    };
     let (runtime, _tools) = runtime_of(&text, means);
     let error = runtime.call(&call("t", json!({}))).await.expect_err("refused").to_string();
     assert_eq!(error, "t: no database secrets in the settings; there are: assets");
@@ -131,7 +137,10 @@ fn echoing(files: &[(&str, &str)]) -> (Runtime, tempfile::TempDir) {
     let (catalogue, problems) = Catalogue::open(folder.path());
     assert_eq!(said(&problems), Vec::<String>::new());
     let builtins = Builtins::default().with("echo", Echo);
-    (Runtime::new(catalogue, Means { builtins, ..Means::default() }), folder)
+    (
+        Runtime::new(catalogue, ExecutorResources { builtins, ..ExecutorResources::default() }),
+        folder,
+    )
 }
 
 fn echo(name: &str, layer: &str, extra: &str) -> String {

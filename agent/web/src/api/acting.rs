@@ -6,7 +6,7 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, WorkFound};
 use pdm_shared::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -164,7 +164,7 @@ pub(crate) struct FollowUpBody {
     repaired: bool,
     /// What was found on the machine.
     #[serde(default)]
-    found: Option<Found>,
+    found: Option<WorkFound>,
 }
 
 /// The answer where a report names no action and several are open.

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Verdict, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Language;
 use serde::Deserialize;
@@ -86,7 +86,7 @@ impl FoundForm {
         } else {
             let allowed = "right, wrong, other_cause, unknown";
             let verdict: Verdict = word("verdict", &self.verdict, allowed)?;
-            Some(Found { verdict, element, cause })
+            Some(WorkFound { verdict, element, cause })
         };
         if let Some(parts) = text(self.parts) {
             let word =

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use pdm_service::places::{Place, Places};
+use pdm_service::places::{ConnectionPlace, Places};
 use pdm_service::process_limits::raise_open_files;
 use pdm_shared::bounds::{MAX_LINE, in_one_line};
 use rustls::ServerConfig;
@@ -162,7 +162,7 @@ async fn joined(
     certified: Option<Certified>,
     names: Arc<KnownNames>,
     inside: SocketAddr,
-    place: &Place,
+    place: &ConnectionPlace,
 ) -> io::Result<()> {
     // acknowledgements are small and must not wait for more bytes
     client.set_nodelay(true)?;
@@ -192,7 +192,7 @@ async fn joined(
 async fn relayed(
     mut client: impl AsyncRead + AsyncWrite + Unpin,
     inside: SocketAddr,
-    place: &Place,
+    place: &ConnectionPlace,
 ) -> io::Result<()> {
     let broker = TcpStream::connect(inside).await?;
     broker.set_nodelay(true)?;
@@ -289,7 +289,7 @@ impl<C: AsyncWrite + Unpin> AsyncWrite for Checked<C> {
 /// The broker's side; its first byte admits the connection.
 struct Answering<'a> {
     broker: TcpStream,
-    place: &'a Place,
+    place: &'a ConnectionPlace,
 }
 
 impl AsyncRead for Answering<'_> {

@@ -73,14 +73,14 @@ impl InsidePassword {
     }
 }
 
-type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+type HookAnswer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl AuthProvider for InsidePassword {
     fn authenticate<'a>(
         &'a self,
         connect: &'a ConnectPacket,
         _client: SocketAddr,
-    ) -> Answer<'a, mqtt5::error::Result<AuthResult>> {
+    ) -> HookAnswer<'a, mqtt5::error::Result<AuthResult>> {
         let is_own = connect.password.as_deref().is_some_and(|given| self.0.is(given));
         let answer = if is_own {
             // no user: a session of a start without certificates has none, and the broker refuses a
@@ -98,7 +98,7 @@ impl AuthProvider for InsidePassword {
         _client_id: &str,
         _user: Option<&'a str>,
         _topic: &'a str,
-    ) -> Answer<'a, bool> {
+    ) -> HookAnswer<'a, bool> {
         Box::pin(std::future::ready(true))
     }
 
@@ -107,7 +107,7 @@ impl AuthProvider for InsidePassword {
         _client_id: &str,
         _user: Option<&'a str>,
         _filter: &'a str,
-    ) -> Answer<'a, bool> {
+    ) -> HookAnswer<'a, bool> {
         Box::pin(std::future::ready(true))
     }
 }

@@ -141,11 +141,10 @@ fn segment<'a>(
         }
         let path = stated.stated.name.clone().unwrap_or_else(|| format!("channel {channel}"));
         if let Some(announced) = stated.samples.filter(|announced| *announced > numbers.len()) {
+            let (there, missing) = (numbers.len(), announced - numbers.len());
             notes.push(format!(
-                "{path:?}: the header announces {announced} samples, {} are there: the file is cut \
-                 short, {} values missing",
-                numbers.len(),
-                announced - numbers.len()
+                "{path:?}: the header announces {announced} samples, {there} are there: the file \
+                 is cut short, {missing} values missing"
             ));
         }
         if stated.is_over_frequency {

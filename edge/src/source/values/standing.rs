@@ -27,7 +27,7 @@ const STALE_AFTER: (Duration, u32, u32) = (Duration::from_secs(15), 3, 2);
 
 /// The state of a place that is polled.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct ValuePlace {
     /// The last number and its source time, ms since 1970.
     last: Option<(f64, Option<u64>)>,
     /// When this number, with this time, was read first.
@@ -54,12 +54,12 @@ pub(in crate::source) enum Freshness {
 pub(in crate::source) struct Standing {
     host: SourceHost,
     every: Duration,
-    places: Vec<Place>,
+    places: Vec<ValuePlace>,
 }
 
 impl Standing {
     pub(in crate::source) fn new(count: usize, every: Duration, host: SourceHost) -> Self {
-        Self { host, every, places: vec![Place::default(); count] }
+        Self { host, every, places: vec![ValuePlace::default(); count] }
     }
 
     /// Judges a number, as the device holds it, of the place with this number.

@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::peers::Rates;
 use super::tls::Tls;
-use crate::places::{Full, Place, Places};
+use crate::places::{ConnectionPlace, Full, Places};
 use body::{Answering, InTime};
 
 /// Most connections at once, unless [`ServerTerms`] say another number. Scrapers, people and tool
@@ -141,7 +141,10 @@ async fn connection(stream: TcpStream, tls: Option<Arc<Tls>>, guarded: Guarded, 
 }
 
 /// Waits for a connection and for a place; `None` after a failed attempt.
-async fn take(listener: &TcpListener, places: &Arc<Places>) -> Option<(TcpStream, Peer, Place)> {
+async fn take(
+    listener: &TcpListener,
+    places: &Arc<Places>,
+) -> Option<(TcpStream, Peer, ConnectionPlace)> {
     match listener.accept().await {
         Ok((stream, address)) => {
             let place = Places::take(places, address.ip()).await;
@@ -167,17 +170,17 @@ struct Guarded {
     routes: TowerToHyperService<Router>,
     rates: Arc<Rates>,
     peer: Peer,
-    place: Place,
+    place: ConnectionPlace,
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+type ServedAnswer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
 impl Service<Request<Incoming>> for Guarded {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = Answer;
+    type Future = ServedAnswer;
 
-    fn call(&self, request: Request<Incoming>) -> Answer {
+    fn call(&self, request: Request<Incoming>) -> ServedAnswer {
         let address = self.peer.0.ip();
         let is_limited = !ALWAYS_ASKED.contains(&request.uri().path());
         if is_limited && !self.rates.admit(address) {
@@ -206,7 +209,7 @@ impl Service<Request<Incoming>> for Guarded {
 /// The answer to a caller that holds as many requests open as it may, or while all callers together
 /// do.
 pub fn admit<B>(request: &Request<B>, caller: Option<&str>) -> Result<(), Box<Response<Body>>> {
-    let Some(place) = request.extensions().get::<Place>() else { return Ok(()) };
+    let Some(place) = request.extensions().get::<ConnectionPlace>() else { return Ok(()) };
     let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let peer = peer.unwrap_or(std::net::Ipv4Addr::UNSPECIFIED.into());
     let caller = caller.map_or_else(|| format!("address {peer}"), |name| format!("user {name}"));

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use pdm_edge::condition::MonitorSettings;
-use pdm_edge::series::{Request, Table, judge_by, read_table};
+use pdm_edge::series::{Request, SeriesTable, judge_by, read_table};
 
 /// Hours before the end of a test from which on a sound bearing may alarm: the whole rig shakes.
 const SHAKES_H: f64 = 48.0;
@@ -25,7 +25,7 @@ const BEARINGS: usize = 4;
 pub(super) struct ImsTest {
     name: &'static str,
     failed: Failed,
-    table: Table,
+    table: SeriesTable,
 }
 
 /// Hours before the end at which each bearing first alarmed.

@@ -287,7 +287,7 @@ struct Several {
 }
 
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct KindQuestion {
     several: Vec<Several>,
     #[serde(flatten)]
     kinds: BTreeMap<String, Questions>,
@@ -310,7 +310,7 @@ static FITTED: LazyLock<TextKinds> = LazyLock::new(|| {
 
 /// The examples of an author.
 fn examples_of(text: &str) -> Vec<KindExample> {
-    let asked: Asked =
+    let asked: KindQuestion =
         config::parse(Path::new("asked"), text).expect("tests read the shipped files");
     let place = |name: &str| KINDS.iter().position(|(kind, _)| *kind == name);
     let example = |text: &str, kinds: Vec<usize>, about: &str| {
@@ -392,7 +392,7 @@ mod tests {
     fn every_kind_has_questions_and_every_question_a_kind() {
         let mut authors = [0; KINDS.len()];
         for text in AUTHORS {
-            let asked: Asked = config::parse(Path::new("asked"), text).expect("parses");
+            let asked: KindQuestion = config::parse(Path::new("asked"), text).expect("parses");
             for (at, (kind, _)) in KINDS.iter().enumerate() {
                 let of = asked
                     .kinds

@@ -216,24 +216,11 @@ impl Plant {
 
     async fn presence(&mut self, gateway: usize, presence: Presence) {
         self.gateways[gateway].1 = presence == Presence::Online;
-        let status = GatewayStatus {
-            schema: STATUS_SCHEMA.to_owned(),
-            gateway_id: format!("gw-{gateway}").parse().expect("name"),
-            status: presence,
-            at: self.now(),
-            version: None,
-            bearings: Vec::new(),
-            last_sequence: None,
-            epoch: None,
-            first_sequence: None,
-            spooled: None,
-            dropped: None,
-            trouble: None,
-            too_large: None,
-            gone: Vec::new(),
-            thrown_out: false,
-            capture_answers: Vec::new(),
-        };
+        let status = GatewayStatus::bare(
+            format!("gw-{gateway}").parse().expect("name"),
+            presence,
+            self.now(),
+        );
         let site = "ulsan-1".parse().expect("name");
         let _stored = self.store(Incoming::Status { site, status }).await;
         self.pass(60).await;

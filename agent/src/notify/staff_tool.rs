@@ -16,7 +16,7 @@ use pdm_shared::diagnosis::ToolUse;
 use pdm_store::Announcement;
 use pdm_tools::exec::Failure;
 use pdm_tools::exec::builtin::{Accepted, Builtins, Notifier, NotifyStaff, StaffMessage};
-use pdm_tools::runtime::{Call, Means};
+use pdm_tools::runtime::{Call, ExecutorResources};
 use pdm_tools::{Catalogue, Runtime};
 use serde_json::json;
 
@@ -25,7 +25,7 @@ const NOTIFY: &str = "notify_maintenance_staff";
 
 /// Calls the tool for notifications of judgements.
 #[derive(Debug)]
-pub(crate) struct Telling {
+pub(crate) struct StaffTool {
     runtime: Runtime,
     prepared: Arc<Prepared>,
 }
@@ -34,13 +34,14 @@ pub(crate) struct Telling {
 #[derive(Debug, Default)]
 struct Prepared(Mutex<BTreeMap<String, Accepted>>);
 
-impl Telling {
+impl StaffTool {
     /// The tool of this catalogue.
     pub(crate) fn new(catalogue: Arc<Catalogue>) -> Self {
         let prepared = Arc::new(Prepared::default());
         let notify = NotifyStaff::new(Arc::clone(&prepared) as Arc<dyn Notifier>);
         let builtins = Builtins::default().with(NOTIFY, notify);
-        let runtime = Runtime::new(catalogue, Means { builtins, ..Means::default() });
+        let runtime =
+            Runtime::new(catalogue, ExecutorResources { builtins, ..ExecutorResources::default() });
         Self { runtime, prepared }
     }
 

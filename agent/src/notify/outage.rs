@@ -30,7 +30,7 @@ const LAST_SEND: Duration = Duration::from_secs(3);
 
 /// Tells staff that the agent is blind, and that it sees again.
 #[derive(Debug)]
-pub(crate) struct BlindWatch {
+pub(crate) struct OutageWatch {
     pub(crate) vitals: Vitals,
     pub(crate) clock: SharedClock,
     /// The channels that hear of it.
@@ -54,7 +54,7 @@ struct LaneTold {
     next: Instant,
 }
 
-impl BlindWatch {
+impl OutageWatch {
     /// Watches until `stop`; goes on with an outage that an earlier watch has told of, and returns
     /// the one that stands at the end.
     pub(crate) async fn run(
