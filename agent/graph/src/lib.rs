@@ -5,7 +5,7 @@
 //! [`GraphSource`]. [`MemoryGraph`] is one for graphs from files; the tables of the agent's store
 //! are another.
 //!
-//! [`NamedGraphs`] goes into `Means::graphs` of the tool runtime: the graphs of the program by
+//! [`NamedGraphs`] goes into `ExecutorResources::graphs` of the tool runtime: the graphs of the program by
 //! name, and those of packs, which become a [`MemoryGraph`] when a tool first asks them
 //! (`config.graph: pack`).
 //!
