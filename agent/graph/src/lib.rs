@@ -5,8 +5,8 @@
 //! [`GraphSource`]. [`MemoryGraph`] is one for graphs from files; the tables of the agent's store
 //! are another.
 //!
-//! [`NamedGraphs`] goes into `ExecutorResources::graphs` of the tool runtime: the graphs of the program by
-//! name, and those of packs, which become a [`MemoryGraph`] when a tool first asks them
+//! [`NamedGraphs`] goes into `ExecutorResources::graphs` of the tool runtime: the graphs of the
+//! program by name, and those of packs, which become a [`MemoryGraph`] when a tool first asks them
 //! (`config.graph: pack`).
 //!
 //! A query that writes, calls or reads files is refused by the name of the construct before
